@@ -29,7 +29,7 @@ func (f Folder) arguments(command ...string) []string {
 // Run runs one command on the folder; see Run.
 func (f Folder) Run(t testing.TB, stdin string, args ...string) Result {
 	t.Helper()
-	return runIn(t, f.Environ, stdin, f.arguments(args...)...)
+	return RunIn(t, f.Environ, stdin, f.arguments(args...)...)
 }
 
 // Merchant adds a merchant named "Store <id>" unless it exists, and returns a new

@@ -22,18 +22,14 @@ func TestBackupAndRestore(t *testing.T) {
 			!strings.HasSuffix(got.Stdout, "bytes, invoice files 2 with 11 bytes\n") || got.Stderr != "" {
 			t.Errorf("backup: %+v", got)
 		}
-		if got := s.Run(t, "", "backup", path); got.Code != 1 || got.Stderr != "merchant-orders: "+path+" already exists\n" {
-			t.Errorf("backup to an existing path: %+v", got)
-		}
+		s.Run(t, "", "backup", path).WantErr(t, 1, "merchant-orders: "+path+" already exists\n")
 		to := folder(t)
 		got = to.Run(t, "", "restore", path)
 		want := "restored and checked: merchants 1, orders 3, invoices 2, events 5, files 2, orphans 0: no findings\n"
 		if got.Code != 0 || got.Stdout != want || got.Stderr != "" {
 			t.Errorf("restore: got %+v, want %q", got, want)
 		}
-		if got := to.Run(t, "", "restore", path); got.Code != 1 || !strings.Contains(got.Stderr, " is not empty: it contains ") {
-			t.Errorf("restore again: %+v", got)
-		}
+		to.Run(t, "", "restore", path).WantText(t, 1, " is not empty: it contains ")
 		restored := apptest.StartOn(t, to.Data)
 		// Tokens are restored too.
 		testenv.Send(t, s.Token, "GET", restored.BaseURL+"/v2/orders/T-1", "").WantText(t, 200, "/invoices/T-1/a.pdf", "/invoices/T-1/b.pdf")
@@ -90,10 +86,7 @@ func TestRestoreBesideServer(t *testing.T) {
 	s := filled(t)
 	path := filepath.Join(t.TempDir(), "b")
 	s.Run(t, "", "backup", path)
-	got := s.Run(t, "", "restore", path)
-	if got.Code != 1 || got.Stderr != "merchant-orders: a server is running on the data folder\n" {
-		t.Errorf("%+v", got)
-	}
+	s.Run(t, "", "restore", path).WantErr(t, 1, "merchant-orders: a server is running on the data folder\n")
 	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders/T-1", "").WantStatus(t, 200)
 }
 
@@ -105,10 +98,7 @@ func TestBackupNeedsDataFolder(t *testing.T) {
 		"merchant-orders: --storage (MERCHANT_ORDERS_STORAGE): is not supported by this command; docs/postgresql.md describes backups of PostgreSQL and S3\n"; got.Code != 2 || got.Stderr != want {
 		t.Errorf("backup: got %+v, want %q", got, want)
 	}
-	got = f.Run(t, "", "restore", "x.tar", "--storage", "s3://bucket?region=eu-central-1")
-	if got.Code != 2 || !strings.Contains(got.Stderr, "docs/postgresql.md") {
-		t.Errorf("restore: %+v", got)
-	}
+	f.Run(t, "", "restore", "x.tar", "--storage", "s3://bucket?region=eu-central-1").WantText(t, 2, "docs/postgresql.md")
 	if _, err := os.Stat(f.Data); err == nil {
 		t.Error("the data folder was created")
 	}

@@ -211,13 +211,9 @@ func TestCommandsOpenWhatTheyNeed(t *testing.T) {
 		{"token", "rotate", "1"}, {"token", "revoke", "1"}, {"migrate"}, {"migrate", "--status"},
 		{"copy", "--to-database", "sqlite://" + t.TempDir() + "/orders.db"},
 	} {
-		if got := f.Run(t, "", args...); got.Code != 0 {
-			t.Errorf("%v: %+v", args, got)
-		}
+		f.Run(t, "", args...).WantText(t, 0)
 	}
-	if got := f.Run(t, "", "check"); got.Code != 2 {
-		t.Errorf("check: %+v", got)
-	}
+	f.Run(t, "", "check").WantText(t, 2)
 }
 
 func TestCopyRefusesTarget(t *testing.T) {
@@ -231,7 +227,7 @@ func TestCopyRefusesTarget(t *testing.T) {
 	if got.Code != 1 || !strings.HasPrefix(got.Stderr, "merchant-orders: source and target are the same database, or ") {
 		t.Errorf("to itself: %+v", got)
 	}
-	got = runIn(t, []string{"MERCHANT_ORDERS_TO_DATABASE=postgres://nobody:secret@127.0.0.1:1/none"}, "copy", "--data", s.Data)
+	got = apptest.RunIn(t, []string{"MERCHANT_ORDERS_TO_DATABASE=postgres://nobody:secret@127.0.0.1:1/none"}, "", "copy", "--data", s.Data)
 	if got.Code != 2 || !strings.HasPrefix(got.Stderr, "merchant-orders: --to-database (MERCHANT_ORDERS_TO_DATABASE): ") || strings.Contains(got.Stderr, "secret") {
 		t.Errorf("to a server that does not exist: %+v", got)
 	}

@@ -27,7 +27,7 @@ type report struct {
 // those of the machine, which depend on where the test runs.
 func doctor(t *testing.T, environ []string, args ...string) (apptest.Result, report, map[string]string) {
 	t.Helper()
-	got := runIn(t, environ, append([]string{"doctor", "--json"}, args...)...)
+	got := apptest.RunIn(t, environ, "", append([]string{"doctor", "--json"}, args...)...)
 	var r report
 	if err := json.Unmarshal([]byte(got.Stdout), &r); err != nil {
 		t.Fatalf("%v: %+v", err, got)

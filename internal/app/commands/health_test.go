@@ -15,7 +15,7 @@ func TestHealth(t *testing.T) {
 	s := apptest.Start(t)
 	listen := "--listen=" + strings.TrimPrefix(s.BaseURL, "http://")
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.BaseURL, "http://"), ":")
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		args []string
 		want string
 	}{
@@ -27,9 +27,7 @@ func TestHealth(t *testing.T) {
 		"no data folder":    {[]string{listen, "--data=/dev/null/x"}, "ready\n"},
 		"time for response": {[]string{listen, "--timeout=1m"}, "ready\n"},
 	} {
-		if got := apptest.Run(t, "", append([]string{"health"}, c.args...)...); got.Code != 0 || got.Stdout != c.want || got.Stderr != "" {
-			t.Errorf("%s: %+v, want %q", name, got, c.want)
-		}
+		apptest.Run(t, "", append([]string{"health"}, c.args...)...).WantOut(t, 0, c.want)
 	}
 	s.Stop(t)
 	got := apptest.Run(t, "", "health", listen)

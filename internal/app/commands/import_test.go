@@ -48,9 +48,7 @@ func TestImport(t *testing.T) {
 		"created 0, unchanged 3, conflicting 0, invalid 0\n",
 	} {
 		// Standard error is not a terminal: no progress bar.
-		if got := f.Run(t, "", "import", file); got.Code != 0 || got.Stdout != want || got.Stderr != "" {
-			t.Errorf("got %+v, want %q and nothing on standard error", got, want)
-		}
+		f.Run(t, "", "import", file).WantOut(t, 0, want)
 	}
 	input := lines(
 		document(4),
@@ -73,9 +71,7 @@ func TestImport(t *testing.T) {
 	if got := f.Run(t, "x", "import", "-"); got.Code != 1 || !strings.HasSuffix(got.Stderr, "merchant-orders: 1 line was refused\n") {
 		t.Errorf("one refused line: %+v", got)
 	}
-	if got := f.Run(t, "", "import", "-"); got.Code != 0 || got.Stdout != "created 0, unchanged 0, conflicting 0, invalid 0\n" {
-		t.Errorf("empty input: %+v", got)
-	}
+	f.Run(t, "", "import", "-").WantOut(t, 0, "created 0, unchanged 0, conflicting 0, invalid 0\n")
 }
 
 func TestImportDryRun(t *testing.T) {
@@ -117,14 +113,9 @@ func TestImportRejected(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %v, %v", info, err)
 	}
-	got = f.Run(t, input, "import", "-", "--rejected", file)
-	if want := "merchant-orders: --rejected (MERCHANT_ORDERS_REJECTED): " + file + " exists already; remove it, or choose another name\n"; got.Code != 2 || got.Stderr != want || got.Stdout != "" {
-		t.Errorf("got %+v, want exit code 2 and %q", got, want)
-	}
+	f.Run(t, input, "import", "-", "--rejected", file).WantErr(t, 2, "merchant-orders: --rejected (MERCHANT_ORDERS_REJECTED): "+file+" exists already; remove it, or choose another name\n")
 	none := filepath.Join(t.TempDir(), "none.jsonl")
-	if got := f.Run(t, lines(document(1)), "import", "-", "--rejected", none); got.Code != 0 {
-		t.Errorf("got %+v", got)
-	}
+	f.Run(t, lines(document(1)), "import", "-", "--rejected", none).WantText(t, 0)
 	if _, err := os.Stat(none); err == nil {
 		t.Error("there is a file without refused lines")
 	}
@@ -134,15 +125,9 @@ func TestImportOfUnreadableFiles(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
 	missing := filepath.Join(t.TempDir(), "missing.jsonl")
-	got := f.Run(t, "", "import", missing)
-	if want := "merchant-orders: open " + missing + ": no such file or directory\n"; got.Code != 1 || got.Stderr != want {
-		t.Errorf("got %+v, want exit code 1 and %q", got, want)
-	}
+	f.Run(t, "", "import", missing).WantErr(t, 1, "merchant-orders: open "+missing+": no such file or directory\n")
 	dir := t.TempDir()
-	got = f.Run(t, "", "import", dir)
-	if want := "merchant-orders: " + dir + " is a folder\n"; got.Code != 1 || got.Stderr != want {
-		t.Errorf("got %+v, want exit code 1 and %q", got, want)
-	}
+	f.Run(t, "", "import", dir).WantErr(t, 1, "merchant-orders: "+dir+" is a folder\n")
 	if _, err := os.Stat(f.Data); err == nil {
 		t.Error("the data folder was created")
 	}
@@ -184,8 +169,5 @@ func TestImportIsStopped(t *testing.T) {
 	if want := "merchant-orders: stopped before the end of the input; run the command again to import the rest\n"; stderr.String() != want {
 		t.Errorf("got %q, want %q", stderr.String(), want)
 	}
-	got := s.Run(t, lines(document(1), document(2), document(3)), "import", "-")
-	if want := "created 1, unchanged 2, conflicting 0, invalid 0\n"; got.Code != 0 || got.Stdout != want {
-		t.Errorf("run again: %+v, want %q", got, want)
-	}
+	s.Run(t, lines(document(1), document(2), document(3)), "import", "-").WantOut(t, 0, "created 1, unchanged 2, conflicting 0, invalid 0\n")
 }

@@ -21,11 +21,7 @@ func TestLoginLink(t *testing.T) {
 	for problem, flags := range map[string][]string{
 		"is required": nil, "must be a whole number": {"--merchant", "x"}, "is not a scope": {"--merchant", "355", "--scopes", "audit"},
 	} {
-		if got := folder.Run(t, "", append([]string{"login-link"}, flags...)...); got.Code != 2 || !strings.Contains(got.Stderr, problem) {
-			t.Errorf("%q: %+v, want %q", flags, got, problem)
-		}
+		folder.Run(t, "", append([]string{"login-link"}, flags...)...).WantText(t, 2, problem)
 	}
-	if got := folder.Run(t, "", "login-link", "--merchant", "999"); got.Code != 1 || !strings.Contains(got.Stderr, "there is no merchant 999") {
-		t.Errorf("%+v", got)
-	}
+	folder.Run(t, "", "login-link", "--merchant", "999").WantText(t, 1, "there is no merchant 999")
 }

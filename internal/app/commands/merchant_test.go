@@ -18,15 +18,9 @@ func TestMerchantAdd(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
 	for range 2 {
-		got := f.Run(t, "", "merchant", "add", "--id", "355", "--name", "Το μαγαζί μας")
-		if want := "merchant 355: Το μαγαζί μας\n"; got.Code != 0 || got.Stdout != want {
-			t.Errorf("got %+v, want %q", got, want)
-		}
+		f.Run(t, "", "merchant", "add", "--id", "355", "--name", "Το μαγαζί μας").WantOut(t, 0, "merchant 355: Το μαγαζί μας\n")
 	}
-	got := f.Run(t, "", "merchant", "add", "--id", "355", "--name", "Another")
-	if want := "merchant-orders: merchant 355 exists already, with another name\n"; got.Code != 1 || got.Stderr != want || got.Stdout != "" {
-		t.Errorf("got %+v, want exit code 1 and %q", got, want)
-	}
+	f.Run(t, "", "merchant", "add", "--id", "355", "--name", "Another").WantErr(t, 1, "merchant-orders: merchant 355 exists already, with another name\n")
 }
 
 func TestMerchantList(t *testing.T) {

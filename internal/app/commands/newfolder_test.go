@@ -123,14 +123,10 @@ func TestCommandsDoNotMigrate(t *testing.T) {
 			t.Errorf("%v on the schema of the next release: %+v", args, got)
 		}
 	}
-	if got := f.Run(t, "", "migrate"); got.Code != 2 || !strings.Contains(got.Stderr, "newer version") {
-		t.Errorf("migrate on the schema of the next release: %+v", got)
-	}
+	f.Run(t, "", "migrate").WantText(t, 2, "newer version")
 	setVersion(t, f.Data, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (201, 1)")
 	for _, args := range commands {
-		if got := f.Run(t, "", args...); got.Code != 2 || !strings.Contains(got.Stderr, "newer version") {
-			t.Errorf("%v on the schema of the release after the next one: %+v", args, got)
-		}
+		f.Run(t, "", args...).WantText(t, 2, "newer version")
 	}
 }
 
@@ -163,9 +159,7 @@ func TestForeignHistory(t *testing.T) {
 					t.Errorf("%v: %+v", args, got)
 				}
 			}
-			if got := f.Run(t, "", "doctor"); got.Code != 1 || !strings.Contains(got.Stdout, c.want) {
-				t.Errorf("doctor: %+v", got)
-			}
+			f.Run(t, "", "doctor").WantText(t, 1, c.want)
 			if after, err := os.ReadFile(filepath.Join(f.Data, "orders.db")); err != nil || !bytes.Equal(after, before) {
 				t.Errorf("the database has changed, error %v", err)
 			}
@@ -199,9 +193,7 @@ func TestMigrationsAreLogged(t *testing.T) {
 	empty := folder(t)
 	testenv.NoError(t, os.MkdirAll(empty.Data, 0o700))
 	setVersion(t, empty.Data, "CREATE TABLE x (y); DROP TABLE x")
-	if got := empty.Run(t, "", "migrate"); got.Code != 2 || !strings.Contains(got.Stderr, "the database is empty") {
-		t.Errorf("migrate of an empty database: %+v", got)
-	}
+	empty.Run(t, "", "migrate").WantText(t, 2, "the database is empty")
 	if got := empty.Run(t, "", "migrate", "--status"); got.Code != 0 || !strings.Contains(got.Stdout, "pending\n\nschema version 0: run merchant-orders migrate, ") &&
 		!strings.Contains(got.Stdout, "pending\nschema version 0: run merchant-orders migrate, ") {
 		t.Errorf("status: %+v", got)
@@ -266,9 +258,7 @@ func TestDatabaseBehindLink(t *testing.T) {
 	s := apptest.Folder{Data: filepath.Join(dir, "data"), Settings: []string{"--database", "sqlite://" + link}}.Serve(t)
 	token := s.Merchant(t, 355)
 	testenv.Send(t, token, "GET", s.BaseURL+"/v2/orders", "").WantStatus(t, 200)
-	if got := s.Run(t, "", "token", "revoke", "1"); got.Code != 0 {
-		t.Fatal(got)
-	}
+	s.Run(t, "", "token", "revoke", "1").WantText(t, 0)
 	testenv.Send(t, token, "GET", s.BaseURL+"/v2/orders", "").WantStatus(t, 401)
 	if _, err := os.Stat(filepath.Join(dir, "disk", "real.db")); err != nil {
 		t.Error(err)

@@ -42,19 +42,17 @@ func startRemote(t *testing.T, orders int) (*apptest.Server, remote) {
 // that the output does not contain the token and that an error is one line.
 func (r remote) run(t *testing.T, stdin string, args ...string) apptest.Result {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
 	environ := []string{
 		"MERCHANT_ORDERS_ADDRESS=" + r.address, "MERCHANT_ORDERS_TOKEN=" + r.token,
 		// An invalid data folder must not matter.
 		"MERCHANT_ORDERS_DATA=/dev/null/x", "MERCHANT_ORDERS_DATABASE=nonsense",
 	}
-	code := commands.Run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr, environ)
-	got := apptest.Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
+	got := apptest.RunIn(t, environ, stdin, args...)
 	if strings.Contains(got.Stdout+got.Stderr, r.token) {
 		t.Errorf("%v prints the token: %+v", args, got)
 	}
-	if lines := strings.Count(got.Stderr, "\n"); (code == 0) != (lines == 0) || lines > 1 || lines == 1 && !strings.HasPrefix(got.Stderr, "merchant-orders: ") {
-		t.Errorf("%v: exit code %d and on standard error %q", args, code, got.Stderr)
+	if lines := strings.Count(got.Stderr, "\n"); (got.Code == 0) != (lines == 0) || lines > 1 || lines == 1 && !strings.HasPrefix(got.Stderr, "merchant-orders: ") {
+		t.Errorf("%v: exit code %d and on standard error %q", args, got.Code, got.Stderr)
 	}
 	return got
 }
@@ -95,9 +93,7 @@ SF-2026-0000029  picked-by-courier  2026-11-06T04:27:01Z  `
 	if got := r.run(t, "", "orders", "list", "--to", "2001-01-01"); got.Code != 0 || strings.Count(got.Stdout, "\n") != 1 {
 		t.Errorf("no orders: %+v", got)
 	}
-	if got := r.run(t, "", "orders", "list", "--state", "asleep"); got.Code != 2 || !strings.Contains(got.Stderr, "state must be one of registered, in-processing") {
-		t.Errorf("unknown state: %+v", got)
-	}
+	r.run(t, "", "orders", "list", "--state", "asleep").WantText(t, 2, "state must be one of registered, in-processing")
 }
 
 func TestOrdersShowAcceptReject(t *testing.T) {
@@ -128,19 +124,13 @@ func TestOrdersShowAcceptReject(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 
-	if got := r.run(t, "", "orders", "accept", first); got.Code != 0 || got.Stdout != "order "+first+" is in-processing\n" {
-		t.Errorf("accept: %+v", got)
-	}
+	r.run(t, "", "orders", "accept", first).WantOut(t, 0, "order "+first+" is in-processing\n")
 	refused := regexp.MustCompile(`^merchant-orders: accept order ` + first + `: Cannot Accept Order \(status 400, code 10304, request \w+\)\n$`)
 	if got := r.run(t, "", "orders", "accept", first); got.Code != 4 || got.Stdout != "" || !refused.MatchString(got.Stderr) {
 		t.Errorf("second accept: %+v", got)
 	}
-	if got := r.run(t, "", "orders", "reject", first); got.Code != 4 {
-		t.Errorf("reject of an accepted order: %+v", got)
-	}
-	if got := r.run(t, "", "orders", "reject", second, "--reason", "boredom"); got.Code != 4 || !strings.Contains(got.Stderr, "The reason is not valid") {
-		t.Errorf("invalid reason: %+v", got)
-	}
+	r.run(t, "", "orders", "reject", first).WantText(t, 4)
+	r.run(t, "", "orders", "reject", second, "--reason", "boredom").WantText(t, 4, "The reason is not valid")
 	got = r.run(t, "", "orders", "reject", second, "--reason=damaged", "--json")
 	var change struct{ OrderReference, State, RequestID string }
 	if err := json.Unmarshal([]byte(got.Stdout), &change); err != nil || got.Code != 0 || change.OrderReference != second || change.State != "rejected-by-merchant" || change.RequestID == "" {
@@ -168,19 +158,13 @@ func TestInvoices(t *testing.T) {
 	}
 
 	out := filepath.Join(dir, "out.pdf")
-	if got := r.run(t, "", "invoices", "download", reference, "1", "--output", out); got.Code != 0 || got.Stdout != out+": 8 bytes\n" {
-		t.Errorf("download: %+v", got)
-	}
+	r.run(t, "", "invoices", "download", reference, "1", "--output", out).WantOut(t, 0, out+": 8 bytes\n")
 	content, err := os.ReadFile(out)
 	if info, statErr := os.Stat(out); err != nil || statErr != nil || string(content) != "%PDF-1.4" || info.Mode().Perm() != 0o600 {
 		t.Errorf("downloaded %q, %v, %v", content, err, statErr)
 	}
-	if got := r.run(t, "", "invoices", "download", reference, "2", "--output", out); got.Code != 1 || !strings.Contains(got.Stderr, "file exists") {
-		t.Errorf("download over a file: %+v", got)
-	}
-	if got := r.run(t, "", "invoices", "download", reference, "2", "--output=-"); got.Code != 0 || got.Stdout != "from a pipe" {
-		t.Errorf("download to standard output: %+v", got)
-	}
+	r.run(t, "", "invoices", "download", reference, "2", "--output", out).WantText(t, 1, "file exists")
+	r.run(t, "", "invoices", "download", reference, "2", "--output=-").WantOut(t, 0, "from a pipe")
 
 	got = r.run(t, "", "invoices", "link", reference, "2")
 	link := strings.TrimSpace(got.Stdout)
@@ -188,16 +172,12 @@ func TestInvoices(t *testing.T) {
 	if got := r.run(t, "", "invoices", "link", reference, "2", "--json"); got.Code != 0 || !strings.HasPrefix(got.Stdout, `{"url":"`+r.address+`/files/355.`) {
 		t.Errorf("link as JSON: %+v", got)
 	}
-	if got := server.Folder.Run(t, "", "links", "revoke"); got.Code != 0 || got.Stdout != "all links to invoice files are revoked\n" {
-		t.Errorf("revoke: %+v", got)
-	}
+	server.Folder.Run(t, "", "links", "revoke").WantOut(t, 0, "all links to invoice files are revoked\n")
 	testenv.Send(t, "", "GET", link, "").WantStatus(t, http.StatusNotFound)
 	if got := r.run(t, "", "invoices", "delete", reference, "1"); got.Code != 0 || strings.Contains(got.Stdout, "%CF%84") || !strings.Contains(got.Stdout, "b.png") {
 		t.Errorf("delete: %+v", got)
 	}
-	if got := r.run(t, "", "invoices", "delete", reference, "2", "--json"); got.Code != 0 || got.Stdout != `{"invoices":[]}`+"\n" {
-		t.Errorf("delete: %+v", got)
-	}
+	r.run(t, "", "invoices", "delete", reference, "2", "--json").WantOut(t, 0, `{"invoices":[]}`+"\n")
 	for _, tc := range []struct {
 		code int
 		args []string
@@ -216,9 +196,7 @@ func TestInvoices(t *testing.T) {
 		{2, []string{"invoices", "download", reference, "2", "--trust=x"}},
 		{2, []string{"invoices", "download", reference, "2", "--output=-", "--json"}},
 	} {
-		if got := r.run(t, "", tc.args...); got.Code != tc.code || got.Stdout != "" {
-			t.Errorf("%v: %+v, want exit code %d", tc.args, got, tc.code)
-		}
+		r.run(t, "", tc.args...).WantOut(t, tc.code, "")
 	}
 }
 
@@ -254,9 +232,7 @@ func TestRemoteExitCodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := tc.remote.run(t, "", tc.args...); got.Code != tc.code {
-				t.Errorf("%v: %+v, want exit code %d", tc.args, got, tc.code)
-			}
+			tc.remote.run(t, "", tc.args...).WantText(t, tc.code)
 		})
 	}
 	got := apptest.Run(t, "", "orders", "list")
@@ -355,8 +331,8 @@ func TestOrdersWatchHistory(t *testing.T) {
 		"--after=18":                      {Code: 4, Stderr: "merchant-orders: read events after 18: event numbers have started again: the newest event is 17\n"},
 	} {
 		got := remote{server.URL, "mo_x"}.run(t, "", append([]string{"orders", "watch", "--once"}, strings.Fields(args)...)...)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", args, diff)
+		if got.WantOut(t, want.Code, want.Stdout); got.Stderr != want.Stderr {
+			t.Errorf("%s, want standard error %q", got, want.Stderr)
 		}
 	}
 }

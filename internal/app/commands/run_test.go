@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/app/apptest"
-	"merchantorders/internal/app/commands"
 	"merchantorders/internal/config"
 	"merchantorders/internal/testenv"
 )
@@ -239,13 +238,11 @@ func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "from env")
 	run := func(variables map[string]string, args ...string) apptest.Result {
-		var stdout, stderr bytes.Buffer
 		var environ []string
 		for name, value := range variables {
 			environ = append(environ, name+"="+value)
 		}
-		code := commands.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, environ)
-		return apptest.Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
+		return apptest.RunIn(t, environ, "", args...)
 	}
 
 	got := run(map[string]string{
@@ -279,9 +276,7 @@ func TestEnvironment(t *testing.T) {
 func TestUnknownVariables(t *testing.T) {
 	t.Parallel()
 	run := func(environ []string, args ...string) apptest.Result {
-		var stdout, stderr bytes.Buffer
-		code := commands.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, environ)
-		return apptest.Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
+		return apptest.RunIn(t, environ, "", args...)
 	}
 	for _, args := range [][]string{{"version"}, {"merchant", "list"}, {"serve"}, {"orders", "list", "--token=x"}} {
 		data := filepath.Join(t.TempDir(), "data")
@@ -305,9 +300,7 @@ merchant-orders: the environment variable MERCHANT_ORDERS_LISTN is not a setting
 	if got.Code != 0 {
 		t.Errorf("%+v, want no error of variables of Kubernetes, of tests, of other commands and empty ones", got)
 	}
-	if got := run([]string{"MERCHANT_ORDERS_PORT=8080"}, "version"); got.Code != 2 {
-		t.Errorf("MERCHANT_ORDERS_PORT=8080: %+v", got)
-	}
+	run([]string{"MERCHANT_ORDERS_PORT=8080"}, "version").WantText(t, 2)
 }
 
 func TestSettingsBeforeAndAfterTheCommand(t *testing.T) {
@@ -320,19 +313,14 @@ func TestSettingsBeforeAndAfterTheCommand(t *testing.T) {
 		{"merchant", "--data=" + data, "list"},
 		{"merchant", "list", "--data", data},
 	} {
-		if got := apptest.Run(t, "", args...); got.Code != 0 {
-			t.Errorf("%v: %+v", args, got)
-		}
+		apptest.Run(t, "", args...).WantText(t, 0)
 	}
 }
 
 func TestDataFolder(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "a", "data")
-	got := apptest.Run(t, "", "merchant", "add", "--id=1", "--name=x", "--data", data)
-	if want := "merchant-orders: created the data folder " + data + "\n"; got.Code != 0 || got.Stderr != want {
-		t.Errorf("first use: %+v, want on standard error %q", got, want)
-	}
+	apptest.Run(t, "", "merchant", "add", "--id=1", "--name=x", "--data", data).WantText(t, 0, "merchant-orders: created the data folder "+data+"\n")
 	info, err := os.Stat(data)
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder is %v, %v, want -rwx------", info.Mode(), err)
@@ -344,9 +332,7 @@ func TestDataFolder(t *testing.T) {
 			t.Errorf("%s: %v, %v, want access for the owner only", name, info, err)
 		}
 	}
-	if got := apptest.Run(t, "", "merchant", "list", "--data", data); got.Code != 0 || got.Stderr != "" {
-		t.Errorf("second use: %+v", got)
-	}
+	apptest.Run(t, "", "merchant", "list", "--data", data).WantText(t, 0, "1   x")
 }
 
 func TestDatabaseElsewhere(t *testing.T) {

@@ -22,9 +22,7 @@ func TestSearchAndInspect(t *testing.T) {
 		strings.NewReplacer("\n", "", "\t", "").Replace(document("A-2", "Maria", "Pappa", "2026-11-22T00:00:00Z")) + "\n"
 	run := func(stdin, want string, args ...string) {
 		t.Helper()
-		if got := folder.Run(t, stdin, args...); got.Code != 0 || !strings.Contains(got.Stdout, want) {
-			t.Errorf("%q: %+v, want %q", args, got, want)
-		}
+		folder.Run(t, stdin, args...).WantText(t, 0, want)
 	}
 	run("", "", "merchant", "add", "--id", "355", "--name", "Our Store")
 	run(lines, "created 2", "import", "-")
@@ -37,12 +35,8 @@ func TestSearchAndInspect(t *testing.T) {
 	addDelivery(t, folder.Data)
 	run("", "2026-11-20T10:00:00Z  7        1       order.created  -       timeout  42", "inspect", "A-1")
 	run("", `"deliveries":[{"webhookId":7,"at":"2026-11-20T10:00:00Z","event":1,"type":"order.created","error":"timeout","tookMs":42}]`, "inspect", "A-1", "--json")
-	if got := folder.Run(t, "", "search", "nobody", "--json"); got.Code != 0 || got.Stdout != "" {
-		t.Errorf("nobody: %+v", got)
-	}
-	if got := folder.Run(t, "", "inspect", "none"); got.Code != 1 || !strings.Contains(got.Stderr, "there is no order none") {
-		t.Errorf("no order: %+v", got)
-	}
+	folder.Run(t, "", "search", "nobody", "--json").WantOut(t, 0, "")
+	folder.Run(t, "", "inspect", "none").WantText(t, 1, "there is no order none")
 	bad := []string{
 		"search", strings.Repeat("x", 201), "--merchant", "0", "--state", "new", "--from", "2026-13-01", "--to", "x", "--expires-before", "x", "--limit", "0",
 	}

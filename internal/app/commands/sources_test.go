@@ -11,17 +11,8 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
-	"merchantorders/internal/app/commands"
 	"merchantorders/internal/testenv"
 )
-
-// runIn runs a command with environment variables.
-func runIn(t *testing.T, environ []string, args ...string) apptest.Result {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code := commands.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, environ)
-	return apptest.Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
-}
 
 // writeFile writes a file of a test and returns its path.
 func writeFile(t *testing.T, name, content string) string {
@@ -38,10 +29,10 @@ func TestSettingsFile(t *testing.T) {
 	file := writeFile(t, "merchant-orders.yaml", "data: "+f.Data+"\nlog-level: warn\noperator: true\n")
 	variable := []string{"MERCHANT_ORDERS_CONFIG=" + file}
 	for name, got := range map[string]apptest.Result{
-		"flag":          runIn(t, nil, "--config", file, "token", "create"),
-		"after":         runIn(t, nil, "token", "create", "--config="+file),
-		"variable":      runIn(t, variable, "token", "create"),
-		"flag first":    runIn(t, []string{"MERCHANT_ORDERS_CONFIG=/dev/null/x"}, "token", "create", "--config="+file),
+		"flag":          apptest.RunIn(t, nil, "", "--config", file, "token", "create"),
+		"after":         apptest.RunIn(t, nil, "", "token", "create", "--config="+file),
+		"variable":      apptest.RunIn(t, variable, "", "token", "create"),
+		"flag first":    apptest.RunIn(t, []string{"MERCHANT_ORDERS_CONFIG=/dev/null/x"}, "", "token", "create", "--config="+file),
 		"variable wins": runIn(t, append(variable, "MERCHANT_ORDERS_OPERATOR=false", "MERCHANT_ORDERS_MERCHANT=355"), "token", "create"),
 	} {
 		prefix := "mop_"
@@ -53,7 +44,7 @@ func TestSettingsFile(t *testing.T) {
 		}
 	}
 	bad := writeFile(t, "bad.yaml", "data: /dev/null/x\nlog-level: loud\nlistn: x\noperator: perhaps\n")
-	got := runIn(t, nil, "token", "create", "--config="+bad)
+	got := apptest.RunIn(t, nil, "", "token", "create", "--config="+bad)
 	want := `merchant-orders: ` + bad + `:3: "listn" is not a setting; did you mean "listen"?
 merchant-orders: --operator (` + bad + `:4): must be true or false
 merchant-orders: --data (` + bad + `:1): must be a folder that this user may write to: not a directory
@@ -63,10 +54,7 @@ merchant-orders: --merchant (MERCHANT_ORDERS_MERCHANT): or --operator is require
 	if got.Code != 2 || got.Stdout != "" || got.Stderr != want {
 		t.Errorf("got %+v, want\n%s", got, want)
 	}
-	got = runIn(t, nil, "version", "--config=/dev/null/x")
-	if want := "merchant-orders: --config (MERCHANT_ORDERS_CONFIG): /dev/null/x: cannot read the file: not a directory\n"; got.Code != 2 || got.Stderr != want {
-		t.Errorf("got %+v, want %q", got, want)
-	}
+	apptest.RunIn(t, nil, "", "version", "--config=/dev/null/x").WantErr(t, 2, "merchant-orders: --config (MERCHANT_ORDERS_CONFIG): /dev/null/x: cannot read the file: not a directory\n")
 }
 
 func TestSecretsFromFiles(t *testing.T) {
@@ -75,13 +63,11 @@ func TestSecretsFromFiles(t *testing.T) {
 	f.Merchant(t, 355)
 	database := "sqlite://" + filepath.Join(f.Data, "orders.db")
 	file := writeFile(t, "database", database+"\n")
-	for name, environ := range map[string][]string{
+	for _, environ := range map[string][]string{
 		"file":       {"MERCHANT_ORDERS_DATABASE_FILE=" + file},
 		"credential": {"CREDENTIALS_DIRECTORY=" + filepath.Dir(file)},
 	} {
-		if got := runIn(t, environ, "merchant", "list", "--data", t.TempDir()); got.Code != 0 || !strings.Contains(got.Stdout, "Store 355") {
-			t.Errorf("%s: %+v", name, got)
-		}
+		apptest.RunIn(t, environ, "", "merchant", "list", "--data", t.TempDir()).WantText(t, 0, "Store 355")
 	}
 	// Commands read what they need, and report one line for each fault.
 	broken := []string{"MERCHANT_ORDERS_DATABASE_FILE=/dev/null/x", "MERCHANT_ORDERS_TOKEN_FILE=/dev/null/y"}
@@ -94,16 +80,13 @@ func TestSecretsFromFiles(t *testing.T) {
 		"token":          {[]string{"orders", "list"}, "merchant-orders: MERCHANT_ORDERS_TOKEN_FILE" + why},
 		"a flag instead": {[]string{"merchant", "list", "--database", database}, ""},
 	} {
-		got := runIn(t, broken, c.args...)
+		got := apptest.RunIn(t, broken, "", c.args...)
 		if code := map[bool]int{true: 0, false: 2}[c.want == ""]; got.Code != code || got.Stderr != c.want {
 			t.Errorf("%s: %+v, want %q", name, got, c.want)
 		}
 	}
 	wrong := writeFile(t, "database", "mysql://u:secret@h/d\n")
-	got := runIn(t, []string{"MERCHANT_ORDERS_DATABASE_FILE=" + wrong}, "merchant", "list")
-	if want := "merchant-orders: --database (MERCHANT_ORDERS_DATABASE_FILE): must be empty, sqlite://PATH or postgres://user:password@host/database\n"; got.Code != 2 || got.Stderr != want {
-		t.Errorf("got %+v, want %q", got, want)
-	}
+	apptest.RunIn(t, []string{"MERCHANT_ORDERS_DATABASE_FILE=" + wrong}, "", "merchant", "list").WantErr(t, 2, "merchant-orders: --database (MERCHANT_ORDERS_DATABASE_FILE): must be empty, sqlite://PATH or postgres://user:password@host/database\n")
 }
 
 func TestSecretsInTheProcessList(t *testing.T) {
@@ -117,14 +100,14 @@ func TestSecretsInTheProcessList(t *testing.T) {
 		"postgres://u@" + unreachable:                      false,
 		"sqlite://" + filepath.Join(f.Data, "orders.db"):   false,
 	} {
-		got := runIn(t, nil, "merchant", "list", "--database="+address)
+		got := apptest.RunIn(t, nil, "", "merchant", "list", "--database="+address)
 		const want = "merchant-orders: warning: every user of the machine can see --database in the process list, and it contains a secret;" +
 			" use MERCHANT_ORDERS_DATABASE or MERCHANT_ORDERS_DATABASE_FILE instead\n"
 		if strings.HasPrefix(got.Stderr, want) != warned || strings.Contains(got.Stderr, "secret@") || strings.Contains(got.Stderr, "=secret") {
 			t.Errorf("%s: %+v", address, got)
 		}
 	}
-	got := runIn(t, nil, "orders", "list", "mo_secret")
+	got := apptest.RunIn(t, nil, "", "orders", "list", "mo_secret")
 	if got.Code != 2 || strings.Contains(got.Stderr, "secret") || !strings.Contains(got.Stderr, "mo_...") {
 		t.Errorf("a token as an argument: %+v", got)
 	}

@@ -109,10 +109,7 @@ func TestTokenRevoke(t *testing.T) {
 	}
 	unknown, _ := token.NewText(token.MerchantPrefix)
 	for _, name := range []string{"3", "0", "x", unknown} {
-		got := f.Run(t, "", "token", "revoke", name)
-		if want := "merchant-orders: there is no such token\n"; got.Code != 1 || got.Stdout != "" || got.Stderr != want {
-			t.Errorf("revoke %s: %+v", name, got)
-		}
+		f.Run(t, "", "token", "revoke", name).WantErr(t, 1, "merchant-orders: there is no such token\n")
 	}
 }
 
@@ -152,17 +149,12 @@ func TestTokenRotate(t *testing.T) {
 	if until := time.Until(expires); err != nil || until < 0 || until > time.Hour || table[1][5] != "-" {
 		t.Errorf("the old token expires at %v, %v; the list is %v", expires, err, table)
 	}
-	if got := f.Run(t, "", "token", "revoke", "1"); got.Code != 0 {
-		t.Fatal(got)
-	}
+	f.Run(t, "", "token", "revoke", "1").WantText(t, 0)
 	for name, want := range map[string]string{
 		first: "token 1 has expired or is revoked: create another one with merchant-orders token create\n",
 		"3":   "there is no such token\n",
 	} {
-		got := f.Run(t, "", "token", "rotate", name)
-		if got.Code != 1 || got.Stdout != "" || got.Stderr != "merchant-orders: "+want {
-			t.Errorf("%+v, want %q", got, want)
-		}
+		f.Run(t, "", "token", "rotate", name).WantErr(t, 1, "merchant-orders: "+want)
 	}
 }
 
@@ -187,9 +179,7 @@ func TestTokenFilters(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"merchant 355: tokens revoked: 2\n", "merchant 355: tokens revoked: 0\n"} {
-		if got := f.Run(t, "", "token", "revoke", "--merchant", "355"); got.Code != 0 || got.Stdout != want {
-			t.Errorf("%+v, want %q", got, want)
-		}
+		f.Run(t, "", "token", "revoke", "--merchant", "355").WantOut(t, 0, want)
 	}
 	for args, want := range map[string]struct {
 		code int
@@ -200,9 +190,7 @@ func TestTokenFilters(t *testing.T) {
 		"list --merchant=355 --operator": {2, "must not be given together with --operator"}, "list --scope=all": {2, "is not a scope"},
 		"create --merchant=355 --label=" + strings.Repeat("x", 101): {2, "must be text of at most 100 characters"},
 	} {
-		if got := f.Run(t, "", append([]string{"token"}, strings.Fields(args)...)...); got.Code != want.code || !strings.Contains(got.Stderr, want.text) {
-			t.Errorf("token %s: %+v", args, got)
-		}
+		f.Run(t, "", append([]string{"token"}, strings.Fields(args)...)...).WantText(t, want.code, want.text)
 	}
 }
 

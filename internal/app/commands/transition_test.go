@@ -26,7 +26,5 @@ merchant-orders: 3 lines changed nothing
 		}
 	}
 	const shipped = `{"merchantId":355,"reference":"T-1","state":"ready-for-shipment"}`
-	if got := f.Run(t, shipped, "transition", "-"); got.Code != 0 || got.Stdout != "changed 1, unchanged 0, refused 0, not found 0, invalid 0\n" || got.Stderr != "" {
-		t.Errorf("got %+v", got)
-	}
+	f.Run(t, shipped, "transition", "-").WantOut(t, 0, "changed 1, unchanged 0, refused 0, not found 0, invalid 0\n")
 }
