@@ -33,7 +33,7 @@ func TestSettingsFile(t *testing.T) {
 		"after":         apptest.RunIn(t, nil, "", "token", "create", "--config="+file),
 		"variable":      apptest.RunIn(t, variable, "", "token", "create"),
 		"flag first":    apptest.RunIn(t, []string{"MERCHANT_ORDERS_CONFIG=/dev/null/x"}, "", "token", "create", "--config="+file),
-		"variable wins": runIn(t, append(variable, "MERCHANT_ORDERS_OPERATOR=false", "MERCHANT_ORDERS_MERCHANT=355"), "token", "create"),
+		"variable wins": apptest.RunIn(t, append(variable, "MERCHANT_ORDERS_OPERATOR=false", "MERCHANT_ORDERS_MERCHANT=355"), "", "token", "create"),
 	} {
 		prefix := "mop_"
 		if name == "variable wins" {
