@@ -60,8 +60,8 @@ func newWaiters(store Store, now func() time.Time) *waiters {
 }
 
 // join adds a waiter for a merchant with a token, until leave. revoked is closed when
-// the token is revoked, ended when the merchant is suspended. ok is false if the merchant has MaxWaiters already, or after
-// stop.
+// the token is revoked, ended when the merchant is suspended. ok is false if the merchant
+// has MaxWaiters already, or after stop.
 func (w *waiters) join(merchantID, tokenID int64) (revoked, ended <-chan struct{}, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,9 +139,9 @@ func (w *waiters) end(merchantID int64) {
 	}
 }
 
-// see records the data version that a waiter or the poll loop has read. If it is
-// another one than before it wakes the waiters of the merchant, of which some have
-// read another.
+// see records the data version of a merchant that a waiter or the poll loop has read. If
+// it differs from the version read before, see wakes all waiters of the merchant: some of
+// them have read the older one.
 func (w *waiters) see(merchantID int64, version DataVersion) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

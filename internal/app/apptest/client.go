@@ -168,11 +168,17 @@ func (c Client) Download(t testing.TB, f File) []byte {
 // Sample is the order of a document of ingesttest.
 type Sample int
 
-// The names of a sample, and its paths in both versions.
-func (n Sample) Number() int64     { return int64(ingesttest.FirstOrderID + int(n)) }
+// Number is the legacy id of the order.
+func (n Sample) Number() int64 { return int64(ingesttest.FirstOrderID + int(n)) }
+
+// Reference is the reference of the order.
 func (n Sample) Reference() string { return ingesttest.Reference(int(n)) }
-func (n Sample) V1() string        { return fmt.Sprintf("/api/orders/%d", n.Number()) }
-func (n Sample) V2() string        { return "/v2/orders/" + n.Reference() }
+
+// V1 is the path of the order in version 1.
+func (n Sample) V1() string { return fmt.Sprintf("/api/orders/%d", n.Number()) }
+
+// V2 is the path of the order in version 2.
+func (n Sample) V2() string { return "/v2/orders/" + n.Reference() }
 
 // Path is the order's path in one version or the other, by turns.
 func (n Sample) Path(round int) string {
