@@ -51,7 +51,7 @@ const (
 	borrowWebhook = `UPDATE webhooks SET lease_number = lease_number + 1, lease_until = $1
 		WHERE merchant_id = $2 AND id = $3 AND (lease_until IS NULL OR lease_until <= $4)`
 	leaseWebhook = borrowWebhook + ` AND state = ` + activeWebhook + ` AND (next_attempt_at IS NULL OR next_attempt_at <= $4)`
-	returnLease  = ` RETURNING ` + webhookColumns + `, lease_number`
+	returnLease = ` RETURNING ` + webhookColumns + `, lease_number, revision`
 )
 
 // LeaseWebhook implements webhook.Store.
@@ -68,7 +68,7 @@ func (db *DB) leaseWebhook(ctx context.Context, text string, key webhook.Key, no
 	var lease webhook.Lease
 	err := db.inTx(ctx, "lease_webhook", func(t *tx) error {
 		var r webhookRow
-		err := t.QueryRow(ctx, text, []any{until.Unix(), key.MerchantID, key.ID, now.Unix()}, append(r.dest(), &lease.Number)...)
+		err := t.QueryRow(ctx, text, []any{until.Unix(), key.MerchantID, key.ID, now.Unix()}, append(r.dest(), &lease.Number, &lease.Revision)...)
 		lease.Endpoint = r.endpoint()
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -84,36 +84,68 @@ func (db *DB) leaseWebhook(ctx context.Context, text string, key webhook.Key, no
 	return lease, err
 }
 
-// saveWebhook changes an endpoint if it is as it was when it was leased.
-const saveWebhook = `UPDATE webhooks SET acknowledged = $1, state = $2, reason = $3, state_set_at = $4, failures = $5, failing_since = $6,
-	next_attempt_at = $7, lease_until = $8, deliveries = deliveries + $9
-	WHERE merchant_id = $10 AND id = $11 AND lease_number = $12 AND acknowledged = $13 AND state = $14 RETURNING deliveries`
+const (
+	// saveWebhook changes an endpoint if it is as it was when it was leased.
+	saveWebhook = `UPDATE webhooks SET acknowledged = $1, state = $2, reason = $3, state_set_at = $4, failures = $5, failing_since = $6,
+		next_attempt_at = $7, lease_until = $8, deliveries = deliveries + $9
+		WHERE merchant_id = $10 AND id = $11 AND lease_number = $12 AND revision = $13 AND acknowledged = $14 AND state = $15 RETURNING deliveries`
+	// countDelivery does not change what a request has changed meanwhile.
+	countDelivery = `UPDATE webhooks SET deliveries = deliveries + 1 WHERE merchant_id = $1 AND id = $2 AND lease_number = $3
+		RETURNING deliveries`
+)
 
 // SaveProgress implements webhook.Store.
 func (db *DB) SaveProgress(ctx context.Context, lease webhook.Lease, p webhook.Progress, delivery *webhook.Delivery) error {
+	var stop bool
+	err := db.inTx(ctx, "save_webhook", func(t *tx) (err error) {
+		stop, err = t.saveProgress(ctx, lease, p, delivery)
+		return err
+	})
+	if err == nil && stop {
+		err = webhook.ErrLeaseLost
+	}
+	return err
+}
+
+// saveProgress reports whether the holder of the lease has to stop.
+func (t *tx) saveProgress(ctx context.Context, lease webhook.Lease, p webhook.Progress, delivery *webhook.Delivery) (stop bool, err error) {
 	added := 0
 	if delivery != nil {
 		added = 1
 	}
-	return db.inTx(ctx, "save_webhook", func(t *tx) error {
-		var newest int64
-		err := t.QueryRow(ctx, saveWebhook, []any{
-			p.Acknowledged, int64(p.State), p.Reason, seconds(p.StateSet), p.Failures, seconds(p.FailingSince),
-			seconds(p.NextAttempt), seconds(p.LeaseUntil), added,
-			lease.MerchantID, lease.ID, lease.Number, lease.Acknowledged, int64(lease.State),
-		}, &newest)
-		if errors.Is(err, sql.ErrNoRows) {
-			return webhook.ErrLeaseLost
-		}
-		if err == nil && delivery != nil {
-			delivery.ID = newest
-			err = t.addDelivery(ctx, lease.Key, *delivery)
-		}
-		if err == nil && p.Failure != nil {
-			err = t.appendFailure(ctx, lease.MerchantID, *p.Failure)
-		}
+	var newest int64
+	err = t.QueryRow(ctx, saveWebhook, []any{
+		p.Acknowledged, int64(p.State), p.Reason, seconds(p.StateSet), p.Failures, seconds(p.FailingSince),
+		seconds(p.NextAttempt), seconds(p.LeaseUntil), added,
+		lease.MerchantID, lease.ID, lease.Number, lease.Revision, lease.Acknowledged, int64(lease.State),
+	}, &newest)
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, t.saveOnlyDelivery(ctx, lease, delivery)
+	}
+	if err == nil && delivery != nil {
+		delivery.ID = newest
+		err = t.addDelivery(ctx, lease.Key, *delivery)
+	}
+	if err == nil && p.Failure != nil {
+		err = t.appendFailure(ctx, lease.MerchantID, *p.Failure)
+	}
+	return false, err
+}
+
+// saveOnlyDelivery writes a delivery into the log of an endpoint that was changed since
+// it was leased, unless it was removed or another Sender has the lease.
+func (t *tx) saveOnlyDelivery(ctx context.Context, lease webhook.Lease, delivery *webhook.Delivery) error {
+	if delivery == nil {
+		return nil
+	}
+	err := t.QueryRow(ctx, countDelivery, []any{lease.MerchantID, lease.ID, lease.Number}, &delivery.ID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
 		return err
-	})
+	}
+	return t.addDelivery(ctx, lease.Key, *delivery)
 }
 
 var insertWebhookEvent = sqldb.NewBulkInsert("events", `merchant_id, seq, nonce, type, actor, at, legacy_id, order_day,

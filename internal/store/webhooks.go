@@ -134,7 +134,8 @@ func (t webhookTx) LockWebhook(ctx context.Context, key webhook.Key) (webhook.En
 // UpdateWebhook implements webhook.Tx.
 func (t webhookTx) UpdateWebhook(ctx context.Context, e webhook.Endpoint) error {
 	return t.update(ctx, webhook.ErrNotFound, `UPDATE webhooks SET url = $1, description = $2, types = $3, secret = $4, old_secret = $5,
-		old_secret_until = $6, state = $7, reason = $8, state_set_at = $9, acknowledged = $10, failures = $11, failing_since = $12, next_attempt_at = $13
+		old_secret_until = $6, state = $7, reason = $8, state_set_at = $9, acknowledged = $10, failures = $11, failing_since = $12, next_attempt_at = $13,
+		revision = revision + 1
 		WHERE merchant_id = $14 AND id = $15`,
 		e.URL, e.Description, int64(e.Types), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
 		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged, e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt),

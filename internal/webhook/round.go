@@ -117,15 +117,8 @@ func (r *round) deliverEvent(before []order.EventRecord, event order.EventRecord
 	}
 	r.record(r.lease.Key, delivery.Result)
 	p := r.lease.after(event.Seq, delivery.Result, r.Now().UTC().Truncate(time.Second), r.Wait)
-	if p.State == Failed {
-		r.Log.Warn("webhook disabled", "merchant", r.lease.MerchantID, "webhook", r.lease.ID, "reason", p.Reason)
-	}
 	if delivery.Error != "" || last || r.stop.Err() != nil {
-		err := r.save(p, &delivery)
-		if err == nil && p.State == Failed {
-			r.Changed(r.lease.MerchantID) // its other endpoints get the event of the failure
-		}
-		return false, err
+		return false, r.save(p, &delivery)
 	}
 	return true, r.extend(p, &delivery)
 }
@@ -137,6 +130,9 @@ func (r *round) save(p Progress, delivery *Delivery) error {
 	defer cancel()
 	err := r.Store.SaveProgress(ctx, r.lease, p, delivery)
 	if err == nil {
+		if p.Failure != nil {
+			r.Log.Warn("webhook disabled", "merchant", r.lease.MerchantID, "webhook", r.lease.ID, "reason", p.Reason)
+		}
 		r.lease.Endpoint = r.lease.apply(p)
 		r.released = p.LeaseUntil.IsZero()
 	}

@@ -74,7 +74,7 @@ func (s *Service) sendLeased(ctx context.Context, caller order.Caller, lease Lea
 		progress.LeaseUntil = s.now().Add(leaseTime)
 		err = s.store.SaveProgress(save, lease, progress, &delivery)
 		if errors.Is(err, ErrLeaseLost) {
-			err = nil // changed or removed meanwhile: only the log lacks the delivery
+			err = nil // changed or removed meanwhile
 		}
 	}
 	if err == nil {

@@ -42,9 +42,9 @@ type Store interface {
 	// BorrowWebhook is LeaseWebhook for an endpoint in any state that need not be due.
 	BorrowWebhook(ctx context.Context, key Key, now, until time.Time) (Lease, error)
 	// SaveProgress saves what came of a lease, with a delivery, whose id it sets, unless
-	// it is nil. It
-	// returns ErrLeaseLost, and saves nothing, if the lease was taken by another
-	// Sender, or if the state or the cursor of the endpoint is not that of the lease.
+	// it is nil. It returns ErrLeaseLost if no other request may follow: if the endpoint
+	// was changed since the lease, it has saved only the delivery; if the endpoint was
+	// removed or another Sender has the lease, nothing.
 	SaveProgress(ctx context.Context, lease Lease, progress Progress, delivery *Delivery) error
 	// ReleaseWebhook ends a lease, unless another Sender has taken it.
 	ReleaseWebhook(ctx context.Context, lease Lease) error
@@ -65,7 +65,8 @@ type Tx interface {
 	// LockWebhook returns an endpoint and blocks other changes of it, or ErrNotFound.
 	LockWebhook(ctx context.Context, key Key) (Endpoint, error)
 	// UpdateWebhook stores everything but the key and the creation time of a locked
-	// endpoint. It does not touch the lease.
+	// endpoint. Its lease lasts until the request in flight has ended, but can save
+	// nothing any more; see SaveProgress.
 	UpdateWebhook(ctx context.Context, endpoint Endpoint) error
 	// RemoveWebhook removes a locked endpoint with its deliveries.
 	RemoveWebhook(ctx context.Context, key Key) error
@@ -87,6 +88,9 @@ type Lease struct {
 	// Number counts the leases of the endpoint. It fences a Sender that has lost its
 	// lease: it cannot move the cursor any more.
 	Number int64
+	// Revision counts the changes of the endpoint by requests. It fences a Sender that
+	// does not know the newest one.
+	Revision int64
 }
 
 // Progress is what a Sender changes of an endpoint.

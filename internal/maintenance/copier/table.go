@@ -74,7 +74,7 @@ var (
 	// The ends of leases are left out: they are of instances that use the source.
 	webhooksTable = newTable(table{name: "webhooks", keyColumns: 2},
 		"merchant_id, id, url, description, types, created_at, secret, old_secret, old_secret_until, state, reason,"+
-			" state_set_at, acknowledged, failures, failing_since, next_attempt_at, deliveries, lease_number")
+			" state_set_at, acknowledged, failures, failing_since, next_attempt_at, deliveries, lease_number, revision")
 	deliveriesTable = newTable(table{name: "webhook_deliveries", keyColumns: 3, pageColumn: "at"},
 		"merchant_id, webhook_id, id, at, message_id, event_seq, event_type, status, error, took_ms, response")
 	idempotencyTable = newTable(table{name: "idempotency_keys", keyColumns: 3, pageColumn: "created_at"},

@@ -21,6 +21,7 @@ var webhookSubjects = []subject{
 	{"webhooks/due", testWebhookDue},
 	{"webhooks/lease", testWebhookLease},
 	{"webhooks/progress", testWebhookProgress},
+	{"webhooks/change during a lease", testWebhookChanged},
 	{"webhooks/delivery log", testWebhookDeliveries},
 	{"webhooks/deliveries of an order", testOrderDeliveries},
 }
@@ -165,15 +166,9 @@ func testWebhookDue(f *fixture) {
 	f.addWebhook(e)
 	f.expectDue("before the pause is over", 0, noon.Add(59*time.Second), first)
 	f.expectDue("after the pause", 0, noon.Add(time.Minute), first, webhook.Due{Key: waiting.Key, Failing: true})
-	suspend := func(at string) {
-		f.Helper()
-		if _, err := f.tables.sql.ExecContext(f.Context(), "UPDATE merchants SET suspended_at = "+at+" WHERE id = 355"); err != nil {
-			f.Fatal(err)
-		}
-	}
-	suspend("5")
+	f.suspend("5")
 	f.expectDue("the merchant is suspended", 0, noon)
-	suspend("NULL")
+	f.suspend("NULL")
 	f.expectDue("the merchant is resumed", 0, noon, first)
 	merchants, err := f.b.WebhookMerchants(f.Context())
 	if err != nil || len(merchants) != 2 {
@@ -273,6 +268,44 @@ func testWebhookProgress(f *fixture) {
 	if log := f.auditLog(order.AuditQuery{MerchantID: &e.MerchantID, Limit: 1}); len(log) == 0 ||
 		log[0].Action != webhook.AuditFailed || log[0].SubjectID != e.ID || log[0].Reference != "" {
 		f.Errorf("the newest audit entry is %+v", log)
+	}
+}
+
+// suspend suspends the merchant alpha at a time, or resumes it for "NULL".
+func (f *fixture) suspend(at string) {
+	f.Helper()
+	if _, err := f.tables.sql.ExecContext(f.Context(), "UPDATE merchants SET suspended_at = "+at+" WHERE id = 355"); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// testWebhookChanged changes an endpoint during a lease: the holder can add a delivery to
+// the log and end the lease, and change nothing else.
+func testWebhookChanged(f *fixture) {
+	e := f.addWebhook(sampleEndpoint(alpha))
+	lease, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))
+	testenv.NoError(f, err)
+	e.Description = "changed"
+	testenv.NoError(f, f.b.InWebhookTx(f.Context(), func(tx webhook.Tx) error { return tx.UpdateWebhook(f.Context(), e) }))
+	p := webhook.Progress{State: webhook.Failed, Reason: "gone", Failures: 1, Failure: failure(e.Key, noon)}
+	d := webhook.Delivery{At: noon, MessageID: "msg", Event: 1, Type: "order.created", Result: webhook.Result{Error: webhook.ErrorTimeout}}
+	if err := f.a.SaveProgress(f.Context(), lease, p, &d); !errors.Is(err, webhook.ErrLeaseLost) || d.ID != 1 {
+		f.Errorf("progress after a change: %v, delivery %d", err, d.ID)
+	}
+	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
+		f.Errorf("progress without a delivery after a change: %v", err)
+	}
+	f.expectWebhook(e)
+	if log, err := f.b.WebhookDeliveries(f.Context(), e.Key, 1<<62, 10); err != nil || len(log) != 1 || log[0] != d {
+		f.Errorf("delivery log: %+v, %v", log, err)
+	}
+	f.expectFeed(0, 10, []order.EventRecord{})
+	if _, err := f.b.BorrowWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute)); !errors.Is(err, webhook.ErrNotDue) {
+		f.Errorf("the change has ended the lease: %v", err)
+	}
+	testenv.NoError(f, f.a.ReleaseWebhook(f.Context(), lease))
+	if next, err := f.b.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute)); err != nil || next.Endpoint != e {
+		f.Errorf("the next lease: %+v, %v", next, err)
 	}
 }
 

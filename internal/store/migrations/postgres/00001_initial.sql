@@ -272,6 +272,7 @@ CREATE TABLE webhooks (
     next_attempt_at  BIGINT,
     deliveries       BIGINT   NOT NULL DEFAULT 0, -- id of the newest row in webhook_deliveries
     lease_number     BIGINT   NOT NULL DEFAULT 0, -- counts the leases
+    revision         BIGINT   NOT NULL DEFAULT 0, -- counts the changes by requests
     lease_until      BIGINT, -- NULL: free
     PRIMARY KEY (merchant_id, id)
 );

@@ -270,6 +270,7 @@ CREATE TABLE webhooks (
     next_attempt_at  INTEGER,
     deliveries       INTEGER NOT NULL DEFAULT 0, -- id of the newest row in webhook_deliveries
     lease_number     INTEGER NOT NULL DEFAULT 0, -- counts the leases
+    revision         INTEGER NOT NULL DEFAULT 0, -- counts the changes by requests
     lease_until      INTEGER, -- NULL: free
     PRIMARY KEY (merchant_id, id)
 ) WITHOUT ROWID;
