@@ -50,7 +50,8 @@ func (db *DB) WebhookMerchants(ctx context.Context) ([]int64, error) {
 const (
 	borrowWebhook = `UPDATE webhooks SET lease_number = lease_number + 1, lease_until = $1
 		WHERE merchant_id = $2 AND id = $3 AND (lease_until IS NULL OR lease_until <= $4)`
-	leaseWebhook = borrowWebhook + ` AND state = ` + activeWebhook + ` AND (next_attempt_at IS NULL OR next_attempt_at <= $4)`
+	leaseWebhook = borrowWebhook + ` AND state = ` + activeWebhook + ` AND (next_attempt_at IS NULL OR next_attempt_at <= $4)
+		AND (SELECT suspended_at FROM merchants WHERE id = $2) IS NULL`
 	returnLease = ` RETURNING ` + webhookColumns + `, lease_number, revision`
 )
 
@@ -88,7 +89,8 @@ const (
 	// saveWebhook changes an endpoint if it is as it was when it was leased.
 	saveWebhook = `UPDATE webhooks SET acknowledged = $1, state = $2, reason = $3, state_set_at = $4, failures = $5, failing_since = $6,
 		next_attempt_at = $7, lease_until = $8, deliveries = deliveries + $9
-		WHERE merchant_id = $10 AND id = $11 AND lease_number = $12 AND revision = $13 AND acknowledged = $14 AND state = $15 RETURNING deliveries`
+		WHERE merchant_id = $10 AND id = $11 AND lease_number = $12 AND revision = $13 AND acknowledged = $14 AND state = $15
+		RETURNING deliveries, (SELECT suspended_at FROM merchants WHERE id = $10)`
 	// countDelivery does not change what a request has changed meanwhile.
 	countDelivery = `UPDATE webhooks SET deliveries = deliveries + 1 WHERE merchant_id = $1 AND id = $2 AND lease_number = $3
 		RETURNING deliveries`
@@ -114,11 +116,12 @@ func (t *tx) saveProgress(ctx context.Context, lease webhook.Lease, p webhook.Pr
 		added = 1
 	}
 	var newest int64
+	var suspended sql.NullInt64
 	err = t.QueryRow(ctx, saveWebhook, []any{
 		p.Acknowledged, int64(p.State), p.Reason, seconds(p.StateSet), p.Failures, seconds(p.FailingSince),
 		seconds(p.NextAttempt), seconds(p.LeaseUntil), added,
 		lease.MerchantID, lease.ID, lease.Number, lease.Revision, lease.Acknowledged, int64(lease.State),
-	}, &newest)
+	}, &newest, &suspended)
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, t.saveOnlyDelivery(ctx, lease, delivery)
 	}
@@ -129,7 +132,7 @@ func (t *tx) saveProgress(ctx context.Context, lease webhook.Lease, p webhook.Pr
 	if err == nil && p.Failure != nil {
 		err = t.appendFailure(ctx, lease.MerchantID, *p.Failure)
 	}
-	return false, err
+	return suspended.Valid, err
 }
 
 // saveOnlyDelivery writes a delivery into the log of an endpoint that was changed since

@@ -190,3 +190,29 @@ func TestRepairDuringDelivery(t *testing.T) {
 		})
 	}
 }
+
+// TestSuspension suspends a merchant with a backlog: no request follows the one in
+// flight until it is resumed.
+func TestSuspension(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := &recorder{took: func(string) time.Duration { return 100 * time.Millisecond }}
+		w := openWorld(t, r)
+		w.addEndpoints(1, 1)
+		w.addEvents(1, "A", 300)
+		w.run(r, nil)
+		time.Sleep(450 * time.Millisecond)
+		_, err := w.merchants.Suspend(t.Context(), order.Command(), 1, "fraud", order.Options[order.Merchant]{})
+		testenv.NoError(t, err)
+		time.Sleep(time.Minute)
+		if n := len(r.after(5)); n != 0 {
+			t.Fatalf("%d messages of a suspended merchant", n)
+		}
+		_, err = w.merchants.Resume(t.Context(), order.Command(), 1, order.Options[order.Merchant]{})
+		testenv.NoError(t, err)
+		time.Sleep(time.Minute)
+		if n := len(r.after(5)); n != 295 {
+			t.Errorf("%d messages after the merchant was resumed", n)
+		}
+	})
+}

@@ -36,15 +36,16 @@ type Store interface {
 	// WebhookMerchants returns the merchants with active endpoints.
 	WebhookMerchants(ctx context.Context) ([]int64, error)
 	// LeaseWebhook takes the lease of an endpoint until a time. It returns ErrNotDue if
-	// another Sender has the lease, or the endpoint is not active or has to wait, and
-	// ErrNotFound.
+	// another Sender has the lease, the endpoint is not active or has to wait, or its
+	// merchant is suspended, and ErrNotFound.
 	LeaseWebhook(ctx context.Context, key Key, now, until time.Time) (Lease, error)
 	// BorrowWebhook is LeaseWebhook for an endpoint in any state that need not be due.
 	BorrowWebhook(ctx context.Context, key Key, now, until time.Time) (Lease, error)
 	// SaveProgress saves what came of a lease, with a delivery, whose id it sets, unless
 	// it is nil. It returns ErrLeaseLost if no other request may follow: if the endpoint
 	// was changed since the lease, it has saved only the delivery; if the endpoint was
-	// removed or another Sender has the lease, nothing.
+	// removed or another Sender has the lease, nothing; and if the merchant was suspended,
+	// everything.
 	SaveProgress(ctx context.Context, lease Lease, progress Progress, delivery *Delivery) error
 	// ReleaseWebhook ends a lease, unless another Sender has taken it.
 	ReleaseWebhook(ctx context.Context, lease Lease) error

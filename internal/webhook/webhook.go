@@ -59,8 +59,8 @@ var (
 	// ErrNotDue: the endpoint has nothing to deliver now, or another Sender has its
 	// lease.
 	ErrNotDue = errors.New("the webhook is not due")
-	// ErrLeaseLost: the endpoint was changed or removed during a delivery, or its lease
-	// has ended.
+	// ErrLeaseLost: the endpoint was changed or removed during a delivery, its merchant
+	// was suspended, or its lease has ended.
 	ErrLeaseLost = errors.New("the lease of the webhook is lost")
 )
 

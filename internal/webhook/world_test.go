@@ -32,9 +32,10 @@ func (plainEncoder) Test(time.Time) ([]byte, string, error) { return []byte(`{}`
 // world is a database with senders.
 type world struct {
 	*testing.T
-	db     *store.DB
-	orders *order.Service
-	hooks  *webhook.Service
+	db        *store.DB
+	orders    *order.Service
+	merchants *order.Merchants
+	hooks     *webhook.Service
 }
 
 func openWorld(t *testing.T, poster webhook.Poster) *world {
@@ -50,6 +51,7 @@ func openWorldOn(t *testing.T, database string, poster webhook.Poster) *world {
 	t.Cleanup(func() { _ = db.Close() })
 	testenv.NoError(t, db.WatchCommits(t.Context()))
 	w := &world{T: t, db: db, orders: order.NewService(db, nil, time.Now, slog.New(slog.DiscardHandler))}
+	w.merchants = order.NewMerchants(db, time.Now, func(int64) {})
 	w.hooks = webhook.NewService(webhook.ServiceOptions{Store: db, Poster: poster, Encoder: plainEncoder{}, Now: time.Now})
 	return w
 }
@@ -79,7 +81,7 @@ func (w *world) addEndpoints(merchants, each int) []webhook.Endpoint {
 	var endpoints []webhook.Endpoint
 	for m := range merchants {
 		id := int64(1 + m)
-		if err := order.NewMerchants(w.db, time.Now, func(int64) {}).Add(w.Context(), order.Command(), id, "Shop", order.Options[order.Merchant]{}); err != nil {
+		if err := w.merchants.Add(w.Context(), order.Command(), id, "Shop", order.Options[order.Merchant]{}); err != nil {
 			w.Fatal(err)
 		}
 		for range each {

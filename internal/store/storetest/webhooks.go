@@ -22,6 +22,7 @@ var webhookSubjects = []subject{
 	{"webhooks/lease", testWebhookLease},
 	{"webhooks/progress", testWebhookProgress},
 	{"webhooks/change during a lease", testWebhookChanged},
+	{"webhooks/suspension during a lease", testWebhookSuspended},
 	{"webhooks/delivery log", testWebhookDeliveries},
 	{"webhooks/deliveries of an order", testOrderDeliveries},
 }
@@ -307,6 +308,28 @@ func testWebhookChanged(f *fixture) {
 	if next, err := f.b.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute)); err != nil || next.Endpoint != e {
 		f.Errorf("the next lease: %+v, %v", next, err)
 	}
+}
+
+// testWebhookSuspended suspends a merchant during a lease: the holder saves what it has
+// done and has to stop.
+func testWebhookSuspended(f *fixture) {
+	e := f.addWebhook(sampleEndpoint(alpha))
+	f.create(minimal(alpha, "R"))
+	lease, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))
+	testenv.NoError(f, err)
+	f.suspend("5")
+	p := webhook.Progress{Acknowledged: 1, State: webhook.Active, StateSet: e.StateSet}
+	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
+		f.Errorf("progress after a suspension: %v", err)
+	}
+	e.Acknowledged = 1
+	f.expectWebhook(e)
+	if _, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute)); !errors.Is(err, webhook.ErrNotDue) {
+		f.Errorf("lease of a suspended merchant's endpoint: %v", err)
+	}
+	f.suspend("NULL")
+	_, err = f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))
+	testenv.NoError(f, err)
 }
 
 // failure is what is recorded of an endpoint that the service disables.
