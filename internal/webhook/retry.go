@@ -46,7 +46,7 @@ func (e Endpoint) after(event int64, result Result, now time.Time, wait func(fai
 	switch {
 	case result.Status == http.StatusGone:
 		e.fail(&p, now, "the endpoint answered 410 Gone", "gone")
-	case now.Sub(p.FailingSince) >= GiveUpAfter:
+	case p.Failures >= GiveUpAttempts && now.Sub(p.FailingSince) >= GiveUpAfter:
 		e.fail(&p, now, "deliveries have failed for 3 days; the last error was "+result.problem(), result.Error)
 	default:
 		p.NextAttempt = now.Add(wait(p.Failures))

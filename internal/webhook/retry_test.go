@@ -63,7 +63,7 @@ func TestPauses(t *testing.T) {
 }
 
 // TestGivesUp fails every delivery: the endpoint is disabled after three days, with a
-// reason, and not earlier.
+// reason, and not earlier. Days without an attempt do not count.
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -85,6 +85,15 @@ func TestGivesUp(t *testing.T) {
 	}
 	if took := now.Sub(start); took < GiveUpAfter || took > GiveUpAfter+maxPause || attempts < 10 || attempts > 30 {
 		t.Errorf("gave up after %v and %d attempts", took, attempts)
+	}
+	idle := Endpoint{State: Active}
+	attempts = 0
+	for now = start; idle.State == Active; now = now.Add(2 * GiveUpAfter) {
+		attempts++
+		idle = idle.apply(idle.after(5, Result{Error: ErrorTimeout}, now, func(n int) time.Duration { return pause(n, 0.5) }))
+	}
+	if attempts != GiveUpAttempts {
+		t.Errorf("gave up after %d attempts with six days between them", attempts)
 	}
 	if e.Reason != "deliveries have failed for 3 days; the last error was the status 503" {
 		t.Errorf("reason %q", e.Reason)

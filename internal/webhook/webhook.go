@@ -30,6 +30,10 @@ const (
 	MaxOverlap = 7 * 24 * time.Hour
 	// GiveUpAfter is how long deliveries to an endpoint may fail until it is disabled.
 	GiveUpAfter = 3 * 24 * time.Hour
+	// GiveUpAttempts is how many of them must have failed by then: as many as the pauses
+	// allow. So it does not count that time passes while nothing is attempted, because
+	// the merchant is suspended or the service is down.
+	GiveUpAttempts = 18
 )
 
 // Limits of the delivery log.
