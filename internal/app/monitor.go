@@ -135,7 +135,7 @@ func newSurvey(read *store.Survey, now time.Time) *metrics.Survey {
 	for state, count := range read.Orders {
 		survey.Orders[state.String()] = count
 	}
-	survey.Overdue = read.Overdue
+	survey.Overdue, survey.Merchants, survey.LateMerchants = read.Overdue, read.Merchants, read.LateMerchants
 	if !read.OldestNew.IsZero() {
 		survey.OldestUnanswered = max(0, now.Sub(read.OldestNew))
 	}

@@ -34,13 +34,13 @@ func New() *Metrics {
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "merchant_orders_requests_total",
-			Help: "Requests by route, method and status.",
-		}, []string{"route", "method", "status"}),
+			Help: "Requests by route, class, method and status.",
+		}, []string{"route", "class", "method", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "merchant_orders_request_seconds",
-			Help:    "Time from the arrival of a request to the end of its response, by route.",
-			Buckets: prometheus.ExponentialBuckets(0.0001, 3, 11), // 0.1 ms to 6 s
-		}, []string{"route"}),
+			Help:    "Time from the arrival of a request to the end of its response, by route and class.",
+			Buckets: []float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10},
+		}, []string{"route", "class"}),
 		uploads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "merchant_orders_uploads_total",
 			Help: "Invoice uploads by result: stored, refused, failed.",
@@ -129,8 +129,21 @@ func (m *Metrics) UploadBegins() { m.uploading.Inc() }
 // UploadEnds is called once after each UploadBegins.
 func (m *Metrics) UploadEnds() { m.uploading.Dec() }
 
+// Class says what the time of a request means. The promises of the service are about
+// reads and writes.
+type Class string
+
+// The classes of requests.
+const (
+	Read       Class = "read"
+	Write      Class = "write"
+	Stream     Class = "stream"     // lasts as long as the client, a file or another server takes
+	Monitoring Class = "monitoring" // probes, metrics, profiles
+	Other      Class = "other"      // no route has the path or the method
+)
+
 // Request counts a request. route and method come from bounded sets.
-func (m *Metrics) Request(route, method string, status int, took time.Duration) {
-	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
-	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+func (m *Metrics) Request(route string, class Class, method string, status int, took time.Duration) {
+	m.requests.WithLabelValues(route, string(class), method, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(route, string(class)).Observe(took.Seconds())
 }

@@ -97,7 +97,7 @@ func TestMetricNames(t *testing.T) {
 		}
 	})
 	m.Database("list", time.Second)
-	m.Request("/", "GET", 200, time.Second)
+	m.Request("/", metrics.Read, "GET", 200, time.Second)
 	recorder := httptest.NewRecorder()
 	m.Handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
 	problems, err := promlint.New(recorder.Body).Lint()

@@ -44,6 +44,9 @@ type Survey struct {
 	// acknowledge; 0 if there is none.
 	OldestUndelivered time.Duration
 	Overdue           int64 // registered orders past their deadline
+	// Merchants are those that are not suspended; LateMerchants are those of them with an
+	// unanswered order that is older than a day.
+	Merchants, LateMerchants int64
 }
 
 // Disk is the file system of a folder.
@@ -88,6 +91,8 @@ var (
 	descSchema      = describe("schema_version", "Version of the schema of the database.")
 	descOrders      = describe("orders", "Orders by state.", "state")
 	descUnanswered  = describe("oldest_unanswered_order_age_seconds", "Age of the oldest order that its merchant has neither accepted nor rejected; 0 if there is none.")
+	descMerchants   = describe("merchants", "Merchants that are not suspended.")
+	descLate        = describe("late_merchants", "Merchants, not suspended, that have not answered an order for more than a day.")
 	descOverdue     = describe("overdue_orders", "Orders that their merchant has neither accepted nor rejected before their deadline; at most 1000.")
 	descCanceled    = describe("orders_canceled_by_deadline_total", "Orders that this instance has canceled because of their deadline.")
 	descLimited     = describe("rate_limited_total", "Requests refused with 429, by the limit.", "limit")
@@ -193,6 +198,8 @@ func (to metricSender) job(job Job) {
 func (to metricSender) survey(s *Survey) {
 	to.gauge(descSchema, float64(s.SchemaVersion))
 	to.gauge(descUnanswered, s.OldestUnanswered.Seconds())
+	to.gauge(descMerchants, float64(s.Merchants))
+	to.gauge(descLate, float64(s.LateMerchants))
 	to.gauge(descOverdue, float64(s.Overdue))
 	for state, count := range s.Orders {
 		to.gauge(descOrders, float64(count), state)

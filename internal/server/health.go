@@ -86,8 +86,8 @@ func (h *Health) routes(m *metrics.Metrics, detailed bool) web.RouteGroup {
 		Routes: []web.Route{
 			web.PublicRoute(http.MethodGet, healthPath, func(w http.ResponseWriter, _ *web.Request) error {
 				return web.WriteJSON(w, http.StatusOK, health{Status: "ok"})
-			}),
-			web.PublicRoute(http.MethodGet, readyPath, h.readyHandler(detailed)).WithErrors(encodeNotReady),
+			}).ForMonitoring(),
+			web.PublicRoute(http.MethodGet, readyPath, h.readyHandler(detailed)).WithErrors(encodeNotReady).ForMonitoring(),
 		},
 	}
 	if m != nil {
@@ -95,7 +95,7 @@ func (h *Health) routes(m *metrics.Metrics, detailed bool) web.RouteGroup {
 		group.Routes = append(group.Routes, web.PublicRoute(http.MethodGet, metricsPath, func(w http.ResponseWriter, r *web.Request) error {
 			handler.ServeHTTP(w, r.Request)
 			return nil
-		}))
+		}).ForMonitoring())
 	}
 	return group
 }

@@ -15,7 +15,7 @@ func ProfileRoutes() web.RouteGroup {
 		return web.PublicRoute(http.MethodGet, path, func(w http.ResponseWriter, r *web.Request) error {
 			handler(w, r.Request)
 			return nil
-		})
+		}).ForMonitoring()
 	}
 	return web.RouteGroup{
 		Prefix: "/debug/pprof", Errors: web.EncodeMessage,

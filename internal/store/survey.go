@@ -15,18 +15,24 @@ import (
 // merchant: its row has their numbers by state, and the index by state begins with the
 // oldest order.
 const (
-	selectOldestOrder   = `SELECT MIN((SELECT MIN(o.created_at) FROM orders o WHERE o.merchant_id = m.id AND o.state = $1)) FROM merchants m`
+	selectOldestOrder = `SELECT MIN(oldest), SUM(CASE WHEN suspended_at IS NULL THEN 1 ELSE 0 END), SUM(CASE WHEN suspended_at IS NULL AND oldest < $1 THEN 1 ELSE 0 END)
+		FROM (SELECT m.id, m.suspended_at, (SELECT MIN(o.created_at) FROM orders o WHERE o.merchant_id = m.id AND o.state = $2) AS oldest FROM merchants m) AS unanswered`
 	selectWebhookCounts = `SELECT w.state, COUNT(*), MIN(e.at) FROM webhooks w
 		LEFT JOIN merchants m ON m.id = w.merchant_id AND m.suspended_at IS NULL
 		LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = w.acknowledged + 1 GROUP BY w.state`
 	selectSchema = `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`
 )
 
+// lateAfter is how long a merchant may leave an order without an answer.
+const lateAfter = 24 * time.Hour
+
 // Survey is what the metrics tell of the orders and webhooks of all merchants.
 type Survey struct {
 	SchemaVersion int64
 	Orders        map[order.State]int64   // every state has an entry
 	OldestNew     time.Time               // creation of the oldest order in state Registered; zero: none
+	Merchants     int64                   // those that are not suspended
+	LateMerchants int64                   // those of them with an order that has been in state Registered for longer than lateAfter
 	Overdue       int64                   // registered orders past their deadline; at most order.MaxOverdue
 	Webhooks      map[webhook.State]int64 // every state has an entry
 	// OldestUndelivered is the time of the oldest event that an active webhook has yet to
@@ -46,11 +52,11 @@ func (db *DB) Survey(ctx context.Context, now time.Time) (Survey, error) {
 	if err := q.QueryRow(ctx, selectOverdue, []any{now.Unix(), order.MaxOverdue}, &survey.Overdue); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("count the orders past their deadline: %w", err))
 	}
-	var oldest sql.NullInt64
-	if err := q.QueryRow(ctx, selectOldestOrder, []any{int64(order.Registered)}, &oldest); err != nil {
-		return Survey{}, db.wrap(fmt.Errorf("read the oldest registered order: %w", err))
+	var oldest, merchants, late sql.NullInt64
+	if err := q.QueryRow(ctx, selectOldestOrder, []any{now.Add(-lateAfter).Unix(), int64(order.Registered)}, &oldest, &merchants, &late); err != nil {
+		return Survey{}, db.wrap(fmt.Errorf("read the oldest registered orders: %w", err))
 	}
-	survey.OldestNew = timeOf(oldest)
+	survey.OldestNew, survey.Merchants, survey.LateMerchants = timeOf(oldest), merchants.Int64, late.Int64
 	if err := db.surveyWebhooks(ctx, q, &survey); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("count the webhooks: %w", err))
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -32,6 +33,7 @@ func TestSurvey(t *testing.T) {
 			}
 		}
 		survey("empty")
+		want.Merchants = 3
 		for merchant := range int64(3) {
 			testenv.NoError(t, addTestMerchant(t.Context(), db, 1+merchant))
 		}
@@ -41,14 +43,17 @@ func TestSurvey(t *testing.T) {
 		batch[0].Order.State, batch[0].Order.CreatedAt = order.Canceled, testTime.AddDate(0, 0, -9)
 		batch[1].Order.CreatedAt = testTime.AddDate(0, 0, -2)
 		batch[4].Order.CreatedAt = testTime.AddDate(0, 0, -3)
+		batch[3].Order.CreatedAt = testTime.Add(25 * time.Hour)
 		results, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
 		testenv.NoError(t, err)
 		want.Orders[order.Registered], want.Orders[order.Canceled] = 4, 1
 		want.OldestNew, want.Overdue = batch[4].Order.CreatedAt, 4
+		want.LateMerchants = 2
 		survey("with orders")
 		testenv.NoError(t, transitionTest(t.Context(), db, 2, results[4].LegacyID, order.InProcessing))
 		want.Orders[order.Registered], want.Orders[order.InProcessing] = 3, 1
 		want.OldestNew, want.Overdue = batch[1].Order.CreatedAt, 3
+		want.LateMerchants = 1
 		survey("after a transition")
 
 		// The webhook of merchant 1 has its first event, that of merchant 2 none.
@@ -58,6 +63,14 @@ func TestSurvey(t *testing.T) {
 		want.Webhooks[webhook.Active], want.Webhooks[webhook.Failed] = 2, 1
 		want.OldestUndelivered = testTime
 		survey("with webhooks")
+
+		testenv.NoError(t, db.InTx(t.Context(), func(tx order.Tx) error {
+			merchant, err := tx.LockMerchant(t.Context(), 1)
+			merchant.SuspendedAt = testTime
+			return errors.Join(err, tx.UpdateMerchant(t.Context(), merchant, order.AuditEntry{MerchantID: 1, At: testTime, Action: order.MerchantSuspended}))
+		}))
+		want.Merchants, want.LateMerchants, want.OldestUndelivered = 2, 0, time.Time{}
+		survey("with a suspended merchant")
 
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -31,7 +31,7 @@ func TestMetricsAreBounded(t *testing.T) {
 	}
 	server.stop()
 	lines := metricstest.Series(t, server.metrics, "merchant_orders_requests_total")
-	allowed := regexp.MustCompile(`^merchant_orders_requests_total\{method="(GET|other)",` +
+	allowed := regexp.MustCompile(`^merchant_orders_requests_total\{class="(other|read)",method="(GET|other)",` +
 		`route="(/api/orders/\{id\}|/v2/orders/\{id\}/accept|/guarded/read|unmatched)",status="(200|401|404|405)"\} [0-9]+$`)
 	for _, line := range lines {
 		if !allowed.MatchString(line) {
@@ -41,9 +41,9 @@ func TestMetricsAreBounded(t *testing.T) {
 	if len(lines) != 8 {
 		t.Errorf("%d series: %q", len(lines), lines)
 	}
-	metricstest.Want(t, server.metrics, `merchant_orders_requests_total{method="GET",route="unmatched",status="404"} 120`)
-	metricstest.Want(t, server.metrics, `merchant_orders_requests_total{method="other",route="/api/orders/{id}",status="405"} 40`)
-	metricstest.Want(t, server.metrics, `merchant_orders_request_seconds_count{route="/guarded/read"} 80`)
+	metricstest.Want(t, server.metrics, `merchant_orders_requests_total{class="other",method="GET",route="unmatched",status="404"} 120`)
+	metricstest.Want(t, server.metrics, `merchant_orders_requests_total{class="other",method="other",route="/api/orders/{id}",status="405"} 40`)
+	metricstest.Want(t, server.metrics, `merchant_orders_request_seconds_count{class="read",route="/guarded/read"} 40`)
 }
 
 func TestRequestSeconds(t *testing.T) {
@@ -51,7 +51,28 @@ func TestRequestSeconds(t *testing.T) {
 	server := serve(t, tokens{}, shop()...)
 	server.ask(t, "GET /healthz")
 	server.stop()
-	metricstest.Want(t, server.metrics, `merchant_orders_request_seconds_sum{route="/healthz"} 0.0015`)
+	metricstest.Want(t, server.metrics, `merchant_orders_request_seconds_sum{class="read",route="/healthz"} 0.0015`)
+}
+
+// TestClasses checks which requests count as reads, writes and streams.
+func TestClasses(t *testing.T) {
+	t.Parallel()
+	nothing := func(http.ResponseWriter, *web.Request) error { return nil }
+	server := serve(t, tokens{}, web.RouteGroup{Errors: form("x"), Routes: []web.Route{
+		public("GET", "/page", nothing), public("POST", "/page", nothing), public("POST", "/files", nothing).AsUpload(),
+		public("GET", "/file", nothing).AsStream(), public("GET", "/probe", nothing).ForMonitoring(),
+		web.StreamRoute("/import", web.Merchants(order.DefaultScopes), nil), web.UploadRoute("/upload", web.Merchants(order.DefaultScopes), nil),
+	}})
+	for _, request := range []string{"GET /page", "HEAD /page", "POST /page", "DELETE /page", "POST /files", "GET /file", "GET /probe", "POST /import", "POST /upload"} {
+		server.ask(t, request)
+	}
+	server.stop()
+	for _, want := range []string{
+		`class="read",route="/page"} 2`, `class="write",route="/page"} 1`, `class="other",route="/page"} 1`, `class="stream",route="/files"} 1`,
+		`class="stream",route="/file"} 1`, `class="monitoring",route="/probe"} 1`, `class="stream",route="/import"} 1`, `class="stream",route="/upload"} 1`,
+	} {
+		metricstest.Want(t, server.metrics, "merchant_orders_request_seconds_count{"+want)
+	}
 }
 
 // TestErrorKinds checks how failed requests are counted.

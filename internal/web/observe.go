@@ -39,7 +39,8 @@ var errAborted = errors.New("the response was aborted")
 // Request.Caller.
 type requestLogEntry struct {
 	id        string
-	route     string       // pattern
+	route     string // pattern
+	class     metrics.Class
 	caller    order.Caller // zero if nobody was authenticated
 	deadToken int64        // id of the token that was refused, if it is known
 	order     string       // reference of the order that the request has changed
@@ -79,7 +80,7 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, counts *met
 	next = compressed(refusingOverload(next, encode))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := now()
-		entry := &requestLogEntry{id: requestID(r), route: unmatchedRoute}
+		entry := &requestLogEntry{id: requestID(r), route: unmatchedRoute, class: metrics.Other}
 		r = r.WithContext(context.WithValue(r.Context(), logEntryKey{}, entry))
 		w.Header().Set(requestIDHeader, entry.id)
 		recorder := &responseRecorder{ResponseWriter: w}
@@ -101,7 +102,7 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, counts *met
 				defer panic(http.ErrAbortHandler)
 			}
 			took, status, method := now().Sub(start), recorder.finalStatus(r, p != nil), knownMethod(r.Method)
-			counts.Request(entry.route, method, status, took)
+			counts.Request(entry.route, entry.class, method, status, took)
 			if entry.err != nil {
 				counts.Failed(errorKind(entry.err, status))
 			}
@@ -126,6 +127,7 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, counts *met
 func refusingOverload(next http.Handler, encode ErrorEncoder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isOverloaded(r) {
+			logEntryOf(r).class = classOf(r.Method)
 			writeError(w, r, encode, ErrOverloaded)
 			return
 		}

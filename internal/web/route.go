@@ -2,6 +2,8 @@ package web
 
 import (
 	"net/http"
+
+	"merchantorders/internal/metrics"
 )
 
 // Handler serves a request, or returns an error before it has written anything; the
@@ -22,8 +24,9 @@ type ErrorEncoder func(r *http.Request, err error) (status int, body any)
 type Route struct {
 	method, path string
 	access       Access
-	public       bool // nobody is authenticated
-	upload       bool // its requests are large, so fewer are handled at once
+	public       bool          // nobody is authenticated
+	upload       bool          // its requests are large, so fewer are handled at once
+	class        metrics.Class // empty: by the method, and a stream if it is an upload
 	errors       ErrorEncoder
 
 	// One of these is set.
@@ -81,6 +84,38 @@ func PublicRoute(method, path string, handle Handler) Route {
 func (route Route) AsUpload() Route {
 	route.upload = true
 	return route
+}
+
+// AsStream returns the route whose requests last as long as the client, a file or
+// another server takes, so that their time says nothing about the service.
+func (route Route) AsStream() Route {
+	route.class = metrics.Stream
+	return route
+}
+
+// ForMonitoring returns the route of probes, metrics or profiles.
+func (route Route) ForMonitoring() Route {
+	route.class = metrics.Monitoring
+	return route
+}
+
+// requestClass returns the class of the route's requests in the metrics.
+func (route Route) requestClass() metrics.Class {
+	switch {
+	case route.class != "":
+		return route.class
+	case route.upload:
+		return metrics.Stream
+	}
+	return classOf(route.method)
+}
+
+// classOf returns the class of a request whose route is not known.
+func classOf(method string) metrics.Class {
+	if method == http.MethodGet || method == http.MethodHead {
+		return metrics.Read
+	}
+	return metrics.Write
 }
 
 // WithErrors returns the route with another encoder than the group's, for errors that

@@ -53,7 +53,7 @@ func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
 				route.errors = group.Errors
 			}
 			pattern := group.Prefix + route.path
-			byPath[route.path][route.method] = rt.encodingErrors(rt.handler(group, pattern, route), route.errors)
+			byPath[route.path][route.method] = rt.encodingErrors(rt.handler(group, pattern, route), route)
 			rt.errors[pattern] = route.errors
 		}
 		for pathPattern, methods := range byPath {
@@ -171,11 +171,14 @@ func (m methodHandlers) handler(pattern string, encode ErrorEncoder) http.Handle
 	})
 }
 
-// encodingErrors returns handle as an http.Handler that sends its errors.
-func (rt *Router) encodingErrors(handle Handler, encode ErrorEncoder) http.Handler {
+// encodingErrors returns handle, the handler of a route, as an http.Handler that sends
+// its errors.
+func (rt *Router) encodingErrors(handle Handler, route Route) http.Handler {
+	class := route.requestClass()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		logEntryOf(r).class = class
 		if err := handle(w, rt.newRequest(r)); err != nil {
-			writeError(w, r, encode, err)
+			writeError(w, r, route.errors, err)
 		}
 	})
 }

@@ -16,7 +16,7 @@ func (a API) LinkRoutes() web.RouteGroup {
 	return web.RouteGroup{
 		Prefix: "/files",
 		Errors: encodePage,
-		Routes: []web.Route{web.PublicRoute(http.MethodGet, "/{link}", a.openLink)},
+		Routes: []web.Route{web.PublicRoute(http.MethodGet, "/{link}", a.openLink).AsStream()},
 	}
 }
 

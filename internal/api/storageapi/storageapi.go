@@ -35,7 +35,7 @@ func (a API) Routes() web.RouteGroup {
 		Prefix: "/storage",
 		Errors: encodeError,
 		Routes: []web.Route{
-			web.GetRoute("/{region}/{bucket}/invoices/{orderReference}/{filename}", web.Merchants(order.ScopeOrdersRead), a.getFile),
+			web.GetRoute("/{region}/{bucket}/invoices/{orderReference}/{filename}", web.Merchants(order.ScopeOrdersRead), a.getFile).AsStream(),
 		},
 	}
 }

@@ -48,7 +48,7 @@ func (a API) Routes() web.RouteGroup {
 			web.ReadRoute("/orders", web.Merchants(order.ScopeOrdersRead), a.listOrders),
 			web.ReadRoute("/orders/{orderReference}", web.Merchants(order.ScopeOrdersRead), a.getOrder),
 			web.GetRoute("/orders/{orderReference}/events", web.Merchants(order.ScopeOrdersRead), a.listOrderEvents),
-			web.GetRoute("/events", web.Merchants(order.ScopeOrdersRead), a.listEvents),
+			web.GetRoute("/events", web.Merchants(order.ScopeOrdersRead), a.listEvents).AsStream(),
 			web.GetRoute("/tokens", web.Merchants(order.ScopeTokens), a.listTokens),
 			web.WriteRoute(http.MethodPost, "/tokens", web.Merchants(order.ScopeTokens), a.createToken).WithErrors(tokenErrors),
 			web.WriteRoute(http.MethodPost, "/tokens/{tokenId}/rotate", web.Merchants(order.ScopeTokens), a.rotateToken).WithErrors(tokenErrors),

@@ -29,7 +29,7 @@ func (a API) Routes(prefix string, access web.Access) []web.Route {
 		web.WriteRoute(http.MethodPatch, one, access, a.change),
 		web.WriteRoute(http.MethodDelete, one, access, a.remove),
 		web.WriteRoute(http.MethodPost, one+"/secret", access, a.rotateSecret),
-		web.WriteRoute(http.MethodPost, one+"/test", access, a.test),
+		web.WriteRoute(http.MethodPost, one+"/test", access, a.test).AsStream(),
 		web.WriteRoute(http.MethodPost, one+"/redeliver", access, a.redeliver),
 		web.WriteRoute(http.MethodPost, one+"/replay", access, a.replay),
 		web.GetRoute(one+"/deliveries", access, a.listDeliveries),
