@@ -18,44 +18,6 @@ func (s *service) operator(scopes order.Scope) *browser {
 	return s.signedIn(s.NewOperatorToken(scopes))
 }
 
-// sectionScopes are the scopes that the pages of operators need.
-var sectionScopes = map[string]order.Scope{
-	"orders": order.ScopeOrdersRead, "orders/355/FIRST": order.ScopeOrdersRead, "merchants": order.ScopeMerchants, "merchants/355": order.ScopeMerchants,
-	"webhooks": order.ScopeWebhooks, "audit": order.ScopeAudit, "customers": order.ScopeCustomerData,
-}
-
-// TestOperatorScopes opens every page for operators with each scope alone.
-func TestOperatorScopes(t *testing.T) {
-	t.Parallel()
-	s := start(t, newOrder(1, "FIRST"))
-	merchant := s.signedIn(s.token)
-	for _, name := range order.OperatorScopes.Names() {
-		scope, err := order.ParseScopes([]string{name}, order.OperatorScopes)
-		testenv.NoError(s.T, err)
-		b := s.operator(scope)
-		for path, needed := range sectionScopes {
-			got := b.get("/console/operator/" + path)
-			if want := map[bool]int{true: 200, false: 403}[scope == needed]; got.Status != want {
-				t.Errorf("%s with %s: %d, want %d", path, name, got.Status, want)
-			}
-			section, _, _ := strings.Cut(path, "/")
-			if got.Status == http.StatusOK != strings.Contains(got.Body, `href="/console/operator/`+section+`"`) {
-				t.Errorf("%s with %s: the navigation does not fit: %s", path, name, got.Body)
-			}
-		}
-		b.get("/console/orders").WantText(t, http.StatusForbidden)
-	}
-	for path := range sectionScopes {
-		merchant.get("/console/operator/"+path).WantText(t, http.StatusForbidden)
-	}
-	if got := s.operator(order.ScopeAudit).get("/console"); got.location() != "/console/operator" {
-		t.Errorf("the overview leads operators to %q", got.location())
-	}
-	if got := s.operator(order.ScopeAudit).get("/console/operator"); got.location() != "/console/operator/audit" {
-		t.Errorf("the first page of an operator is %q", got.location())
-	}
-}
-
 // TestOperatorOrder finds an order and moves it; of two people the second one is told
 // who was first.
 func TestOperatorOrder(t *testing.T) {

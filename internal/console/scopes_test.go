@@ -21,7 +21,7 @@ type pageScopes struct {
 
 var merchantPages = map[string]pageScopes{
 	"": {scopes: order.ScopeOrdersRead}, "/orders": {scopes: order.ScopeOrdersRead}, "/orders/FIRST": {scopes: order.ScopeOrdersRead},
-	"/orders/FIRST/print": {scopes: order.ScopeOrdersRead}, "/orders/FIRST/files/a.pdf": {scopes: order.ScopeOrdersRead},
+	"/orders.csv": {scopes: order.ScopeOrdersRead}, "/orders/FIRST/print": {scopes: order.ScopeOrdersRead}, "/orders/FIRST/files/a.pdf": {scopes: order.ScopeOrdersRead},
 	"/orders/FIRST/withdraw/1": {scopes: order.ScopeOrdersRead | order.ScopeInvoicesWrite, all: true},
 	"/tokens":                  {scopes: order.ScopeTokens}, "/tokens/1/rotate": {scopes: order.ScopeTokens}, "/tokens/1/revoke": {scopes: order.ScopeTokens},
 	"/webhooks": {scopes: order.ScopeWebhooks}, "/webhooks/1": {scopes: order.ScopeWebhooks}, "/webhooks/1/remove": {scopes: order.ScopeWebhooks},
@@ -104,7 +104,7 @@ func TestScopesAndLinks(t *testing.T) {
 	disabled := false
 	_, err = s.Webhooks.Change(t.Context(), order.CommandFor(ours), webhook.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: &disabled}, order.Options[webhook.Endpoint]{})
 	testenv.NoError(s.T, err)
-	check := func(name string, b *browser, scopes order.Scope, all map[string]pageScopes, allForms map[string]bool) map[string]bool {
+	check := func(name string, b *browser, scopes order.Scope, all, others map[string]pageScopes, allForms map[string]bool) map[string]bool {
 		pages, forms := map[string]bool{}, map[string]bool{}
 		if home := b.home(); b.get(home).Status == http.StatusOK {
 			pages, forms = b.crawl(t, name, home)
@@ -116,6 +116,11 @@ func TestScopesAndLinks(t *testing.T) {
 				t.Errorf("%s: %s answers %d and is linked: %t, want %t", name, path, status, pages[path], want)
 			}
 		}
+		for path := range others {
+			if path != "" { // leads operators to their first page
+				b.get("/console"+path).WantStatus(t, http.StatusForbidden)
+			}
+		}
 		for action := range allForms {
 			if got := b.post(action, nil); (got.Status == http.StatusForbidden) == forms[action] || got.Status == http.StatusNotFound {
 				t.Errorf("%s: the form of %s is offered: %t, and answers %d", name, action, forms[action], got.Status)
@@ -123,17 +128,18 @@ func TestScopesAndLinks(t *testing.T) {
 		}
 		return forms
 	}
-	forms := check("merchant", s.signedIn(s.NewToken(ours, order.MerchantScopes)), order.MerchantScopes, merchantPages, nil)
+	forms := check("merchant", s.signedIn(s.NewToken(ours, order.MerchantScopes)), order.MerchantScopes, merchantPages, operatorPages, nil)
 	for _, name := range order.MerchantScopes.Names() {
 		scope, err := order.ParseScopes([]string{name}, order.MerchantScopes)
 		testenv.NoError(s.T, err)
-		check("merchant "+name, s.signedIn(s.NewToken(ours, scope)), scope, merchantPages, forms)
+		check("merchant "+name, s.signedIn(s.NewToken(ours, scope)), scope, merchantPages, operatorPages, forms)
 	}
-	forms = check("operator", s.operator(order.OperatorScopes), order.OperatorScopes, operatorPages, nil)
+	s.signedIn(s.NewToken(ours, order.ScopeOrdersWrite)).get("/console/live").WantStatus(t, http.StatusForbidden)
+	forms = check("operator", s.operator(order.OperatorScopes), order.OperatorScopes, operatorPages, merchantPages, nil)
 	for _, name := range order.OperatorScopes.Names() {
 		scope, err := order.ParseScopes([]string{name}, order.OperatorScopes)
 		testenv.NoError(s.T, err)
-		check("operator "+name, s.operator(scope), scope, operatorPages, forms)
+		check("operator "+name, s.operator(scope), scope, operatorPages, merchantPages, forms)
 	}
 }
 

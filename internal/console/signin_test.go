@@ -203,28 +203,6 @@ func TestSuspended(t *testing.T) {
 	b.get("/console").WantText(t, http.StatusForbidden, "suspended")
 }
 
-// TestScopes checks that a page offers only what the token allows, and that the
-// others are refused.
-func TestScopes(t *testing.T) {
-	t.Parallel()
-	s := start(t, newOrder(1, "A-1"))
-	b := s.signedIn(s.NewToken(ours, order.ScopeOrdersRead))
-	got := b.get("/console/orders/A-1")
-	got.WantText(t, http.StatusOK)
-	for _, action := range []string{"/accept", "/reject", "/files"} {
-		if strings.Contains(got.Body, `action="/console/orders/A-1`+action+`"`) {
-			t.Errorf("the page offers %s", action)
-		}
-		b.post("/console/orders/A-1"+action, nil).WantStatus(t, http.StatusForbidden)
-	}
-	none := s.signedIn(s.NewToken(ours, order.ScopeOrdersWrite))
-	for _, path := range []string{"/console", "/console/orders", "/console/orders/A-1", "/console/orders.csv", "/console/live"} {
-		if got := none.get(path); got.Status != http.StatusForbidden {
-			t.Errorf("%s without orders:read: status %d", path, got.Status)
-		}
-	}
-}
-
 // TestCrossSite checks that no other site can send a form.
 func TestCrossSite(t *testing.T) {
 	t.Parallel()
