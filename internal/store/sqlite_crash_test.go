@@ -33,7 +33,7 @@ func TestSQLiteKilled(t *testing.T) {
 				t.Errorf("that order %s was accepted was acknowledged: it is %v, error %v", reference, got.State, err)
 			}
 		}
-		storetest.CheckTables(t, sqlOn(t, db))
+		storetest.CheckTables(t, sqlOn(t, path))
 	}
 }
 

@@ -109,8 +109,8 @@ func TestSQLiteRelativePath(t *testing.T) {
 func TestSQLiteNewerSchema(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")
-	db := openTest(t, path)
-	if _, err := sqlOn(t, db).ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (201, 1)"); err != nil {
+	openTest(t, path)
+	if _, err := sqlOn(t, path).ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (201, 1)"); err != nil {
 		t.Fatal(err)
 	}
 	_, err := OpenSQLite(t.Context(), path, Options{})

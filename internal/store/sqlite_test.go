@@ -58,16 +58,11 @@ type sqliteFile string
 
 func (path sqliteFile) Open(t *testing.T) storetest.Store { return openTest(t, string(path)) }
 
-func (path sqliteFile) SQL(t *testing.T) *sql.DB {
-	t.Helper()
-	return sqlOn(t, openTest(t, string(path))) // with its tables
-}
+func (path sqliteFile) SQL(t *testing.T) *sql.DB { return sqlOn(t, string(path)) }
 
-// sqlOn returns the same database for statements of a test's own.
-func sqlOn(t *testing.T, db *DB) *sql.DB {
+// sqlOn opens a database for statements of a test's own.
+func sqlOn(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	var path string
-	testenv.NoError(t, db.sql.QueryRow(t.Context(), `SELECT file FROM pragma_database_list WHERE name = 'main'`, nil, &path))
 	connections, err := sql.Open("sqlite", "file:"+url.PathEscape(path)+"?_txlock=immediate&_pragma=busy_timeout(60000)&_pragma=foreign_keys(1)")
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = connections.Close() })

@@ -25,7 +25,7 @@ func blocked(t *testing.T) (db *DB, unblock func()) {
 		t.Fatal(err)
 	}
 	db = openTest(t, path)
-	lock, err := sqlOn(t, db).BeginTx(t.Context(), nil)
+	lock, err := sqlOn(t, path).BeginTx(t.Context(), nil)
 	testenv.NoError(t, err)
 	return db, func() {
 		t.Helper()

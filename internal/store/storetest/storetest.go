@@ -41,8 +41,8 @@ type Database interface {
 	// service, or a command beside it, would have. It is closed when the test
 	// ends.
 	Open(t *testing.T) Store
-	// SQL opens connections for looking at the tables directly. They are
-	// closed when the test ends.
+	// SQL opens connections for looking at the tables directly, after Open. They
+	// are closed when the test ends.
 	SQL(t *testing.T) *sql.DB
 }
 
@@ -99,7 +99,8 @@ type fixture struct {
 
 func newFixture(t *testing.T, fresh func(*testing.T) Database) *fixture {
 	database := fresh(t)
-	f := &fixture{T: t, fresh: fresh, tables: tables{TB: t, sql: database.SQL(t)}, a: database.Open(t), b: database.Open(t)}
+	f := &fixture{T: t, fresh: fresh, a: database.Open(t), b: database.Open(t)}
+	f.tables = tables{TB: t, sql: database.SQL(t)}
 	f.addMerchant(alpha, "Alpha Shop")
 	f.addMerchant(beta, "Beta Shop")
 	t.Cleanup(func() { CheckTables(t, f.tables.sql) })
