@@ -14,6 +14,7 @@ import (
 // TestClientInAnotherModule builds a module that uses the client, with the commands
 // and the program of the page, and without access to other modules.
 func TestClientInAnotherModule(t *testing.T) {
+	testenv.Long(t, "it builds a program")
 	t.Parallel()
 	text, err := os.ReadFile("client.md")
 	testenv.NoError(t, err)

@@ -48,6 +48,7 @@ func waitFor(ctx context.Context, s *order.Service, after int64, wait time.Durat
 func feedStore(t *testing.T, watched bool) *database {
 	t.Helper()
 	db := newDatabase(t, sample(order.Registered))
+	t.Cleanup(synctest.Wait) // until no poll uses the database
 	if watched {
 		testenv.NoError(t, db.WatchCommits(t.Context()))
 	}
@@ -95,6 +96,7 @@ func testChanges(t *testing.T, rounds int64, round func(*testing.T, *rand.Rand, 
 			orders[i] = numbered(int64(i+1), order.Registered)
 		}
 		db := newDatabase(t, orders...)
+		t.Cleanup(synctest.Wait) // until no poll uses the database
 		for i := range rounds {
 			mine, others, at, limit := round(t, rand.New(rand.NewPCG(uint64(i), 1)), db)
 			go func() {
@@ -410,7 +412,7 @@ func TestImportWakes(t *testing.T) {
 
 func TestOrderEventsNeedAKey(t *testing.T) {
 	t.Parallel()
-	s := feedService(feedStore(t, false))
+	s := feedService(newDatabase(t, sample(order.Registered)))
 	for _, id := range []order.Identifier{{}, order.ByReference("a\x00"), order.ByReference("SF-2"), order.ByLegacyID(-1)} {
 		if _, err := s.OrderEvents(t.Context(), merchant, id, order.FeedQuery{Limit: 1}); !errors.Is(err, order.ErrNotFound) {
 			t.Errorf("%v: error %v", id, err)
