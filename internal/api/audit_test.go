@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 )
 
@@ -42,9 +42,7 @@ func (s *service) audit(query string) []auditEntryOf {
 			Entries []auditEntryOf
 			Next    *string
 		}
-		if err := json.Unmarshal([]byte(got.Body), &page); err != nil || got.Status != http.StatusOK {
-			s.T.Fatalf("%s: %d %s", query, got.Status, got.Body)
-		}
+		got.Decode(s.T, &page)
 		all = append(all, page.Entries...)
 		if page.Next == nil {
 			return all
@@ -58,7 +56,7 @@ func TestAudit(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.expect("PATCH", "/v2/orders/R-1/accept", "", 200, `{"success":true}`)
-	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("secret-name.pdf", "content")).WantStatus(t, http.StatusOK)
+	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", apptest.UploadBody("secret-name.pdf", []byte("content"))).WantStatus(t, http.StatusOK)
 	s.At(90_000 * time.Second) // the next day
 	s.Send(s.operator, "POST", "/operator/merchants/355/orders/R-1/state", `{"state":"ready-for-shipment"}`, "X-Request-Id", "request-7")
 	s.Send(s.operator, "POST", "/operator/merchants/355/orders/R-1/state", `{"state":"completed"}`) // refused: no entry

@@ -124,7 +124,7 @@ func TestErase(t *testing.T) {
 	for i, email := range []string{"zoe@secret.example", "ZOE@Secret.example", "other@example.com"} {
 		s.Send(s.operator, "POST", "/operator/orders", personalOrder(fmt.Sprintf("P-%d", i), email)).WantStatus(t, http.StatusCreated)
 	}
-	upload := s.withKey("k1", "POST", "/v2/orders/P-0/invoices", uploadBody("Zoe-Secret.pdf", "Hidden-Street"))
+	upload := s.withKey("k1", "POST", "/v2/orders/P-0/invoices", apptest.UploadBody("Zoe-Secret.pdf", []byte("Hidden-Street")))
 	move := func() testenv.Response {
 		return s.operatorWithKey("k2", "POST", "/merchants/355/orders/P-0/state", `{"state":"canceled","reason":"customer-request"}`)
 	}
@@ -233,7 +233,7 @@ func TestRetention(t *testing.T) {
 	for _, text := range []string{old, personalOrder("P-1", "a@example.com")} {
 		s.Send(s.operator, "POST", "/operator/orders", text).WantStatus(t, http.StatusCreated)
 	}
-	s.Send(s.merchant, "POST", "/v2/orders/P-0/invoices", uploadBody("a.pdf", "content")).WantStatus(t, http.StatusOK)
+	s.Send(s.merchant, "POST", "/v2/orders/P-0/invoices", apptest.UploadBody("a.pdf", []byte("content"))).WantStatus(t, http.StatusOK)
 	for _, want := range []int{1, 0} {
 		if n, err := s.Retention.DeleteOldOrders(t.Context(), apptest.StartOfTime.AddDate(-10, 0, 0)); n != want || err != nil {
 			t.Errorf("%d orders deleted, want %d; error %v", n, want, err)

@@ -1,9 +1,8 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,14 +15,6 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// uploadBody returns the body of an upload.
-func uploadBody(filename, content string) string {
-	body, _ := json.Marshal(map[string]string{
-		"filename": filename, "contentBase64": base64.StdEncoding.EncodeToString([]byte(content)),
-	})
-	return string(body)
-}
-
 // invoicePaths are the paths of the invoices of R-1 in both versions.
 var invoicePaths = map[string]string{"v1": "/api/orders/101/invoices", "v2": "/v2/orders/R-1/invoices"}
 
@@ -35,11 +26,11 @@ func TestHundredFiles(t *testing.T) {
 	paths := []string{invoicePaths["v1"], invoicePaths["v2"]}
 	for i := range 100 {
 		name := []string{"a.pdf", fmt.Sprintf("%d.pdf", i)}[i%2]
-		s.Send(s.merchant, "POST", paths[i/2%2], uploadBody(name, "x")).WantStatus(t, http.StatusOK)
+		s.Send(s.merchant, "POST", paths[i/2%2], apptest.UploadBody(name, []byte("x"))).WantStatus(t, http.StatusOK)
 		s.Send(s.merchant, "DELETE", fmt.Sprintf("%s/%d", paths[i/2%2], i+1), "").WantStatus(t, http.StatusOK)
 	}
 	for _, path := range paths {
-		s.expect("POST", path, uploadBody("b.pdf", "x"), 400, `{"message":"You cannot upload more than 3 files."}`)
+		s.expect("POST", path, apptest.UploadBody("b.pdf", []byte("x")), 400, `{"message":"You cannot upload more than 3 files."}`)
 	}
 	stored := len(s.storedFiles())
 	if stored != 100 {
@@ -52,10 +43,10 @@ func TestRefusedUploadLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, upload := range []struct{ path, body string }{
-		{"/api/orders/999/invoices", uploadBody("a.pdf", "x")},
-		{"/v2/orders/R-1/invoices", uploadBody("a.exe", "x")},
-		{"/v2/orders/R-1/invoices", uploadBody("a.pdf", strings.Repeat("x", order.MaxInvoiceSize+1))},
-		{"/v2/orders/R-1/invoices", strings.TrimSuffix(uploadBody("a.pdf", strings.Repeat("x", 100_000)), "}")},
+		{"/api/orders/999/invoices", apptest.UploadBody("a.pdf", []byte("x"))},
+		{"/v2/orders/R-1/invoices", apptest.UploadBody("a.exe", []byte("x"))},
+		{"/v2/orders/R-1/invoices", apptest.UploadBody("a.pdf", bytes.Repeat([]byte("x"), order.MaxInvoiceSize+1))},
+		{"/v2/orders/R-1/invoices", strings.TrimSuffix(apptest.UploadBody("a.pdf", bytes.Repeat([]byte("x"), 100_000)), "}")},
 	} {
 		if got := s.Send(s.merchant, "POST", upload.path, upload.body); got.Status == http.StatusOK {
 			t.Errorf("%s: %s", upload.path, got.Body)
@@ -64,7 +55,7 @@ func TestRefusedUploadLeavesNoFile(t *testing.T) {
 			t.Errorf("%s, %.30s: %v left", upload.path, upload.body, left)
 		}
 	}
-	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.pdf", "x"))
+	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", apptest.UploadBody("a.pdf", []byte("x")))
 	if stored := s.storedFiles(); len(stored) != 1 {
 		t.Errorf("stored %v, want one file", stored)
 	}
@@ -133,7 +124,7 @@ func TestUploadFailures(t *testing.T) {
 			t.Parallel()
 			s := startWith(t, with)
 			for _, path := range invoicePaths {
-				got := s.expect("POST", path, uploadBody("a.pdf", strings.Repeat("x", 1<<20)), 500, `{"message":"There were errors during the upload."}`)
+				got := s.expect("POST", path, apptest.UploadBody("a.pdf", bytes.Repeat([]byte("x"), 1<<20)), 500, `{"message":"There were errors during the upload."}`)
 				if got.Header.Get("Retry-After") != "" {
 					t.Error("a failed upload has Retry-After")
 				}
@@ -173,9 +164,9 @@ func TestDatabaseFailures(t *testing.T) {
 func TestUploadMetrics(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.Send(s.merchant, "POST", "/api/orders/101/invoices", uploadBody("a.pdf", "12345"))
-	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.pdf", "1234567"))
-	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.exe", "1"))
+	s.Send(s.merchant, "POST", "/api/orders/101/invoices", apptest.UploadBody("a.pdf", []byte("12345")))
+	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", apptest.UploadBody("a.pdf", []byte("1234567")))
+	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", apptest.UploadBody("a.exe", []byte("1")))
 	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", "")
 	got := s.metricsText()
 	for _, want := range []string{

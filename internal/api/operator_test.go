@@ -40,20 +40,14 @@ func TestOperatorOrders(t *testing.T) {
 	}
 	s.asOperator("POST", "/orders", document("N-1", 5000, ""), 201, added("created", 5000, "N-1"))
 	s.asOperator("POST", "/orders", document("N-1", 5000, ""), 200, added("unchanged", 5000, "N-1"))
-	got := s.Send(s.merchant, "GET", "/v2/orders/N-1", "")
-	if got.Status != http.StatusOK || !strings.Contains(got.Body, `"createdAt":"2026-11-20 06:15:30"`) {
-		t.Errorf("%d %s", got.Status, got.Body)
-	}
+	s.Send(s.merchant, "GET", "/v2/orders/N-1", "").WantText(t, http.StatusOK, `"createdAt":"2026-11-20 06:15:30"`)
 
-	for name, conflict := range map[string]string{
+	for _, conflict := range map[string]string{
 		"other content":  document("N-1", 5000, `,"notes":"changed"`),
 		"a taken number": document("N-2", 5000, ""),
 		"a taken name":   document("X-1", 5001, ""),
 	} {
-		refused := s.Send(s.operator, "POST", "/operator/orders", conflict)
-		if refused.Status != http.StatusConflict || !strings.Contains(refused.Body, `{"error":{"code":"conflict","message":"`) {
-			t.Errorf("%s: %d %s", name, refused.Status, refused.Body)
-		}
+		s.Send(s.operator, "POST", "/operator/orders", conflict).WantText(t, http.StatusConflict, `{"error":{"code":"conflict","message":"`)
 	}
 	for body, field := range map[string]string{
 		document("N-3", 1, `,"totl":5`):                                   "totl",
@@ -155,9 +149,7 @@ func TestOperatorTokens(t *testing.T) {
 			Text  string
 			Token tokenView
 		}
-		if err := json.Unmarshal([]byte(got.Body), &made); err != nil || got.Status != http.StatusCreated {
-			t.Fatalf("%s: %d %s", body, got.Status, got.Body)
-		}
+		got.Decode(t, &made)
 		return made.Text, made.Token
 	}
 	text, made := create(`{"merchantId":355,"scopes":["orders:read","invoices:write"],"expires":"2160h"}`)

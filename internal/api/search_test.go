@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 )
 
@@ -22,9 +23,7 @@ func (s *service) search(query string) []string {
 			Orders []struct{ OrderReference string }
 			Next   *string
 		}
-		if err := json.Unmarshal([]byte(got.Body), &page); err != nil || got.Status != http.StatusOK {
-			s.T.Fatalf("%s: %d %s", query, got.Status, got.Body)
-		}
+		got.Decode(s.T, &page)
 		for _, o := range page.Orders {
 			references = append(references, o.OrderReference)
 		}
@@ -129,7 +128,7 @@ func TestInspect(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.importShoppers()
-	s.Send(s.merchant, "POST", "/v2/orders/Q-0/invoices", uploadBody("a.pdf", "content")).WantStatus(t, http.StatusOK)
+	s.Send(s.merchant, "POST", "/v2/orders/Q-0/invoices", apptest.UploadBody("a.pdf", []byte("content"))).WantStatus(t, http.StatusOK)
 	s.Send(s.merchant, "DELETE", "/v2/orders/Q-0/invoices/1", "").WantStatus(t, http.StatusOK)
 	var all struct {
 		Merchant struct{ ID int64 }

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -9,17 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
 )
 
 // stored uploads a file to R-1 and returns the path of its URL.
 func (s *service) stored(filename, content string) string {
 	s.T.Helper()
-	got := s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody(filename, content))
+	got := s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", apptest.UploadBody(filename, []byte(content)))
 	var uploaded struct{ Invoice struct{ URL string } }
-	if err := json.Unmarshal([]byte(got.Body), &uploaded); err != nil || got.Status != http.StatusOK {
-		s.T.Fatalf("%d %s", got.Status, got.Body)
-	}
+	got.Decode(s.T, &uploaded)
 	path, ok := strings.CutPrefix(uploaded.Invoice.URL, baseURL)
 	if !ok {
 		s.T.Fatalf("the address %s is not below %s", uploaded.Invoice.URL, baseURL)

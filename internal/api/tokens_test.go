@@ -51,9 +51,7 @@ func (s *service) listed(as, path string) (ids []int64, next *int64) {
 		Tokens []tokenBody
 		Next   *int64
 	}
-	if err := json.Unmarshal([]byte(got.Body), &list); err != nil || got.Status != http.StatusOK {
-		s.T.Fatalf("GET %s: %d %s", path, got.Status, got.Body)
-	}
+	got.Decode(s.T, &list)
 	for _, t := range list.Tokens {
 		ids = append(ids, t.ID)
 	}

@@ -1,14 +1,13 @@
 package api_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"merchantorders/internal/testenv"
+	"merchantorders/internal/app/apptest"
 )
 
 // trace is what an event or a log line tells about a change.
@@ -21,15 +20,7 @@ type trace struct {
 func (s *service) logLines(message string) []map[string]any {
 	s.T.Helper()
 	s.Stop()
-	var found []map[string]any
-	for line := range strings.Lines(s.Log.String()) {
-		fields := make(map[string]any)
-		testenv.NoError(s.T, json.Unmarshal([]byte(line), &fields))
-		if fields["msg"] == message {
-			found = append(found, fields)
-		}
-	}
-	return found
+	return s.Log.Lines(s.T, message)
 }
 
 // TestChangesAreTraced checks that the event and the log line of every change name
@@ -56,7 +47,7 @@ func TestChangesAreTraced(t *testing.T) {
 	change(merchant, "R-1", "PATCH", "/v2/orders/R-1/accept", "", 200)
 	change(merchant, "R-1", "PATCH", "/v2/orders/R-1/accept", "", 400)
 	change(merchant, "R-2", "PUT", "/api/orders/102", `{"status":"D"}`, 200)
-	change(merchant, "R-1", "POST", "/v2/orders/R-1/invoices", uploadBody("a.pdf", "x"), 200)
+	change(merchant, "R-1", "POST", "/v2/orders/R-1/invoices", apptest.UploadBody("a.pdf", []byte("x")), 200)
 	change(merchant, "R-1", "DELETE", "/api/orders/101/invoices/1", "", 200)
 	change(operator, "R-1", "POST", "/operator/merchants/355/orders/R-1/state", `{"state":"ready-for-shipment"}`, 200)
 	change(operator, "NEW-1", "POST", "/operator/orders", document("NEW-1", 5000, ""), 201)
@@ -68,7 +59,7 @@ func TestChangesAreTraced(t *testing.T) {
 			RequestID      string
 		}
 	}
-	testenv.NoError(t, json.Unmarshal([]byte(s.Send(s.merchant, "GET", "/v2/events?limit=1000", "").Body), &feed))
+	s.Send(s.merchant, "GET", "/v2/events?limit=1000", "").Decode(t, &feed)
 	var events, logged []trace
 	for _, e := range feed.Events {
 		if e.RequestID != "" { // no request made the orders of the test
@@ -98,9 +89,7 @@ func TestTokensAreTraced(t *testing.T) {
 		Text  string
 		Token struct{ ID int64 }
 	}
-	if err := json.Unmarshal([]byte(got.Body), &made); err != nil {
-		t.Fatalf("%v: %s", err, got.Body)
-	}
+	got.Decode(t, &made)
 	s.Send(made.Text, "PATCH", "/v2/orders/R-1/accept", "")
 	revoked := s.Send(s.operator, "DELETE", fmt.Sprintf("/operator/tokens/%d", made.Token.ID), "")
 	s.Send(made.Text, "GET", "/v2/orders/R-1", "")

@@ -1,7 +1,6 @@
 package commands_test
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -24,10 +23,11 @@ import (
 // upload stores an invoice file for an order and returns its address.
 func upload(t *testing.T, baseURL, token, reference, filename, content string) string {
 	t.Helper()
-	body := `{"filename":"` + filename + `","contentBase64":"` + base64.StdEncoding.EncodeToString([]byte(content)) + `"}`
-	var uploaded struct{ Invoice struct{ URL string } }
-	testenv.Send(t, token, "POST", baseURL+"/v2/orders/"+reference+"/invoices", body).Decode(t, &uploaded)
-	return uploaded.Invoice.URL
+	got := testenv.Send(t, token, "POST", baseURL+"/v2/orders/"+reference+"/invoices", apptest.UploadBody(filename, []byte(content)))
+	got.WantStatus(t, 200)
+	uploaded, err := apptest.Uploaded(got)
+	testenv.NoError(t, err)
+	return uploaded.URL
 }
 
 func TestServe(t *testing.T) {
