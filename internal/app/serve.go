@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"os"
 	"strings"
 	"syscall"
@@ -20,6 +21,8 @@ import (
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+	"merchantorders/internal/web/ratelimit"
 )
 
 // ServeOptions are what serve works with.
@@ -168,7 +171,11 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 			defer s.startSimulator()()
 		}
 	}
-	options := httpserver.Options{Connections: s.Flags.Connections(MaxOpenFiles()), Idle: s.Flags.Idle()}
+	proxies := web.TrustedProxies(s.Flags.Proxies())
+	options := httpserver.Options{
+		Connections: s.Flags.Connections(MaxOpenFiles()), Idle: s.Flags.Idle(),
+		Client: func(r *http.Request) netip.Addr { return ratelimit.Network(proxies.Client(r)) },
+	}
 	s.announce(l, baseURL, storageURL, options.Connections)
 	defer s.startJobs()()
 	defer s.startMonitor().close()

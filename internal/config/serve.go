@@ -29,7 +29,7 @@ type Serve struct {
 	TLSKey               string `name:"tls-key" placeholder:"FILE" help:"Private key of --tls-cert in PEM form."`
 	TrustedProxies       string `name:"trusted-proxies" placeholder:"CIDR,..." help:"Networks of the proxies whose headers X-Forwarded-For and Forwarded name the client's address."`
 	RateLimit            string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many; at most 10000. 0: no limit, also none for requests in flight and failed sign-ins."`
-	MaxConnections       string `name:"max-connections" placeholder:"N" help:"Connections at a time. Empty: half of the limit on open files, 10000 at most."`
+	MaxConnections       string `name:"max-connections" placeholder:"N" help:"Connections at a time, and requests in progress. Empty: half of the limit on open files, 10000 at most."`
 	IdleTimeout          string `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed. Set it longer than the time after which a proxy closes its own."`
 	Drain                string `default:"0s" placeholder:"DURATION" help:"Time, up to 1h, that a stopping server still serves requests while /readyz is 503, so that load balancers send no more."`
 	PurgeDeletedAfter    string `name:"purge-deleted-after" default:"720h" placeholder:"DURATION" help:"Time after which the bytes of a deleted invoice file are removed from the storage. 0: never."`

@@ -6,8 +6,10 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
+	"time"
 
 	"merchantorders/internal/web"
 )
@@ -17,17 +19,24 @@ const probeReserve = 8
 
 // connections is a listener that bounds the open connections. A new one takes the
 // place of the one that has waited for a request for the longest time, so nobody
-// keeps others out by opening connections. For the rest, requests that would leave
-// fewer than probeReserve connections without one are refused, except probes: a load
-// balancer finds out that the server is busy, and does not take it for dead.
+// keeps others out by opening connections.
+//
+// It also bounds the requests in progress, of which a connection with HTTP/2 has up to
+// maxStreams: to as many as connections, less probeReserve. Beyond that a request takes
+// the place of a stranger's, so nobody keeps others out by requests without a token, and
+// otherwise is refused, except probes: a load balancer finds out that the server is busy,
+// and does not take it for dead.
 type connections struct {
 	net.Listener
 	max int
+	// client returns the network that a request comes from; nil: all come from one.
+	client func(*http.Request) netip.Addr
 
-	mu      sync.Mutex
-	open    int
-	busy    int       // running requests
-	waiting list.List // *connection without a running request, the longest wait first
+	mu        sync.Mutex
+	open      int
+	busy      int       // running requests
+	waiting   list.List // *connection without a running request, the longest wait first
+	strangers strangers // running requests
 }
 
 // connection is one of connections.
@@ -38,6 +47,7 @@ type connection struct {
 	// Guarded by all.mu.
 	place    *list.Element // in waiting; nil: a request is running, or it is closed
 	requests int           // running; more than one with HTTP/2
+	known    bool          // a request was not a stranger's
 	closed   bool
 }
 
@@ -70,11 +80,10 @@ func (c *connections) admit(conn net.Conn) *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open == c.max {
-		oldest := c.waiting.Front()
-		if oldest == nil {
+		evicted := c.evictable()
+		if evicted == nil {
 			return nil
 		}
-		evicted := oldest.Value.(*connection)
 		evicted.forget()
 		_ = evicted.Conn.Close()
 	}
@@ -82,6 +91,21 @@ func (c *connections) admit(conn net.Conn) *connection {
 	admitted := &connection{Conn: conn, all: c}
 	admitted.place = c.waiting.PushBack(admitted)
 	return admitted
+}
+
+// evictable returns an open connection that a new one may replace: the one that waits for
+// the longest time, or else one of strangers only. nil: there is none. The caller holds mu.
+func (c *connections) evictable() *connection {
+	if oldest := c.waiting.Front(); oldest != nil {
+		return oldest.Value.(*connection)
+	}
+	for stranger := c.strangers.oldest(c.max / 4); stranger != nil && !stranger.conn.known; stranger = c.strangers.oldest(c.max / 4) {
+		c.strangers.remove(stranger)
+		if !stranger.conn.closed {
+			return stranger.conn
+		}
+	}
+	return nil
 }
 
 // forget removes a connection. The caller holds all.mu.
@@ -119,12 +143,16 @@ func (c *connection) CloseWrite() error {
 func (c *connections) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _ := r.Context().Value(connectionKey{}).(*connection)
-		if c.begin(conn) && !isProbe(r) {
+		request := &running{conn: conn, began: time.Now(), http1: r.ProtoMajor < 2, control: http.NewResponseController(w)}
+		if c.client != nil {
+			request.client = c.client(r)
+		}
+		if c.begin(request, isProbe(r)) {
 			w.Header().Set("Connection", "close")
 			r = web.MarkOverloaded(r)
 		}
-		defer c.end(conn)
-		next.ServeHTTP(w, r)
+		defer c.end(request)
+		next.ServeHTTP(w, web.OnIdentified(r, func() { c.identified(request) }))
 	})
 }
 
@@ -140,25 +168,50 @@ func IsMonitoring(r *http.Request) bool {
 	return isProbe(r) || strings.TrimSuffix(r.URL.Path, "/") == metricsPath
 }
 
-// begin adds a running request to a connection and reports whether the server is
-// overloaded.
-func (c *connections) begin(conn *connection) bool {
+// begin adds a running request and reports whether it must be refused. If the server is
+// overloaded, the request takes the place of a stranger's, if there is one.
+func (c *connections) begin(request *running, probe bool) (refused bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	conn := request.conn
 	conn.requests++
 	if conn.place != nil {
 		c.waiting.Remove(conn.place)
 		conn.place = nil
 	}
 	c.busy++
-	return c.busy > c.max-probeReserve
+	if c.strangers == nil {
+		c.strangers = make(strangers)
+	}
+	defer c.strangers.add(request)
+	if probe || c.busy <= c.max-probeReserve {
+		return false
+	}
+	stranger := c.strangers.oldest(c.max / 4)
+	if stranger == nil {
+		return true
+	}
+	c.strangers.remove(stranger)
+	go stranger.cut()
+	return false
 }
 
-// end removes a running request from a connection, which waits if it was the last.
-func (c *connections) end(conn *connection) {
+// identified is called when it is known who sends a request.
+func (c *connections) identified(request *running) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.strangers.remove(request)
+	request.conn.known = true
+}
+
+// end removes a running request from its connection, which waits if it was the last.
+func (c *connections) end(request *running) {
+	request.end()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy--
+	c.strangers.remove(request)
+	conn := request.conn
 	conn.requests--
 	if conn.requests == 0 && !conn.closed {
 		conn.place = c.waiting.PushBack(conn)

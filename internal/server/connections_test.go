@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,6 +34,7 @@ func withBoundedServer(t *testing.T, test func(t *testing.T, s *boundedServer)) 
 		s := &boundedServer{pipeListener: newPipeListener(), hold: make(chan struct{})}
 		inner := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/hold" {
+				web.Identified(r)
 				<-s.hold
 			}
 		})
@@ -162,6 +164,7 @@ func TestConnectionWithSeveralRequests(t *testing.T) {
 	server, client := net.Pipe()
 	defer client.Close()
 	conn := all.admit(server)
+	request := &running{conn: conn}
 	waits := func() bool { return all.waiting.Len() == 1 && all.waiting.Front().Value == conn }
 	for _, step := range []struct {
 		name  string
@@ -169,19 +172,107 @@ func TestConnectionWithSeveralRequests(t *testing.T) {
 		busy  int
 		waits bool
 	}{
-		{"a request", func() { all.begin(conn) }, 1, false},
-		{"a second one", func() { all.begin(conn) }, 2, false},
-		{"one ends", func() { all.end(conn) }, 1, false},
-		{"a third one", func() { all.begin(conn) }, 2, false},
-		{"another ends", func() { all.end(conn) }, 1, false},
-		{"the last ends", func() { all.end(conn) }, 0, true},
-		{"a request again", func() { all.begin(conn) }, 1, false},
+		{"a request", func() { all.begin(request, false) }, 1, false},
+		{"a second one", func() { all.begin(request, false) }, 2, false},
+		{"one ends", func() { all.end(request) }, 1, false},
+		{"a third one", func() { all.begin(request, false) }, 2, false},
+		{"another ends", func() { all.end(request) }, 1, false},
+		{"the last ends", func() { all.end(request) }, 0, true},
+		{"a request again", func() { all.begin(request, false) }, 1, false},
 		{"closed", func() { conn.Close() }, 1, false},
-		{"it ends", func() { all.end(conn) }, 0, false},
+		{"it ends", func() { all.end(request) }, 0, false},
 	} {
 		step.do()
 		if all.busy != step.busy || waits() != step.waits || !step.waits && all.waiting.Len() != 0 {
 			t.Errorf("%s: %d requests run, it waits: %v, %d wait", step.name, all.busy, waits(), all.waiting.Len())
 		}
 	}
+}
+
+// TestStrangersGiveWay fills a server with requests: a new one takes the place of the
+// oldest stranger's of the client that has most, and is refused if there is none.
+func TestStrangersGiveWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		all := &connections{max: probeReserve + 4}
+		few, many := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+		begin := func(client netip.Addr) (*running, bool) {
+			server, other := net.Pipe()
+			t.Cleanup(func() { _ = other.Close() })
+			r := &running{conn: all.admit(server), client: client, began: time.Now(), http1: true}
+			refused := all.begin(r, false)
+			synctest.Wait() // for cut
+			return r, refused
+		}
+		isCut := func(r *running) bool { return r.conn.closed }
+		known, _ := begin(many)
+		all.identified(known)
+		first, _ := begin(few)
+		second, _ := begin(many)
+		third, _ := begin(many)
+		late, refused := begin(many)
+		if !refused {
+			t.Error("a request took the place of one that was not yet read")
+		}
+		// More than a quarter of all are strangers' now.
+		next, refused := begin(netip.MustParseAddr("192.0.2.3"))
+		all.identified(next)
+		if refused || !isCut(second) || isCut(first) || isCut(third) || isCut(late) {
+			t.Errorf("refused %v, the oldest of many is cut: %v", refused, isCut(second))
+		}
+		for range 2 {
+			next, refused := begin(many)
+			all.identified(next)
+			if !refused {
+				t.Error("a request took the place of one that was not yet read")
+			}
+		}
+		time.Sleep(strangerTime)
+		for range 3 {
+			next, _ := begin(many)
+			all.identified(next)
+		}
+		if !isCut(first) || !isCut(third) || !isCut(late) {
+			t.Error("old requests of strangers are not cut")
+		}
+		if _, refused := begin(many); !refused || isCut(known) {
+			t.Error("a request with a token is cut")
+		}
+	})
+}
+
+// TestStrangersGiveWayToConnections opens connections while requests of strangers have all:
+// new ones take their places, until only requests of others are left.
+func TestStrangersGiveWayToConnections(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		all := &connections{max: 3}
+		admit := func() *connection {
+			server, other := net.Pipe()
+			t.Cleanup(func() { _ = other.Close() })
+			return all.admit(server)
+		}
+		conns := []*connection{admit(), admit(), admit()}
+		for i, conn := range conns {
+			for range 2 { // as with HTTP/2
+				r := &running{conn: conn, began: time.Now()}
+				all.begin(r, true)
+				if i == 2 {
+					all.identified(r)
+				}
+			}
+		}
+		time.Sleep(strangerTime)
+		for i := range 3 {
+			conn := admit()
+			if (conn != nil) != (i < 2) || all.open != 3 || conn != nil && !conns[i].closed {
+				t.Fatalf("connection %d: %v, %d are open", i, conn != nil, all.open)
+			}
+			if conn != nil {
+				r := &running{conn: conn, began: time.Now()}
+				all.begin(r, true)
+				all.identified(r)
+			}
+		}
+	})
 }

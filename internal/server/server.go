@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"merchantorders/internal/web"
@@ -37,6 +38,9 @@ const (
 type Options struct {
 	// Connections is how many connections are open at a time, more than probeReserve.
 	Connections int
+	// Client returns the network from which a request comes, for fairness among
+	// strangers; nil: all come from one.
+	Client func(*http.Request) netip.Addr
 	// Idle is how long a connection may wait for its next request.
 	Idle time.Duration
 	// TLS is the configuration of HTTPS with HTTP/1.1 and HTTP/2; nil: HTTP/1.1
@@ -64,7 +68,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	// Requests outlive ctx: those that may still finish must not end with it.
 	requests, abort := context.WithCancel(web.WithStopping(context.WithoutCancel(ctx), ctx))
 	defer abort()
-	bounded := &connections{Listener: listener, max: options.Connections}
+	bounded := &connections{Listener: listener, max: options.Connections, client: options.Client}
 	server := newServer(bounded.handler(handler), log, options, timeouts)
 	server.BaseContext = func(net.Listener) context.Context { return requests }
 	serving := make(chan error, 1)

@@ -13,7 +13,7 @@ import (
 // X-Forwarded-For are believed.
 type TrustedProxies []netip.Prefix
 
-// client returns the address of the client of a request, the zero address if the
+// Client returns the address of the client of a request, the zero address if the
 // connection has none. It is the address of the connection, unless that is a trusted proxy. Then
 // it is the rightmost address in the header of the proxies that is not trusted: what
 // is left of it comes from the client. Where an entry is not an address, the client
@@ -22,7 +22,7 @@ type TrustedProxies []netip.Prefix
 // A proxy sets one of the two headers and may pass on the other one as the client
 // sent it. If both are present and disagree, neither is believed and the client is
 // the proxy.
-func (p TrustedProxies) client(r *http.Request) netip.Addr {
+func (p TrustedProxies) Client(r *http.Request) netip.Addr {
 	connection := parseNode(r.RemoteAddr)
 	if !p.trusts(connection) {
 		return connection

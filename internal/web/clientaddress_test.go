@@ -19,7 +19,7 @@ func clientOf(from string, headers ...string) string {
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Add(headers[i], headers[i+1])
 	}
-	return proxies.client(r).String()
+	return proxies.Client(r).String()
 }
 
 func TestClientAddress(t *testing.T) {

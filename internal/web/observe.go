@@ -111,7 +111,7 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, counts *met
 			}
 			var client netip.Addr
 			if !log.NoAddresses && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
-				client = log.Proxies.client(r)
+				client = log.Proxies.Client(r)
 			}
 			if log.Finished != nil {
 				log.Finished(r.Context(), method, entry.route, status)

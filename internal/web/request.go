@@ -32,7 +32,7 @@ type Request struct {
 
 // newRequest returns a request before its authentication.
 func (rt *Router) newRequest(r *http.Request) *Request {
-	request := &Request{Request: r, address: rt.config.Proxies.client(r), log: logEntryOf(r)}
+	request := &Request{Request: r, address: rt.config.Proxies.Client(r), log: logEntryOf(r)}
 	request.Caller.RequestID = request.log.id
 	if request.address.IsValid() {
 		request.Caller.Address = request.address.String()
@@ -49,6 +49,7 @@ func (r *Request) identify(session token.Session, grant token.Grant) {
 	}
 	r.Caller.TokenID, r.Caller.Scopes = grant.ID, grant.Scopes
 	r.log.caller = r.Caller
+	Identified(r.Request)
 }
 
 // Identify is for a handler of a public route that signs somebody in.

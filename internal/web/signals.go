@@ -26,6 +26,21 @@ func MarkOverloaded(r *http.Request) *http.Request {
 
 func isOverloaded(r *http.Request) bool { return r.Context().Value(overloadedKey{}) != nil }
 
+type identifiedKey struct{}
+
+// OnIdentified returns the request with a function that is called when it is known who
+// sends it. It may be called more than once.
+func OnIdentified(r *http.Request, identified func()) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), identifiedKey{}, identified))
+}
+
+// Identified calls the function of OnIdentified.
+func Identified(r *http.Request) {
+	if identified, ok := r.Context().Value(identifiedKey{}).(func()); ok {
+		identified()
+	}
+}
+
 type stoppingKey struct{}
 
 // WithStopping returns a context for requests, whose streams end when stopping ends.

@@ -251,7 +251,7 @@ func (c *client) leave(upload bool) {
 // AllowFailure counts one failed authentication of a client, whose address may be
 // the zero one. It returns an *Error if the address has failed too often.
 func (l *Limiter) AllowFailure(client netip.Addr) error {
-	if l == nil || l.addresses.get(network(client)).AllowN(l.now(), 1) {
+	if l == nil || l.addresses.get(Network(client)).AllowN(l.now(), 1) {
 		return nil
 	}
 	l.refused[SignIns].Add(1)
@@ -270,9 +270,9 @@ func (l *Limiter) Refused() map[string]uint64 {
 	return refused
 }
 
-// network returns the address that failures are counted for: for IPv6 that of the
+// Network returns the address for which a client is counted: for IPv6 that of the
 // /64 network, since a client has many addresses in it.
-func network(client netip.Addr) netip.Addr {
+func Network(client netip.Addr) netip.Addr {
 	if client.Is6() {
 		if network, err := client.Prefix(64); err == nil {
 			return network.Addr()
