@@ -33,8 +33,6 @@ type Setup struct {
 	Settings config.Config
 	Flags    config.Serve
 	Poster   webhook.Poster // of webhooks; nil: every endpoint acknowledges
-	// Deliver runs the sender of webhooks.
-	Deliver bool
 	// Fill adds data before requests are served; nil: none.
 	Fill func(*Service)
 	// Store and Files wrap what the requests work on, for faults; nil: unchanged. Fill
@@ -125,9 +123,6 @@ func (s *Service) serve(service *app.Service, with Setup) {
 			s.T.Errorf("serve: %v", err)
 		}
 	})
-	if with.Deliver {
-		running.Go(func() { service.Sender.Run(ctx) })
-	}
 	s.Stop = sync.OnceFunc(func() {
 		service.Orders.StopWaiting()
 		cancel()
