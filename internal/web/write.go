@@ -49,12 +49,14 @@ type write struct {
 	config  RouterConfig
 }
 
+// View returns the response to a change with the result T. It has no effects and returns
+// the same response for the same result: if the request has an idempotency key, it runs
+// inside the transaction, possibly more than once, and its response is recorded. A view
+// leaves out a secret, which must not be stored; the first response alone has it.
+type View[T any] func(T) Response
+
 // Options returns the options of the change with the result T that a request asks for.
-// respond returns the response to the change. If the request has an idempotency key,
-// respond also runs inside the transaction, possibly more than once: it has no effects,
-// and returns the same response for the same result. A response with a secret must not be
-// stored: respond then leaves the secret out, and the first response alone has it.
-func Options[T any](r *Request, respond func(T) Response) order.Options[T] {
+func Options[T any](r *Request, respond View[T]) order.Options[T] {
 	w := r.write
 	w.used = true
 	options := order.Options[T]{IfMatch: w.matches}
