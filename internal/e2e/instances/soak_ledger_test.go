@@ -14,9 +14,9 @@ type observed struct {
 	what         string // for messages
 	called, done time.Duration
 
-	wrote  string                 // request id of an acknowledged change
+	wrote  string                 // key of an acknowledged change
 	right  func(e committed) bool // of wrote: whether the event is that of the change
-	failed string                 // request id of a refused change: there is no event of it
+	failed string                 // key of a refused change: there is no event of it
 	// explains reports whether the response is that of the moment after an event. It
 	// is nil for an acknowledged change, and where the response does not tell.
 	explains func(l *timeline, seq int64) bool
@@ -141,7 +141,7 @@ func (l *ledger) add(e committed) error {
 	if err := l.append(e); err != nil {
 		return err
 	}
-	called, _, _ := l.times.of(e.request)
+	called, _, _ := l.times.of(e.key())
 	if last := len(l.begun) - 1; last >= 0 {
 		called = max(called, l.begun[last])
 	}
@@ -205,7 +205,7 @@ func (l *ledger) checkFeed(o observed) string {
 		return fmt.Sprintf("%s: the history is %s, of the same database it was %s", o.what, o.history, l.history)
 	}
 	if next := o.waited + 1; o.waited > 0 && next <= l.newest() {
-		_, done, acknowledged := l.times.of(l.event(next).request)
+		_, done, acknowledged := l.times.of(l.event(next).key())
 		if acknowledged && done+wakeTimeout < o.done {
 			return fmt.Sprintf("%s: no events at %v, but event %d was acknowledged at %v", o.what, o.done, next, done)
 		}

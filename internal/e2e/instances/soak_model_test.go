@@ -3,6 +3,7 @@ package instances
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"merchantorders/internal/ingest/ingesttest"
@@ -23,6 +24,17 @@ type committed struct {
 	request string      // X-Request-Id of the request that made the change; empty: a command did
 }
 
+// key identifies the change of an event. A stream makes a change each of many orders.
+func (e committed) key() string { return changeKey(e.request, e.order) }
+
+// changeKey is the key of the change that a request makes of an order.
+func changeKey(request string, n sample) string {
+	if strings.HasPrefix(request, streamPrefix) {
+		return request + " " + n.Reference()
+	}
+	return request
+}
+
 // moment is what an order shows from one event to the next event of the order.
 type moment struct {
 	seq     int64 // of the event that made it so
@@ -37,7 +49,7 @@ type timeline struct {
 	events    []committed // events[i] has the number i+1
 	orders    map[sample][]moment
 	sorted    []sample         // every order, as lists show them: newest first
-	byRequest map[string]int64 // request id -> number of its event
+	byRequest map[string]int64 // key of a change -> number of its event
 }
 
 func newTimeline() *timeline {
@@ -85,10 +97,10 @@ func (l *timeline) append(e committed) error {
 		return fmt.Errorf("event %d is %s", seq, e.kind)
 	}
 	if e.request != "" {
-		if other, twice := l.byRequest[e.request]; twice {
+		if other, twice := l.byRequest[e.key()]; twice {
 			return fmt.Errorf("events %d and %d are of the request %s", other, seq, e.request)
 		}
-		l.byRequest[e.request] = seq
+		l.byRequest[e.key()] = seq
 	}
 	l.events = append(l.events, e)
 	l.orders[e.order] = append(moments, next)

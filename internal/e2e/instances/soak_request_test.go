@@ -43,7 +43,7 @@ func (s *soak) prefer(slot int) *incarnation {
 // startInstance starts an instance in place of the one before.
 func (s *soak) startInstance(slot int) {
 	s.t.Helper()
-	s.instances[slot].Store(&incarnation{begun: s.now(), process: s.process(s.t, "--log-level", "error")})
+	s.instances[slot].Store(&incarnation{begun: s.now(), process: s.process(s.t, "--log-level", "error", "--webhook-allow-private")})
 }
 
 // send makes a request at an instance. It returns false if the request has failed as

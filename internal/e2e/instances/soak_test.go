@@ -42,7 +42,8 @@ const (
 // TestSoak runs two instances on PostgreSQL and S3 for a long time, under a mixed load
 // of 20 merchants with 2,000 waiting readers, and kills instances, replaces the
 // database by a standby or an earlier copy of it, stops the storage and revokes
-// tokens meanwhile. Every response is compared with the events in the database (see
+// tokens meanwhile. Operators send streams of transitions of all merchants, and webhooks
+// deliver the events. Every response is compared with the events in the database (see
 // ledger). In the end memory, goroutines and descriptors must not have grown.
 //
 // It runs only if -minutes is given, which scripts/soak does.
@@ -60,6 +61,7 @@ func TestSoak(t *testing.T) {
 	s.stop()
 	working.Wait()
 	s.checkEvents()
+	s.hooks.check()
 	s.checkEnd()
 }
 
@@ -80,6 +82,7 @@ type soak struct {
 	times   *writeTimes
 	tags    sync.Map // merchant, path and ETag -> hash of the body
 	uploads uploads
+	hooks   *soakHooks
 	tokens  soakOldTokens
 	counts  soakCounts
 	samples []resources
@@ -107,6 +110,7 @@ type soakMerchant struct {
 // soakCounts are the counts of a soak.
 type soakCounts struct {
 	requests, checked, between, events, faults, revocations, imports atomic.Int64
+	streams, lines, searches, deliveries                             atomic.Int64
 
 	kills, failovers, restores, outages int
 	lost                                int64 // events that a failover or a restore has lost
@@ -146,6 +150,7 @@ func newSoak(t *testing.T) *soak {
 	for slot := range s.instances {
 		s.startInstance(slot)
 	}
+	s.hooks = s.startHooks()
 	return s
 }
 
@@ -164,6 +169,10 @@ func (s *soak) begin() *sync.WaitGroup {
 			dice: rand.New(rand.NewPCG(*soakSeed, uint64(1000+who)))}
 		r.token = r.merchant.tokens[who/soakMerchants/2%soakTokens]
 		working.Go(r.follow)
+	}
+	for who := range soakOperators {
+		w := soakOperator{soak: s, dice: rand.New(rand.NewPCG(*soakSeed, uint64(200+who))), who: who}
+		working.Go(w.work)
 	}
 	revoker := soakRevoker{soak: s, waiting: feeds, dice: rand.New(rand.NewPCG(*soakSeed, 100))}
 	working.Go(revoker.work)
