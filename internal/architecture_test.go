@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"internal/orderpb": {"internal/order"},
 	"internal/token":   {"internal/order"},
 	"internal/webhook": {"internal/order"},
-	"internal/ingest":  {"internal/order", "internal/orderpb"},
+	"internal/ingest":  {"internal/order", "internal/strict", "internal/orderpb"},
 	"internal/config":  {},
 	"internal/tracing": {"internal/order", "internal/store/sqldb", "internal/webhook"},
 	"internal/demo":    {"internal/order", "internal/ingest"},

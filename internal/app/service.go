@@ -184,7 +184,7 @@ func (s *Service) groups(local string, operatorsOnMain bool) (main, admin []web.
 	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
 	people := console.Console{
 		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
-		MerchantURL: baseURL, Audience: console.Operators, ParseChange: operator.ParseChange,
+		MerchantURL: baseURL, Audience: console.Operators,
 	}
 	// The admin port has an address of its own, so its pages do not know their URL.
 	operatorPages, operatorSignIn := people.Routes()

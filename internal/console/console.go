@@ -37,8 +37,6 @@ type Console struct {
 	// MerchantURL is the URL at which merchants sign in, for login links. Empty: BaseURL.
 	MerchantURL string
 	Audience    Audience
-	// ParseChange parses a line of a file with changes of orders. Set for Operators.
-	ParseChange func(text []byte) (order.BatchChange, error)
 }
 
 // Audience says who may sign in. The pages for operators exist only for Operators.

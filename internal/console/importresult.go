@@ -2,10 +2,8 @@ package console
 
 import (
 	"encoding/base64"
-	"errors"
 	"html/template"
 	"regexp"
-	"slices"
 	"strings"
 
 	"merchantorders/internal/ingest"
@@ -22,62 +20,49 @@ const (
 // importResult is what became of the lines of a file. Its size does not depend on that
 // of the file.
 type importResult struct {
-	Counts  []lineCount
-	Last    int           // number of the last line with a result; 0: there is none
+	ingest.Tally
 	Problem string        // key of a message: why the lines after Last have none; empty: they have
 	Lines   []refusedLine // the first maxRefusedShown
-	Refused int64         // lines that were refused
-	Kept    int64         // of these, lines in the file that the page offers
+	Kept    int64         // refused lines in the file that the page offers
 
-	kept []byte // the lines as they came
-}
-
-// lineCount is how many lines have a status.
-type lineCount struct {
-	Status string
-	Lines  int64
+	kept    []byte // the lines as they came
+	leftOut bool   // a refused line did not fit: those after it are left out too
 }
 
 // refusedLine is a line that did not do what it should.
 type refusedLine struct {
 	Number    int64
-	Status    string
+	Status    order.LineStatus
 	Reference string // of the order; empty: unknown
 	Field     string // that is wrong; empty: the whole line
 	Problem   string // a sentence, in English as in the interface
 }
 
-func newImportResult(statuses ...string) *importResult {
-	result := &importResult{}
-	for _, status := range statuses {
-		result.Counts = append(result.Counts, lineCount{Status: status})
+// add adds the results of a batch.
+func (v *importResult) add(batch []ingest.Line, _ int64) error {
+	for i := range batch {
+		if batch[i].Problem != "" {
+			v.addRefused(&batch[i])
+		}
 	}
-	return result
+	return nil
 }
 
-// add adds the result of a line. problem is empty unless it was refused; text is the
-// line, nil if it is too long.
-func (v *importResult) add(number int, status, reference, problem string, text []byte) {
-	v.Last = number
-	if i := slices.IndexFunc(v.Counts, func(c lineCount) bool { return c.Status == status }); i >= 0 {
-		v.Counts[i].Lines++
-	}
-	if problem == "" {
-		return
-	}
-	v.Refused++
-	if v.Refused == v.Kept+1 && text != nil && len(v.kept)+len(text) < maxRefusedKept {
-		v.kept = append(append(v.kept, text...), '\n')
+func (v *importResult) addRefused(line *ingest.Line) {
+	v.leftOut = v.leftOut || line.Text == nil || len(v.kept)+len(line.Text) >= maxRefusedKept
+	if !v.leftOut {
+		v.kept = append(append(v.kept, line.Text...), '\n')
 		v.Kept++
 	}
 	if len(v.Lines) == maxRefusedShown {
 		return
 	}
-	if reference == "" {
-		reference = referenceIn(text)
+	refused := refusedLine{Number: int64(line.Number), Status: line.Status, Reference: line.Reference}
+	if refused.Reference == "" {
+		refused.Reference = referenceIn(line.Text)
 	}
-	field, problem := fieldOf(problem)
-	v.Lines = append(v.Lines, refusedLine{Number: int64(number), Status: status, Reference: reference, Field: field, Problem: problem})
+	refused.Field, refused.Problem = fieldOf(line.Problem)
+	v.Lines = append(v.Lines, refused)
 }
 
 // Hidden returns how many refused lines the page does not show.
@@ -109,34 +94,4 @@ func referenceIn(line []byte) string {
 		return ""
 	}
 	return string(found[1])
-}
-
-// The statuses of a line of a bulk change.
-const (
-	changeDone      = "changed"
-	changeUnchanged = "unchanged"
-	changeRefused   = "refused"
-	changeNotFound  = "notfound"
-	changeInvalid   = "invalid"
-)
-
-var changeStatuses = []string{changeDone, changeUnchanged, changeRefused, changeNotFound, changeInvalid}
-
-// changeResult returns the status of a line of a bulk change and why it was refused;
-// empty if it was not.
-func changeResult(line *ingest.Line[order.BatchChange, order.BatchResult]) (status, problem string) {
-	switch err := line.Result.Err; {
-	case line.Item == nil:
-		return changeInvalid, line.Problem
-	case err == nil && line.Result.Changed:
-		return changeDone, ""
-	case err == nil:
-		return changeUnchanged, ""
-	case errors.Is(err, order.ErrInvalidTransition):
-		return changeRefused, err.Error()
-	case errors.Is(err, order.ErrNotFound):
-		return changeNotFound, "the merchant has no such order"
-	default:
-		return changeInvalid, "reason: " + err.Error()
-	}
 }

@@ -50,59 +50,23 @@ func (s *site) showImports(w http.ResponseWriter, r *web.Request, status int, vi
 // importOrders serves POST /operator/imports/orders: a file with an order document a
 // line. The rules are those of the operator interface.
 func (s *site) importOrders(w http.ResponseWriter, r *web.Request) error {
-	result := newImportResult(order.Created.String(), order.Unchanged.String(), order.Conflict.String(), order.Invalid.String())
-	return s.importFile(w, r, "orders", result, func(ctx context.Context, file io.Reader) error {
-		_, err := ingest.Import(ctx, file, func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
-			return s.Orders.Import(context.WithoutCancel(ctx), r.Caller, batch) // a batch ends although the browser leaves
-		}, ingest.Options{Imported: func(lines []ingest.ImportedLine) error {
-			for i := range lines {
-				line := &lines[i]
-				reference := ""
-				if line.Item != nil {
-					reference = line.Item.Order.Reference
-				}
-				result.add(line.Number, line.Result.Status.String(), reference, line.Result.Reason, line.Text)
-			}
-			return nil
-		}})
-		return err
-	})
+	return s.importFile(w, r, "orders", ingest.Documents(s.Orders.Import, r.Caller))
 }
 
 // importChanges serves POST /operator/imports/changes: a file with a transition or a
 // correction of an order a line.
 func (s *site) importChanges(w http.ResponseWriter, r *web.Request) error {
-	result := newImportResult(changeStatuses...)
-	return s.importFile(w, r, "changes", result, func(ctx context.Context, file io.Reader) error {
-		return ingest.Batches[order.BatchChange, order.BatchResult]{
-			Parse: func(_ int, text []byte) (order.BatchChange, error) { return s.ParseChange(text) },
-			Do: func(ctx context.Context, batch []order.BatchChange) ([]order.BatchResult, error) {
-				return s.Orders.ChangeOrders(context.WithoutCancel(ctx), r.Caller, batch, nil)
-			},
-			Done: func(lines []ingest.Line[order.BatchChange, order.BatchResult], _ int64) error {
-				for i := range lines {
-					line := &lines[i]
-					status, problem := changeResult(line)
-					reference := ""
-					if line.Item != nil {
-						reference = line.Item.Reference
-					}
-					result.add(line.Number, status, reference, problem, line.Text)
-				}
-				return nil
-			},
-		}.Run(ctx, file)
-	})
+	return s.importFile(w, r, "changes", ingest.Changes(s.Orders, r.Caller, ""))
 }
 
-// importFile reads the file of a form with a function, which fills the result, and
-// sends the page that shows it. The file may have any length: it is not stored.
-func (s *site) importFile(w http.ResponseWriter, r *web.Request, kind string, result *importResult, read func(context.Context, io.Reader) error) error {
-	view := importsView{Kind: kind, Form: newForm(nil)}
+// importFile handles the lines of the file of a form, and sends the page that shows the
+// result. The file may have any length: it is not stored.
+func (s *site) importFile(w http.ResponseWriter, r *web.Request, kind string, lines ingest.Lines) error {
+	view, result := importsView{Kind: kind, Form: newForm(nil)}, &importResult{}
 	stream, end := web.OpenBody(w, r)
 	file, err := formFile(stream)
 	if err == nil {
-		err = read(stream.Context(), file)
+		result.Tally, err = lines.Run(stream.Context(), file, result.add)
 	}
 	stopping := errors.Is(context.Cause(stream.Context()), web.ErrStopping)
 	end()

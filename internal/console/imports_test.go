@@ -143,7 +143,7 @@ func TestImportChangesPage(t *testing.T) {
 	)
 	b.sendFile(importChanges, file).WantText(t, http.StatusOK, "4 lines were refused",
 		lineCounts("changed", 1, "unchanged", 0, "not possible in the order’s state", 1, "not found", 1, "invalid", 2),
-		"cannot move to completed", "no such order", "<code>reason</code>", "merchantId must be")
+		"cannot move to completed", "no such order", "reason must be", "merchantId must be")
 	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("FIRST"))
 	if testenv.NoError(s.T, err); o.State != order.InProcessing || o.Carrier.TrackingCodes != "77" {
 		t.Errorf("the order is %s with %q", o.State, o.Carrier.TrackingCodes)

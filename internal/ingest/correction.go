@@ -56,7 +56,7 @@ func ParseCorrection(text []byte) (order.Correction, error) {
 		return order.Correction{}, otherKind(text)
 	}
 	var given correction
-	if err := json.Unmarshal(text, &given, strict); err != nil {
+	if err := json.Unmarshal(text, &given, knownOnly); err != nil {
 		return order.Correction{}, decodingError(text, err)
 	}
 	if problem := checkTexts(text); problem != nil {

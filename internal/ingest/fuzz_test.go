@@ -126,16 +126,16 @@ func FuzzImport(f *testing.F) {
 		}
 		var imported []string
 		var reported report
-		add := func(_ context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
+		add := func(_ context.Context, _ order.Caller, batch []order.Incoming) ([]order.ImportResult, error) {
 			for _, in := range batch {
 				imported = append(imported, in.Order.Reference)
 			}
 			return slices.Repeat([]order.ImportResult{{Status: order.Created}}, len(batch)), nil
 		}
 		pieces := piecewise{r: bytes.NewReader(input), max: 1 + piece&0xfff}
-		counts, err := ingest.Import(t.Context(), pieces, add, reported.options())
-		if err != nil || counts != (ingest.Counts{Created: len(wantImported), Invalid: len(wantRefused)}) {
-			t.Fatalf("counts %+v, error %v", counts, err)
+		got, err := reported.run(t.Context(), t, pieces, add)
+		if err != nil || got != (counts{created: len(wantImported), invalid: len(wantRefused)}) {
+			t.Fatalf("counts %+v, error %v", got, err)
 		}
 		if diff := cmp.Diff(wantImported, imported); diff != "" {
 			t.Fatalf("imported (-want +got):\n%s", diff)

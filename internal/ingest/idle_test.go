@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"merchantorders/internal/ingest"
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -36,7 +35,7 @@ func TestImportDoesNotWaitForFullBatch(t *testing.T) {
 		var reported report
 		ended := make(chan error)
 		go func() {
-			_, err := ingest.Import(t.Context(), r, s.add, reported.options())
+			_, err := reported.run(t.Context(), t, r, s.add)
 			ended <- err
 		}()
 		write(t, w, documents(1, 1))
@@ -78,10 +77,10 @@ func TestImportGathersDuringImport(t *testing.T) {
 		proceed := make(chan struct{})
 		ended := make(chan error)
 		go func() {
-			_, err := ingest.Import(t.Context(), r, func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
+			_, err := new(report).run(t.Context(), t, r, func(ctx context.Context, caller order.Caller, batch []order.Incoming) ([]order.ImportResult, error) {
 				<-proceed
-				return s.add(ctx, batch)
-			}, ingest.Options{})
+				return s.add(ctx, caller, batch)
+			})
 			ended <- err
 		}()
 		write(t, w, documents(1, 1))
@@ -105,11 +104,11 @@ func TestImportCanceledWhileWaiting(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r, w := io.Pipe()
 		var s fakeStore
-		var counts ingest.Counts
+		var got counts
 		ended := make(chan error)
 		go func() {
 			var err error
-			counts, err = ingest.Import(ctx, r, s.add, ingest.Options{})
+			got, err = new(report).run(ctx, t, r, s.add)
 			ended <- err
 		}()
 		write(t, w, documents(1, 2))
@@ -118,8 +117,8 @@ func TestImportCanceledWhileWaiting(t *testing.T) {
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
-		if counts != (ingest.Counts{Created: 2}) {
-			t.Errorf("counts %+v", counts)
+		if got != (counts{created: 2}) {
+			t.Errorf("counts %+v", got)
 		}
 		// Closing the pipe ends the pending Read and its goroutine.
 		testenv.NoError(t, w.Close())
@@ -132,18 +131,18 @@ func TestImportCanceledDuringImport(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var s fakeStore
-		add := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
+		add := func(ctx context.Context, caller order.Caller, batch []order.Incoming) ([]order.ImportResult, error) {
 			cancel()
-			return s.add(ctx, batch)
+			return s.add(ctx, caller, batch)
 		}
 		input, w := io.Pipe()
 		go func() {
 			_, err := io.WriteString(w, documents(1, 1500))
 			_ = w.CloseWithError(err)
 		}()
-		counts, err := ingest.Import(ctx, input, add, ingest.Options{})
-		if !errors.Is(err, context.Canceled) || len(s.batches) != 1 || counts.Created != len(s.references) {
-			t.Errorf("counts %+v after %d batches, error %v", counts, len(s.batches), err)
+		got, err := new(report).run(ctx, t, input, add)
+		if !errors.Is(err, context.Canceled) || len(s.batches) != 1 || got.created != len(s.references) {
+			t.Errorf("counts %+v after %d batches, error %v", got, len(s.batches), err)
 		}
 		_ = input.Close()
 	})
@@ -155,9 +154,9 @@ func TestImportCanceledBeforeStart(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		r, w := io.Pipe()
-		counts, err := ingest.Import(ctx, r, nil, ingest.Options{})
-		if !errors.Is(err, context.Canceled) || counts != (ingest.Counts{}) {
-			t.Errorf("counts %+v, error %v", counts, err)
+		got, err := new(report).run(ctx, t, r, nil)
+		if !errors.Is(err, context.Canceled) || got != (counts{}) {
+			t.Errorf("counts %+v, error %v", got, err)
 		}
 		_ = w.Close()
 	})
@@ -171,9 +170,9 @@ func TestImportErrorWhileWaiting(t *testing.T) {
 		full := errors.New("database is full")
 		r, w := io.Pipe()
 		go func() { _, _ = io.WriteString(w, documents(1, 1)) }()
-		_, err := ingest.Import(t.Context(), r, func(context.Context, []order.Incoming) ([]order.ImportResult, error) {
+		_, err := new(report).run(t.Context(), t, r, func(context.Context, order.Caller, []order.Incoming) ([]order.ImportResult, error) {
 			return nil, full
-		}, ingest.Options{})
+		})
 		if !errors.Is(err, full) {
 			t.Errorf("error %v", err)
 		}

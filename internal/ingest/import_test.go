@@ -28,7 +28,7 @@ type fakeStore struct {
 	references []string // of all orders, in the order of the batches
 }
 
-func (s *fakeStore) add(_ context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
+func (s *fakeStore) add(_ context.Context, _ order.Caller, batch []order.Incoming) ([]order.ImportResult, error) {
 	if s.content == nil {
 		s.content = map[string][32]byte{}
 	}
@@ -55,20 +55,41 @@ func (s *fakeStore) add(_ context.Context, batch []order.Incoming) ([]order.Impo
 	return results, nil
 }
 
-// report records the calls of Options.
+// report records the results of an import.
 type report struct {
 	refused []string
 	texts   []string // of the refused lines
 	bytes   int64
 }
 
-func (r *report) options() ingest.Options {
-	return ingest.Options{
-		Refused: func(line int, text []byte, reason string) {
-			r.refused, r.texts = append(r.refused, fmt.Sprintf("%d: %s", line, reason)), append(r.texts, string(text))
-		},
-		Progress: func(bytes int64) { r.bytes = bytes },
+func (r *report) done(batch []ingest.Line, read int64) error {
+	for _, line := range batch {
+		if line.Problem != "" {
+			r.refused, r.texts = append(r.refused, fmt.Sprintf("%d: %s", line.Number, line.Problem)), append(r.texts, string(line.Text))
+		}
 	}
+	r.bytes = read
+	return nil
+}
+
+// counts are the results of an import, in lines.
+type counts struct{ created, unchanged, conflicting, invalid int }
+
+// run imports an input. It fails if the tally is not that of the lines that it reports.
+func (r *report) run(ctx context.Context, t *testing.T, input io.Reader, importBatch ingest.ImportFunc) (counts, error) {
+	t.Helper()
+	last := 0
+	tally, err := ingest.Documents(importBatch, order.Command()).Run(ctx, input, func(batch []ingest.Line, read int64) error {
+		if len(batch) > 0 {
+			last = batch[len(batch)-1].Number
+		}
+		return r.done(batch, read)
+	})
+	if tally.Refused != int64(len(r.refused)) || tally.Last != last {
+		t.Errorf("tally %+v, but %d lines were refused, and line %d is the last", tally, len(r.refused), last)
+	}
+	of := func(status order.LineStatus) int { return int(tally.Counts[status]) }
+	return counts{of(order.Created), of(order.Unchanged), of(order.Conflict), of(order.Invalid)}, err
 }
 
 // made caches the documents: to create them costs more than to import them.
@@ -110,10 +131,10 @@ func TestImport(t *testing.T) {
 		"  " + doc(5),
 		doc(6), // without a line end
 	}, "\n")
-	counts, err := ingest.Import(t.Context(), strings.NewReader(input), s.add, reported.options())
+	got, err := reported.run(t.Context(), t, strings.NewReader(input), s.add)
 	testenv.NoError(t, err)
-	if want := (ingest.Counts{Created: 4, Unchanged: 1, Conflicting: 1, Invalid: 4}); counts != want {
-		t.Errorf("counts %+v, want %+v", counts, want)
+	if want := (counts{4, 1, 1, 4}); got != want {
+		t.Errorf("counts %+v, want %+v", got, want)
 	}
 	want := []string{
 		"3: not a JSON object: it does not begin with {",
@@ -137,9 +158,9 @@ func TestImport(t *testing.T) {
 func TestImportOfNothing(t *testing.T) {
 	t.Parallel()
 	for _, input := range []string{"", "\n", "\n\r\n \n\t", " "} {
-		counts, err := ingest.Import(t.Context(), strings.NewReader(input), nil, ingest.Options{})
-		if err != nil || counts != (ingest.Counts{}) {
-			t.Errorf("%q: %+v, %v", input, counts, err)
+		got, err := new(report).run(t.Context(), t, strings.NewReader(input), nil)
+		if err != nil || got != (counts{}) {
+			t.Errorf("%q: %+v, %v", input, got, err)
 		}
 	}
 }
@@ -174,11 +195,11 @@ func TestImportPreservesOrder(t *testing.T) {
 			t.Parallel()
 			var s fakeStore
 			var reported report
-			counts, err := ingest.Import(t.Context(), wrap(bytes.NewReader(input.Bytes())), s.add, reported.options())
+			got, err := reported.run(t.Context(), t, wrap(bytes.NewReader(input.Bytes())), s.add)
 			testenv.NoError(t, err)
 			want, wantRefused := references(1, orders), wantRefused
 			if name == "one byte" { // the limit truncates the last document
-				created := counts.Created
+				created := got.created
 				want = want[:created]
 				wantRefused = append(wantRefused[:created/3:created/3], reported.refused[len(reported.refused)-1])
 			}
@@ -188,8 +209,8 @@ func TestImportPreservesOrder(t *testing.T) {
 			if diff := cmp.Diff(wantRefused, reported.refused); diff != "" {
 				t.Errorf("refused (-want +got):\n%s", diff)
 			}
-			if counts.Created != len(want) || counts.Invalid != len(wantRefused) {
-				t.Errorf("counts %+v", counts)
+			if got.created != len(want) || got.invalid != len(wantRefused) {
+				t.Errorf("counts %+v", got)
 			}
 			for _, batch := range s.batches {
 				if len(batch) > 500 {
@@ -218,7 +239,7 @@ func TestImportFillsBatches(t *testing.T) {
 	t.Parallel()
 	const orders = 1500
 	var s fakeStore
-	if _, err := ingest.Import(t.Context(), strings.NewReader(documents(1, orders)), s.add, ingest.Options{}); err != nil {
+	if _, err := new(report).run(t.Context(), t, strings.NewReader(documents(1, orders)), s.add); err != nil {
 		t.Fatal(err)
 	}
 	// The batch sizes depend on timing, but most batches must be large.
@@ -249,7 +270,7 @@ func TestImportOfLongLines(t *testing.T) {
 	} {
 		var s fakeStore
 		var reported report
-		counts, err := ingest.Import(t.Context(), r, s.add, reported.options())
+		got, err := reported.run(t.Context(), t, r, s.add)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -262,8 +283,8 @@ func TestImportOfLongLines(t *testing.T) {
 			t.Errorf("%s: texts of the refused lines (-want +got):\n%s", name, diff)
 		}
 		wantOrders := slices.Concat(references(1, 3), references(5, 5))
-		if diff := cmp.Diff(wantOrders, s.references); diff != "" || counts.Created != 4 || counts.Invalid != 5 {
-			t.Errorf("%s: counts %+v, orders (-want +got):\n%s", name, counts, diff)
+		if diff := cmp.Diff(wantOrders, s.references); diff != "" || got.created != 4 || got.invalid != 5 {
+			t.Errorf("%s: counts %+v, orders (-want +got):\n%s", name, got, diff)
 		}
 	}
 }
@@ -288,10 +309,10 @@ func TestImportMemoryIsBounded(t *testing.T) {
 	var reported report
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	counts, err := ingest.Import(t.Context(), r, s.add, reported.options())
+	got, err := reported.run(t.Context(), t, r, s.add)
 	runtime.ReadMemStats(&after)
-	if err != nil || counts != (ingest.Counts{Created: 1, Invalid: 1}) || len(reported.refused) != 1 {
-		t.Errorf("counts %+v, refused %q, error %v", counts, reported.refused, err)
+	if err != nil || got != (counts{created: 1, invalid: 1}) || len(reported.refused) != 1 {
+		t.Errorf("counts %+v, refused %q, error %v", got, reported.refused, err)
 	}
 	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 32<<20 {
 		t.Errorf("%d MiB allocated for a line of %d MiB", allocated>>20, length>>20)
@@ -304,16 +325,16 @@ func TestImportStopsAtReadError(t *testing.T) {
 	input := documents(1, 700) + `{"merchantId":355,"refer`
 	var s fakeStore
 	r := io.MultiReader(strings.NewReader(input), iotest.ErrReader(broken))
-	counts, err := ingest.Import(t.Context(), r, s.add, ingest.Options{})
-	if !errors.Is(err, broken) || counts != (ingest.Counts{Created: 700}) {
-		t.Errorf("counts %+v, error %v", counts, err)
+	got, err := new(report).run(t.Context(), t, r, s.add)
+	if !errors.Is(err, broken) || got != (counts{created: 700}) {
+		t.Errorf("counts %+v, error %v", got, err)
 	}
 	if diff := cmp.Diff(references(1, 700), s.references); diff != "" {
 		t.Errorf("orders (-want +got):\n%s", diff)
 	}
-	counts, err = ingest.Import(t.Context(), emptyReader{}, s.add, ingest.Options{})
-	if !errors.Is(err, io.ErrNoProgress) || counts != (ingest.Counts{}) {
-		t.Errorf("a reader without end: counts %+v, error %v", counts, err)
+	got, err = new(report).run(t.Context(), t, emptyReader{}, s.add)
+	if !errors.Is(err, io.ErrNoProgress) || got != (counts{}) {
+		t.Errorf("a reader without end: counts %+v, error %v", got, err)
 	}
 }
 
@@ -326,21 +347,21 @@ func TestImportStopsAtImportError(t *testing.T) {
 	full := errors.New("database is full")
 	var s fakeStore
 	calls := 0
-	add := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
+	add := func(ctx context.Context, caller order.Caller, batch []order.Incoming) ([]order.ImportResult, error) {
 		if calls++; calls == 3 {
 			return nil, full
 		}
-		return s.add(ctx, batch)
+		return s.add(ctx, caller, batch)
 	}
-	counts, err := ingest.Import(t.Context(), strings.NewReader(documents(1, 1500)), add, ingest.Options{})
+	got, err := new(report).run(t.Context(), t, strings.NewReader(documents(1, 1500)), add)
 	if !errors.Is(err, full) || calls != 3 {
 		t.Errorf("error %v after %d calls", err, calls)
 	}
-	if counts != (ingest.Counts{Created: len(s.references)}) || counts.Created == 0 {
-		t.Errorf("counts %+v of %d orders", counts, len(s.references))
+	if got != (counts{created: len(s.references)}) || got.created == 0 {
+		t.Errorf("counts %+v of %d orders", got, len(s.references))
 	}
-	few := func(context.Context, []order.Incoming) ([]order.ImportResult, error) { return nil, nil }
-	if _, err := ingest.Import(t.Context(), strings.NewReader(documents(1, 1)), few, ingest.Options{}); err == nil {
+	few := func(context.Context, order.Caller, []order.Incoming) ([]order.ImportResult, error) { return nil, nil }
+	if _, err := new(report).run(t.Context(), t, strings.NewReader(documents(1, 1)), few); err == nil {
 		t.Error("missing results are not detected")
 	}
 }

@@ -1,133 +1,113 @@
 package ingest
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
+	"crypto/sha256"
 	"fmt"
 	"io"
-	"slices"
+
+	"merchantorders/internal/order"
 )
 
-const (
-	readSize  = 256 << 10 // bytes of one read
-	readAhead = 8         // blocks that are parsed, or wait, while a batch is imported
-)
-
-// ErrInput is the error of an input that cannot be read to its end.
-var ErrInput = errors.New("read the input")
-
-// lineReader splits an input into blocks of whole lines. A block ends at the
-// last line end of a read, so that no line waits for more input.
-type lineReader[T any] struct {
-	parse func(number int, text []byte) (T, error)
-	r     *bufio.Reader
-	lines int   // number of lines read
-	read  int64 // number of bytes read
-	err   error // of r; io.EOF at its end
+// Lines is what is done with an input that has one item a line.
+type Lines struct {
+	statuses []order.LineStatus
+	run      func(ctx context.Context, r io.Reader, done DoneFunc) error
 }
 
-func newLineReader[T any](r io.Reader, parse func(int, []byte) (T, error)) *lineReader[T] {
-	return &lineReader[T]{parse: parse, r: bufio.NewReaderSize(r, readSize)}
+// Line is a line of an input with its result.
+type Line struct {
+	Result
+	// Text is the line as it came, without the line end, and valid until the batch is
+	// done; nil if it is longer than MaxLineLength.
+	Text []byte
 }
 
-// sendTo sends the blocks to a channel, in the order of the input, until the
-// input or ctx ends. It starts a goroutine that parses each block.
-func (l *lineReader[T]) sendTo(ctx context.Context, blocks chan<- *block[T]) {
-	defer close(blocks)
-	for next := l.next(); next != nil; next = l.next() {
-		select {
-		case blocks <- next:
-			go next.parse(l.parse)
-		case <-ctx.Done():
-			return
-		}
+// DoneFunc receives all lines of a batch, in the order of the input, and the number of
+// bytes of the input that are processed at least. There may be no lines.
+type DoneFunc func(batch []Line, read int64) error
+
+// Tally counts the lines of an input that have a result.
+type Tally struct {
+	// Statuses are those that lines of this kind can have, in the order in which people
+	// read them.
+	Statuses []order.LineStatus
+	Counts   map[order.LineStatus]int64 // has all Statuses
+	Refused  int64                      // lines with a problem
+	Last     int                        // number of the last line; 0: there is none
+}
+
+// Run handles an input in batches, in the order of the input. It ignores blank lines and
+// continues after invalid ones. It stops at an error of the reader, of a batch or of
+// done, and when ctx ends, but not in the middle of a batch. The tally is valid also
+// after an error.
+//
+// Run does not wait for a full batch: when the input blocks, it handles the lines that
+// it has read. The input may be a pipe with a slow writer.
+//
+// Run reads ahead. After an error, a Read of r may still be running when it returns.
+func (l Lines) Run(ctx context.Context, r io.Reader, done DoneFunc) (Tally, error) {
+	tally := Tally{Statuses: l.statuses, Counts: make(map[order.LineStatus]int64, len(l.statuses))}
+	for _, status := range l.statuses {
+		tally.Counts[status] = 0
 	}
-}
-
-// next returns the next block; nil at the end of the input.
-func (l *lineReader[T]) next() *block[T] {
-	b := &block[T]{first: l.lines + 1, parsed: make(chan struct{})}
-	for more := true; more && l.err == nil; more = l.hasLine() {
-		complete := len(b.data)
-		b.data, l.err = l.appendLine(b.data)
-		if l.err != nil && !errors.Is(l.err, io.EOF) {
-			b.data, l.err = b.data[:complete], fmt.Errorf("%w: %w", ErrInput, l.err)
+	err := l.run(ctx, r, func(batch []Line, read int64) error {
+		for i := range batch {
+			tally.Counts[batch[i].Status]++
+			if batch[i].Problem != "" {
+				tally.Refused++
+			}
+			tally.Last = batch[i].Number
 		}
-		l.lines++
-		b.data = slices.Grow(b.data, l.r.Buffered()) // for all lines that have been read ahead
-	}
-	b.end = l.read
-	if len(b.data) == 0 {
-		return nil
-	}
-	return b
+		return done(batch, read)
+	})
+	return tally, err
 }
 
-// hasLine reports whether a whole line has been read ahead.
-func (l *lineReader[T]) hasLine() bool {
-	ahead, _ := l.r.Peek(l.r.Buffered())
-	return bytes.IndexByte(ahead, '\n') >= 0
+// ImportFunc imports a batch of orders and returns a result for each, in their order, as
+// order.Service.Import does. It must not retain the batch.
+type ImportFunc func(ctx context.Context, caller order.Caller, batch []order.Incoming) ([]order.ImportResult, error)
+
+// Documents are lines with an order document each, which are imported.
+func Documents(importBatch ImportFunc, caller order.Caller) Lines {
+	return newLines(documentStatuses, batches[order.Incoming]{
+		parse: func(_ int, text []byte) (order.Incoming, error) { return Parse(text) },
+		do: func(ctx context.Context, batch []order.Incoming) ([]Result, error) {
+			imported, err := importBatch(ctx, caller, batch)
+			if err != nil {
+				return nil, fmt.Errorf("import orders: %w", err)
+			}
+			results := make([]Result, len(imported))
+			for i, r := range imported {
+				results[i] = Result{Reference: batch[i].Order.Reference, Status: r.Status, OrderID: r.LegacyID, Problem: r.Reason}
+			}
+			return results, nil
+		},
+	})
 }
 
-// appendLine appends the next line with its line end to data; the last line may
-// have none. It shortens a line that is too long, but not so much that it is no
-// longer too long.
-func (l *lineReader[T]) appendLine(data []byte) ([]byte, error) {
-	const enough = MaxLineLength + len("x\r\n")
-	end := len(data) + enough
-	for {
-		part, err := l.r.ReadSlice('\n')
-		l.read += int64(len(part))
-		data = append(data, part[:min(len(part), end-len(data))]...)
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		if len(data) == end {
-			data[end-1] = '\n'
-		}
-		return data, err
-	}
+// Changes are lines with a transition or a correction of an order each. Each line has
+// the idempotency key with its number; empty: there is none.
+func Changes(orders *order.Service, caller order.Caller, key string) Lines {
+	return newLines(changeStatuses, batches[order.BatchChange]{
+		parse: func(number int, text []byte) (order.BatchChange, error) {
+			change, err := parseChange(text)
+			if key != "" {
+				change.Key = order.Key{Text: key, Line: int64(number), Digest: sha256.Sum256(text)}
+			}
+			return change, err
+		},
+		do: func(ctx context.Context, batch []order.BatchChange) ([]Result, error) {
+			changed, err := orders.ChangeOrders(ctx, caller, batch, recordChange)
+			results := make([]Result, len(changed))
+			for i := 0; i < len(changed) && err == nil; i++ {
+				results[i], err = changeResult(batch[i], changed[i])
+			}
+			return results, err
+		},
+	})
 }
 
-// block is a sequence of lines.
-type block[T any] struct {
-	first int    // number of the first line
-	data  []byte // the lines with their line ends
-	end   int64  // bytes of the input up to the end of the block
-
-	lines  []parsedLine[T] // without blank lines
-	parsed chan struct{}   // closed when lines is complete
-}
-
-// parsedLine is a line as an item or a problem.
-type parsedLine[T any] struct {
-	number  int
-	text    []byte // as it came, without the line end; nil if it is too long
-	item    *T     // nil: invalid
-	problem string
-}
-
-// parse parses the lines of the block.
-func (b *block[T]) parse(parse func(int, []byte) (T, error)) {
-	defer close(b.parsed)
-	b.lines = make([]parsedLine[T], 0, bytes.Count(b.data, []byte{'\n'})+1)
-	number := b.first - 1
-	for text := range bytes.Lines(b.data) {
-		number++
-		line := parsedLine[T]{number: number, text: bytes.TrimSuffix(text, []byte{'\n'})}
-		text = bytes.TrimSuffix(line.text, []byte{'\r'})
-		if len(text) > MaxLineLength {
-			line.text = nil
-			line.problem = "the line is longer than 4 MiB"
-		} else if len(bytes.Trim(text, " \t\r")) == 0 {
-			continue
-		} else if item, err := parse(number, text); err != nil {
-			line.problem = err.Error()
-		} else {
-			line.item = &item
-		}
-		b.lines = append(b.lines, line)
-	}
+func newLines[T any](statuses []order.LineStatus, b batches[T]) Lines {
+	return Lines{statuses: statuses, run: b.run}
 }

@@ -1,6 +1,6 @@
 // Package ingest reads the order document of decision 7, the only form in which
-// the service accepts orders. Parse reads one document, Import a stream of
-// documents, one a line.
+// the service accepts orders, and inputs with one document or one change of an order a
+// line: Lines parses them, handles them in batches and says what became of each line.
 //
 // Parsing is strict: anything ambiguous is invalid, with a message that names
 // the field. Parse also fills in the defaults. The digest covers the result, so
@@ -23,10 +23,10 @@ import (
 	"merchantorders/internal/orderpb"
 )
 
-// strict makes the decoder refuse unknown keys. By default it refuses duplicate
+// knownOnly makes the decoder refuse unknown keys. By default it refuses duplicate
 // keys, keys in another letter case, invalid UTF-8, lone surrogates and text
 // after the document.
-var strict = json.RejectUnknownMembers(true)
+var knownOnly = json.RejectUnknownMembers(true)
 
 // maxValues bounds the members and elements of a document, of 2,000 line items with
 // every field. They cost more than their bytes: the decoder remembers the names of
@@ -43,7 +43,7 @@ func Parse(text []byte) (order.Incoming, error) {
 		return order.Incoming{}, otherKind(text)
 	}
 	var doc document
-	if err := json.Unmarshal(text, &doc, strict); err != nil {
+	if err := json.Unmarshal(text, &doc, knownOnly); err != nil {
 		return order.Incoming{}, decodingError(text, err)
 	}
 	if problem := checkTexts(text); problem != nil {

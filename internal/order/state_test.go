@@ -151,14 +151,6 @@ func TestPublishedNames(t *testing.T) {
 	if diff := cmp.Diff(want, events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	var verdicts []string
-	for v := range order.Invalid + 2 {
-		verdicts = append(verdicts, v.String())
-	}
-	want = []string{"unknown", "created", "unchanged", "conflicting", "invalid", "unknown"}
-	if diff := cmp.Diff(want, verdicts); diff != "" {
-		t.Errorf("verdicts (-want +got):\n%s", diff)
-	}
 }
 
 func TestReasons(t *testing.T) {

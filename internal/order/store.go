@@ -194,41 +194,30 @@ type Incoming struct {
 	Digest [32]byte
 }
 
-// ImportStatus says what the import did with an order (decision 7).
-type ImportStatus uint8
+// LineStatus says what became of an order document (decision 7) or of a change of an
+// order. Clients read it.
+type LineStatus string
 
-// The import statuses.
+// The statuses.
 const (
-	Created   ImportStatus = iota + 1
-	Unchanged              // the reference exists, with the same content
-	Conflict               // the reference or the legacy id exists, with other content
-	Invalid                // the merchant does not exist
+	Created   LineStatus = "created"
+	Changed   LineStatus = "changed"
+	Unchanged LineStatus = "unchanged"   // the order exists with the same content, or has the state and the values already
+	Conflict  LineStatus = "conflicting" // the reference or the legacy id exists, with other content
+	Refused   LineStatus = "refused"     // the state of the order does not allow it
+	NotFound  LineStatus = "not_found"
+	Invalid   LineStatus = "invalid" // the line cannot be read, or the merchant does not exist
 )
-
-// String returns the word that the counts of an import use.
-func (s ImportStatus) String() string {
-	switch s {
-	case Created:
-		return "created"
-	case Unchanged:
-		return "unchanged"
-	case Conflict:
-		return "conflicting"
-	case Invalid:
-		return "invalid"
-	}
-	return "unknown"
-}
 
 // ImportError is the error of an order document that is not imported.
 type ImportError struct{ ImportResult }
 
 // Error implements error.
-func (e *ImportError) Error() string { return e.Status.String() + ": " + e.Reason }
+func (e *ImportError) Error() string { return string(e.Status) + ": " + e.Reason }
 
 // ImportResult is the result for one order of an import.
 type ImportResult struct {
-	Status   ImportStatus
+	Status   LineStatus
 	LegacyID int64  // of an order created or unchanged
 	Reason   string // of a conflicting or invalid order: the field and what is wrong with it
 }

@@ -28,12 +28,12 @@ type seenOrder struct {
 // for a batch, as if the batches of its earlier calls were imported. It changes
 // nothing. A legacy id that the import would assign is a guess, because other
 // imports may take it. The function is not safe for concurrent use.
-func (db *DB) NewImportCheck() func(context.Context, []order.Incoming) ([]order.ImportResult, error) {
+func (db *DB) NewImportCheck() func(context.Context, order.Caller, []order.Incoming) ([]order.ImportResult, error) {
 	c := &importCheck{db: db, seen: make(map[string]seenOrder), chosen: make(map[string]int64)}
 	return c.check
 }
 
-func (c *importCheck) check(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
+func (c *importCheck) check(ctx context.Context, _ order.Caller, batch []order.Incoming) ([]order.ImportResult, error) {
 	items := make([]*importItem, len(batch))
 	for i := range batch {
 		items[i] = &importItem{Incoming: batch[i]}

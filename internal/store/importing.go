@@ -39,7 +39,7 @@ func newImportItem(incoming order.Incoming) (*importItem, error) {
 }
 
 // reject sets the result of an order that is not imported.
-func (i *importItem) reject(status order.ImportStatus, format string, args ...any) {
+func (i *importItem) reject(status order.LineStatus, format string, args ...any) {
 	i.result = order.ImportResult{Status: status, Reason: fmt.Sprintf(format, args...)}
 }
 

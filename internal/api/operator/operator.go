@@ -11,8 +11,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/api/webhookapi"
@@ -70,25 +68,10 @@ func (a API) Routes() web.RouteGroup {
 	}
 }
 
-// invalidReason is the message for order.ErrInvalidReason.
-var invalidReason = "reason must be lower-case words and numbers joined by hyphens, of at most " + strconv.Itoa(order.MaxReasonLength) +
-	" bytes; for rejected-by-merchant one of " + reasonNames()
-
-func reasonNames() string {
-	names := make([]string, len(order.Reasons))
-	for i, reason := range order.Reasons {
-		names[i] = string(reason)
-	}
-	return strings.Join(names, ", ")
-}
-
-// sentence returns a text as a sentence.
-func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
-
 // refusals are the errors of this group alone.
 var refusals = web.CodedRefusals{
 	{Err: order.ErrNotFound, Status: http.StatusNotFound, Code: "not_found", Message: "The order was not found."},
-	{Err: order.ErrInvalidReason, Status: http.StatusBadRequest, Code: "invalid_params", Message: invalidReason},
+	{Err: order.ErrInvalidReason, Status: http.StatusBadRequest, Code: "invalid_params", Message: ingest.InvalidReason},
 	{Err: web.ErrContentEncoding, Status: http.StatusUnsupportedMediaType, Code: "unsupported_encoding", Message: "The body must be plain or compressed with gzip."},
 	{Err: order.ErrMerchantExists, Status: http.StatusConflict, Code: "conflict", Message: "A merchant with that id has another name."},
 	{Err: order.ErrMerchantNotFound, Status: http.StatusNotFound, Code: "not_found", Message: "The merchant was not found."},
@@ -101,7 +84,7 @@ func encodeError(r *http.Request, err error) (int, any) {
 	var transition *order.TransitionError
 	switch {
 	case errors.As(err, &transition):
-		return http.StatusConflict, web.NewCodedBody("invalid_move", sentence(transition.Error()))
+		return http.StatusConflict, web.NewCodedBody("invalid_move", ingest.TransitionProblem(transition))
 	case errors.As(err, &document):
 		return http.StatusBadRequest, web.NewCodedBody("invalid_document", document.Error())
 	case errors.As(err, &result) && result.Status == order.Conflict:

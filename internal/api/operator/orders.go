@@ -13,10 +13,10 @@ const maxDocument = 4 << 20
 
 // importView is the response to an imported order document.
 type importView struct {
-	Result         string `json:"result"` // created or unchanged
-	MerchantID     int64  `json:"merchantId"`
-	OrderID        int64  `json:"orderId"`
-	OrderReference string `json:"orderReference"`
+	Result         order.LineStatus `json:"result"` // created or unchanged
+	MerchantID     int64            `json:"merchantId"`
+	OrderID        int64            `json:"orderId"`
+	OrderReference string           `json:"orderReference"`
 }
 
 // importOrder serves POST /orders: it imports one order document.
@@ -31,7 +31,7 @@ func (a API) importOrder(r *web.Request) (web.Response, error) {
 	}
 	respond := func(result order.ImportResult) web.Response {
 		view := importView{
-			Result:         result.Status.String(),
+			Result:         result.Status,
 			MerchantID:     incoming.Order.MerchantID,
 			OrderID:        result.LegacyID,
 			OrderReference: incoming.Order.Reference,

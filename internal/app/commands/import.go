@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,14 +33,13 @@ func (c *importCommand) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		// Finish a batch after ctx ends, so that the counts are correct.
-		importBatch := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
-			return b.Orders.Import(context.WithoutCancel(ctx), order.Command(), batch)
-		}
+		importBatch := b.Orders.Import
 		if c.DryRun {
 			importBatch = b.DB.NewImportCheck()
 		}
-		err = p.importFrom(ctx, importBatch, input, size, rejected)
+		err = p.runLines(ctx, ingest.Documents(importBatch, order.Command()), input, size, rejected, lineWords{
+			doing: "importing", rest: "import the rest", oneRefused: "line was refused", manyRefused: "lines were refused",
+		})
 		return errors.Join(err, rejected.close())
 	})
 }
@@ -67,29 +65,6 @@ func (p *process) input(file string) (io.ReadCloser, int64, error) {
 		return f, -1, nil
 	}
 	return f, info.Size(), nil
-}
-
-func (p *process) importFrom(ctx context.Context, importBatch ingest.ImportFunc, input io.Reader, size int64, rejected *rejectedLines) error {
-	bar := p.bar("importing", size, true)
-	counts, err := ingest.Import(ctx, input, importBatch, ingest.Options{
-		Refused: func(line int, text []byte, reason string) {
-			_ = bar.Clear()
-			_, _ = fmt.Fprintf(p.stderr, "line %d: %s\n", line, app.OneLine(reason))
-			rejected.add(text)
-		},
-		Progress: func(read int64) { _ = bar.Set64(read) },
-	})
-	_ = bar.Clear()
-	printErr := p.print("created %d, unchanged %d, conflicting %d, invalid %d",
-		counts.Created, counts.Unchanged, counts.Conflicting, counts.Invalid)
-	refused := counts.Conflicting + counts.Invalid
-	switch {
-	case ctx.Err() != nil:
-		return errors.New("stopped before the end of the input; run the command again to import the rest")
-	case err == nil && refused > 0:
-		return errors.New(count(int64(refused), "line was", "lines were") + " refused")
-	}
-	return cmp.Or(err, printErr)
 }
 
 // rejectedLines is the file of refused lines; nil: none.

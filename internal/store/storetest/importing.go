@@ -30,7 +30,7 @@ var importSubjects = []subject{
 type step struct {
 	name   string
 	order  order.Order
-	want   order.ImportStatus
+	want   order.LineStatus
 	number int64  // of an order created or unchanged
 	reason string // how the reason begins
 }
@@ -107,7 +107,7 @@ func testImportCheck(f *fixture) {
 	check := func(size int) []order.ImportResult {
 		results, foresee := []order.ImportResult(nil), f.b.NewImportCheck()
 		for batch := range slices.Chunk(all, size) {
-			part, err := foresee(f.Context(), batch)
+			part, err := foresee(f.Context(), order.Command(), batch)
 			testenv.NoError(f, err)
 			results = append(results, part...)
 		}
@@ -266,13 +266,13 @@ func testSameBatchTwice(f *fixture) {
 		})
 	}
 	group.Wait()
-	count := make(map[order.ImportStatus]int)
+	count := make(map[order.LineStatus]int)
 	for _, each := range results {
 		for _, result := range each {
 			count[result.Status]++
 		}
 	}
-	want := map[order.ImportStatus]int{order.Created: len(batch), order.Unchanged: 3 * len(batch)}
+	want := map[order.LineStatus]int{order.Created: len(batch), order.Unchanged: 3 * len(batch)}
 	if diff := cmp.Diff(want, count); diff != "" {
 		f.Errorf("verdicts (-want +got):\n%s", diff)
 	}

@@ -28,7 +28,7 @@ type Store interface {
 	// Ping returns an error if the database cannot be read.
 	Ping(ctx context.Context) error
 	// NewImportCheck returns a function that foresees the results of imports.
-	NewImportCheck() func(context.Context, []order.Incoming) ([]order.ImportResult, error)
+	NewImportCheck() func(context.Context, order.Caller, []order.Incoming) ([]order.ImportResult, error)
 	// MergeWords is a background job.
 	MergeWords(ctx context.Context) (bool, error)
 	// Close closes the handle.

@@ -1,0 +1,84 @@
+package ingest
+
+import (
+	"errors"
+
+	"github.com/go-json-experiment/json"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
+)
+
+// MaxUpdate is the largest change of an order, in bytes: every text that may be
+// corrected fits.
+const MaxUpdate = 1 << 20
+
+// correctionKeys are the keys of a change that correct the order.
+var correctionKeys = []string{"expiresAt", "dispatchUntil", "customer", "carrier"}
+
+// UpdateKeys are the keys of a change of an order.
+var UpdateKeys = append([]string{"state", "reason"}, correctionKeys...)
+
+// changeKeys are the keys of a line with a change.
+var changeKeys = append([]string{"merchantId", "reference"}, UpdateKeys...)
+
+// ParseUpdate parses a change of an order. Keys that it does not know are the caller's.
+// Errors: strict.ErrInvalidPayload, *strict.ParamError, *DocumentError.
+func ParseUpdate(body strict.Object) (order.Update, error) {
+	var update order.Update
+	if body.Has("state") {
+		name, ok := body.Text("state")
+		if !ok {
+			return update, strict.ErrInvalidPayload
+		}
+		if update.To, ok = order.ParseState(name); !ok {
+			return update, &strict.ParamError{Name: "state", Problem: "must be one of " + order.StateNames()}
+		}
+	}
+	if body.Has("reason") && !body.Null("reason") {
+		text, ok := body.Text("reason")
+		if !ok {
+			return update, strict.ErrInvalidPayload
+		}
+		update.Reason = order.Reason(text)
+	}
+	if update.Reason != "" && update.To == 0 {
+		return update, &strict.ParamError{Name: "reason", Problem: "must be given together with state"}
+	}
+	fields := make(strict.Object)
+	for _, key := range correctionKeys {
+		if body.Has(key) {
+			fields[key] = body[key]
+		}
+	}
+	text, err := json.Marshal(fields, json.Deterministic(true))
+	if err != nil {
+		return update, err
+	}
+	update.Correction, err = ParseCorrection(text)
+	return update, err
+}
+
+// parseChange parses a line with a change: the merchant and the reference of the order,
+// and what ParseUpdate parses.
+func parseChange(text []byte) (order.BatchChange, error) {
+	if len(text) > MaxUpdate {
+		return order.BatchChange{}, errors.New("the line is longer than 1 MiB")
+	}
+	body := strict.ParseBody(text, changeKeys...)
+	change := order.BatchChange{
+		MerchantID: body.Int("merchantId", 1, strict.MaxInt),
+		Reference:  body.Valid("reference", order.ValidReference, "must be the reference of an order"),
+	}
+	err := body.Err()
+	if err == nil {
+		change.Update, err = ParseUpdate(body.Object)
+	}
+	switch {
+	case errors.Is(err, strict.ErrInvalidPayload):
+		err = errors.New("the line is not a JSON object with the members of a change")
+	case err == nil && change.To == 0 && change.Correction.Empty():
+		err = errors.New("there is nothing to change: give state, or a field to correct")
+	}
+	return change, err
+}
