@@ -62,7 +62,7 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"keys, descending":       sqldbtest.NewPostgresPlan(selectKeys(false), keys, 0, "Merge Append", "Scan Backward using orders_by_state"),
 		"keys, ascending":        sqldbtest.NewPostgresPlan(selectKeys(true), keys, 0, "Merge Append", "Scan using orders_by_state"),
 		"feed":                   sqldbtest.NewPostgresPlan(db.selectFeed, []any{1, 0, 0, 100}, 1, "Limit", "Index Scan using events_pkey on events e"),
-		"oldest order":           sqldbtest.NewPostgresPlan(selectOldestOrder, []any{1}, 0, "Index Only Scan using orders_by_state"),
+		"oldest order":           sqldbtest.NewPostgresPlan(selectOldestOrder, []any{1, 0}, 0, "Index Only Scan using orders_by_state"),
 		"search, orders":         sqldbtest.NewPostgresPlan(selectFound, slices.Repeat([]any{1, 2}, search.ReadLimit), 0, "BitmapOr", "orders_pkey"),
 		"deliveries of an order": sqldbtest.NewPostgresPlan(selectOrderDeliveries, []any{1, 1, 100}, 1, "Limit", "Scan using events_by_order", "Scan using webhook_deliveries_by_event"),
 		"events":                 sqldbtest.NewPostgresPlan(selectDeltasByKeys, []any{1, 1}, 0, "Index Scan using orders_pkey"),

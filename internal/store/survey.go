@@ -15,8 +15,10 @@ import (
 // merchant: its row has their numbers by state, and the index by state begins with the
 // oldest order.
 const (
-	selectOldestOrder = `SELECT MIN(oldest), SUM(CASE WHEN suspended_at IS NULL THEN 1 ELSE 0 END), SUM(CASE WHEN suspended_at IS NULL AND oldest < $1 THEN 1 ELSE 0 END)
-		FROM (SELECT m.id, m.suspended_at, (SELECT MIN(o.created_at) FROM orders o WHERE o.merchant_id = m.id AND o.state = $2) AS oldest FROM merchants m) AS unanswered`
+	selectOldestOrder = `WITH unanswered AS MATERIALIZED (
+			SELECT m.suspended_at, (SELECT MIN(o.created_at) FROM orders o WHERE o.merchant_id = m.id AND o.state = $1) AS oldest FROM merchants m)
+		SELECT MIN(oldest), SUM(CASE WHEN suspended_at IS NULL THEN 1 ELSE 0 END), SUM(CASE WHEN suspended_at IS NULL AND oldest < $2 THEN 1 ELSE 0 END)
+		FROM unanswered`
 	selectWebhookCounts = `SELECT w.state, COUNT(*), MIN(e.at) FROM webhooks w
 		LEFT JOIN merchants m ON m.id = w.merchant_id AND m.suspended_at IS NULL
 		LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = w.acknowledged + 1 GROUP BY w.state`
@@ -53,7 +55,7 @@ func (db *DB) Survey(ctx context.Context, now time.Time) (Survey, error) {
 		return Survey{}, db.wrap(fmt.Errorf("count the orders past their deadline: %w", err))
 	}
 	var oldest, merchants, late sql.NullInt64
-	if err := q.QueryRow(ctx, selectOldestOrder, []any{now.Add(-lateAfter).Unix(), int64(order.Registered)}, &oldest, &merchants, &late); err != nil {
+	if err := q.QueryRow(ctx, selectOldestOrder, []any{int64(order.Registered), now.Add(-lateAfter).Unix()}, &oldest, &merchants, &late); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("read the oldest registered orders: %w", err))
 	}
 	survey.OldestNew, survey.Merchants, survey.LateMerchants = timeOf(oldest), merchants.Int64, late.Int64
