@@ -93,13 +93,16 @@ func (c *connections) admit(conn net.Conn) *connection {
 	return admitted
 }
 
+// few is how many requests whose token was not read yet are usual.
+func (c *connections) few() int { return max(c.max/4, 2*probeReserve) }
+
 // evictable returns an open connection that a new one may replace: the one that waits for
 // the longest time, or else one of strangers only. nil: there is none. The caller holds mu.
 func (c *connections) evictable() *connection {
 	if oldest := c.waiting.Front(); oldest != nil {
 		return oldest.Value.(*connection)
 	}
-	for stranger := c.strangers.oldest(c.max / 4); stranger != nil && !stranger.conn.known; stranger = c.strangers.oldest(c.max / 4) {
+	for stranger := c.strangers.oldest(c.few()); stranger != nil && !stranger.conn.known; stranger = c.strangers.oldest(c.few()) {
 		c.strangers.remove(stranger)
 		if !stranger.conn.closed {
 			return stranger.conn
@@ -187,7 +190,7 @@ func (c *connections) begin(request *running, probe bool) (refused bool) {
 	if probe || c.busy <= c.max-probeReserve {
 		return false
 	}
-	stranger := c.strangers.oldest(c.max / 4)
+	stranger := c.strangers.oldest(c.few())
 	if stranger == nil {
 		return true
 	}

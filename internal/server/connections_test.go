@@ -193,52 +193,52 @@ func TestConnectionWithSeveralRequests(t *testing.T) {
 // oldest stranger's of the client that has most, and is refused if there is none.
 func TestStrangersGiveWay(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		all := &connections{max: probeReserve + 4}
-		few, many := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
-		begin := func(client netip.Addr) (*running, bool) {
-			server, other := net.Pipe()
-			t.Cleanup(func() { _ = other.Close() })
-			r := &running{conn: all.admit(server), client: client, began: time.Now(), http1: true}
-			refused := all.begin(r, false)
-			synctest.Wait() // for cut
-			return r, refused
-		}
-		isCut := func(r *running) bool { return r.conn.closed }
-		known, _ := begin(many)
-		all.identified(known)
-		first, _ := begin(few)
-		second, _ := begin(many)
-		third, _ := begin(many)
-		late, refused := begin(many)
-		if !refused {
-			t.Error("a request took the place of one that was not yet read")
-		}
-		// More than a quarter of all are strangers' now.
-		next, refused := begin(netip.MustParseAddr("192.0.2.3"))
-		all.identified(next)
-		if refused || !isCut(second) || isCut(first) || isCut(third) || isCut(late) {
-			t.Errorf("refused %v, the oldest of many is cut: %v", refused, isCut(second))
-		}
-		for range 2 {
-			next, refused := begin(many)
-			all.identified(next)
-			if !refused {
-				t.Error("a request took the place of one that was not yet read")
+	one, two := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	for _, strangers := range []int{2, 3, 20} {
+		synctest.Test(t, func(t *testing.T) {
+			all := &connections{max: 72}
+			begin := func(client netip.Addr, known bool) (*running, bool) {
+				server, other := net.Pipe()
+				t.Cleanup(func() { _ = other.Close() })
+				r := &running{conn: all.admit(server), client: client, began: time.Now(), http1: true}
+				refused := all.begin(r, false)
+				if known {
+					all.identified(r)
+				}
+				if refused {
+					all.end(r)
+				}
+				synctest.Wait() // for cut
+				return r, refused
 			}
-		}
-		time.Sleep(strangerTime)
-		for range 3 {
-			next, _ := begin(many)
-			all.identified(next)
-		}
-		if !isCut(first) || !isCut(third) || !isCut(late) {
-			t.Error("old requests of strangers are not cut")
-		}
-		if _, refused := begin(many); !refused || isCut(known) {
-			t.Error("a request with a token is cut")
-		}
-	})
+			alone, _ := begin(one, false)
+			oldest, _ := begin(two, false)
+			for range strangers - 2 {
+				begin(two, false)
+			}
+			for all.busy < all.max-probeReserve {
+				begin(two, true)
+			}
+			if strangers <= all.few() {
+				if _, refused := begin(two, true); !refused {
+					t.Errorf("%d strangers: a request took the place of one whose token was not read yet", strangers)
+				}
+				time.Sleep(strangerTime)
+			}
+			if _, refused := begin(two, true); refused || strangers > 2 && (!oldest.conn.closed || alone.conn.closed) {
+				t.Errorf("%d strangers: refused %v, the oldest of the client with most is cut: %v", strangers, refused, oldest.conn.closed)
+			}
+			time.Sleep(strangerTime)
+			for range strangers - 1 {
+				if _, refused := begin(two, true); refused {
+					t.Errorf("%d strangers: refused before all have given way", strangers)
+				}
+			}
+			if _, refused := begin(two, true); !refused || !alone.conn.closed || !oldest.conn.closed {
+				t.Errorf("%d strangers: refused %v after all have given way", strangers, refused)
+			}
+		})
+	}
 }
 
 // TestStrangersGiveWayToConnections opens connections while requests of strangers have all:

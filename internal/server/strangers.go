@@ -10,7 +10,7 @@ import (
 
 // strangerTime is how long a stranger's request is left alone, while there are few of
 // them: a token is found sooner.
-const strangerTime = 200 * time.Millisecond
+const strangerTime = time.Second
 
 // running is a request in progress.
 type running struct {
