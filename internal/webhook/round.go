@@ -9,8 +9,10 @@ import (
 )
 
 const (
-	// roundEvents is how many events an endpoint gets in a round at most: then others follow.
+	// roundEvents is how many events an endpoint gets in a round at most, and roundTime how
+	// long it gets another one, so that a slow delivery ends a round. Then others follow.
 	roundEvents = 100
+	roundTime   = slowAfter / 2
 	// freshLease is how old a lease may be when a request begins; an older one is
 	// extended first.
 	freshLease = time.Second
@@ -18,10 +20,11 @@ const (
 	saveTimeout = 10 * time.Second
 )
 
-// round delivers events to an endpoint: until it has all, has had roundEvents, or has
-// failed. more says that it is to have another round. After the end of ctx it begins
-// nothing.
-func (s *Sender) round(ctx, work context.Context, key Key) (more bool) {
+// round delivers events to an endpoint: until it has all, the limits of a round are
+// reached, or a delivery fails. more says that it is to have another round. After the end
+// of ctx it begins nothing.
+func (s *Sender) round(ctx, work context.Context, slot *slot) (more bool) {
+	key := slot.key
 	if ctx.Err() != nil {
 		return false
 	}
@@ -34,7 +37,7 @@ func (s *Sender) round(ctx, work context.Context, key Key) (more bool) {
 		s.warn(ctx, "cannot lease a webhook", err, "webhook", key.ID)
 		return false
 	}
-	r := round{Sender: s, stop: ctx, work: work, lease: lease, until: now.Add(s.Lease)}
+	r := round{Sender: s, stop: ctx, work: work, slot: slot, lease: lease, begun: now, until: now.Add(s.Lease)}
 	more, err = r.deliver()
 	if err != nil && !errors.Is(err, ErrLeaseLost) {
 		s.warn(ctx, "cannot deliver to a webhook", err, "webhook", key.ID)
@@ -54,7 +57,9 @@ func (s *Sender) round(ctx, work context.Context, key Key) (more bool) {
 type round struct {
 	*Sender
 	stop, work context.Context
+	slot       *slot
 	lease      Lease
+	begun      time.Time
 	until      time.Time // end of the lease
 	released   bool
 }
@@ -71,17 +76,23 @@ func (r *round) deliver() (more bool, err error) {
 		p.Acknowledged = newest
 		return false, r.save(p, nil)
 	}
+	n := len(feed.Events)
 	for i, event := range feed.Events {
 		if !r.lease.Types.Has(event.Type) {
 			continue
 		}
-		last := i == len(feed.Events)-1 && event.Seq == feed.Version.Event
-		ok, err := r.deliverEvent(feed.Events[:i], event, last)
-		if err != nil || !ok {
+		delivery, err := r.send(event)
+		if err != nil {
+			return false, err
+		}
+		p := r.lease.after(event.Seq, delivery.Result, r.Now().UTC().Truncate(time.Second), r.Wait)
+		if failed := delivery.Error != ""; failed || i == n-1 || r.Now().Sub(r.begun) >= roundTime || r.stop.Err() != nil {
+			return !failed && event.Seq < feed.Version.Event, r.save(p, &delivery)
+		}
+		if err := r.extend(p, &delivery); err != nil {
 			return false, err
 		}
 	}
-	n := len(feed.Events)
 	if n > 0 && feed.Events[n-1].Seq > r.lease.Acknowledged {
 		p := r.lease.progress() // the last events are of types that it does not want
 		p.Acknowledged = feed.Events[n-1].Seq
@@ -90,37 +101,33 @@ func (r *round) deliver() (more bool, err error) {
 	return n > 0 && feed.Events[n-1].Seq < feed.Version.Event, err
 }
 
-// deliverEvent delivers an event. The events before it are acknowledged or skipped. It
-// reports whether the next one may follow. last says that none follows.
-func (r *round) deliverEvent(before []order.EventRecord, event order.EventRecord, last bool) (bool, error) {
-	if r.stop.Err() != nil {
-		return false, nil
+// send delivers an event. It returns an error if the end of Run prevents or cancels the
+// request: then nothing is known, and nothing counts.
+func (r *round) send(event order.EventRecord) (Delivery, error) {
+	if err := r.stop.Err(); err != nil {
+		return Delivery{}, err
 	}
 	if r.until.Sub(r.Now()) < r.Lease-freshLease {
-		p := r.lease.progress()
-		if n := len(before); n > 0 {
-			p.Acknowledged = before[n-1].Seq
-		}
-		if err := r.extend(p, nil); err != nil {
-			return false, err
+		if err := r.extend(r.lease.progress(), nil); err != nil {
+			return Delivery{}, err
 		}
 	}
 	m, err := newOutgoing(r.Encoder, r.lease.Key, event)
 	if err != nil {
-		return false, err
+		return Delivery{}, err
 	}
+	slow := time.AfterFunc(slowAfter, func() { r.demote(r.slot) })
+	defer slow.Stop()
 	r.count(1)
 	delivery, err := attempter{r.Poster, r.Now, r.Attempt}.send(r.work, r.lease.Endpoint, m)
 	r.count(-1)
-	if err != nil || r.work.Err() != nil {
-		return false, err // canceled at the end of Run: nothing is known, and nothing counts
+	if err == nil {
+		err = r.work.Err()
 	}
-	r.record(r.lease.Key, delivery.Result)
-	p := r.lease.after(event.Seq, delivery.Result, r.Now().UTC().Truncate(time.Second), r.Wait)
-	if delivery.Error != "" || last || r.stop.Err() != nil {
-		return false, r.save(p, &delivery)
+	if err == nil {
+		r.record(r.lease.Key, delivery.Result)
 	}
-	return true, r.extend(p, &delivery)
+	return delivery, err
 }
 
 // save saves progress and ends the lease.

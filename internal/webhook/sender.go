@@ -23,17 +23,10 @@ type Options struct {
 	Attempt time.Duration                    // limit of one request
 	Lease   time.Duration                    // how long a lease lasts, in whole seconds
 	Poll    time.Duration                    // how often the database is asked for due endpoints
-	Lanes   [2]int                           // see maxHealthy and maxSlow
+	Lanes   [2]int                           // slots: see maxHealthy and maxSlow
 }
 
 const (
-	// maxHealthy is how many endpoints a Sender delivers to at once. Those that have
-	// failed or were slow the last time have maxSlow others for themselves, so that
-	// they cannot take all: each takes one of maxHealthy once.
-	maxHealthy = 128
-	maxSlow    = 32
-	// slowAfter is how long a delivery takes that is slow.
-	slowAfter = time.Second
 	// leaseTime is how long a lease lasts. A request begins in the first second of a
 	// lease, and leases end at whole seconds: so the clocks of two instances may differ by
 	// leaseTime - attemptTimeout - 2 s.
@@ -60,16 +53,11 @@ type Sender struct {
 	merchants map[int64]bool // with active endpoints, as of the last poll
 	changed   map[int64]bool // of them, those with changes since
 	pending   map[Key]bool   // queued or running; true: its merchant has changed since
-	slow      map[Key]bool   // endpoints whose last delivery was slow or failed
-	lanes     [2]lane        // healthy and slow
-	inFlight  int            // requests
+	slow      map[Key]int    // endpoints that were slow or failed, with the fast deliveries until they are healthy
+	healthy   lane
+	unhealthy lane // of those in slow
+	inFlight  int  // requests
 	results   map[string]uint64
-}
-
-// lane is a queue of endpoints with a limit of its own.
-type lane struct {
-	limit, running int
-	queue          []Key
 }
 
 // NewSender returns a Sender. Run starts it.
@@ -82,9 +70,9 @@ func NewSender(options Options) *Sender {
 	}
 	return &Sender{
 		Options: options, kick: make(chan struct{}, 1),
-		changed: make(map[int64]bool), pending: make(map[Key]bool), slow: make(map[Key]bool),
+		changed: make(map[int64]bool), pending: make(map[Key]bool), slow: make(map[Key]int),
+		healthy: newLane(cmp.Or(options.Lanes[0], maxHealthy)), unhealthy: newLane(cmp.Or(options.Lanes[1], maxSlow)),
 		results: noResults(),
-		lanes:   [2]lane{{limit: cmp.Or(options.Lanes[0], maxHealthy)}, {limit: cmp.Or(options.Lanes[1], maxSlow)}},
 	}
 }
 
@@ -217,59 +205,12 @@ func (s *Sender) queueDue(ctx context.Context, merchantID int64) error {
 			continue
 		}
 		if d.Failing {
-			s.slow[d.Key] = true
+			s.slow[d.Key] = fastToRecover
 		}
 		s.pending[d.Key] = false
 		s.enqueue(d.Key)
 	}
 	return err
-}
-
-// enqueue adds a pending endpoint to the queue of its lane. The caller holds mu.
-func (s *Sender) enqueue(key Key) {
-	l := s.lane(key)
-	l.queue = append(l.queue, key)
-}
-
-func (s *Sender) lane(key Key) *lane {
-	if s.slow[key] {
-		return &s.lanes[1]
-	}
-	return &s.lanes[0]
-}
-
-// start starts the queued endpoints that the limits allow. Their rounds begin nothing
-// after the end of ctx, and end with work.
-func (s *Sender) start(ctx, work context.Context, running *sync.WaitGroup) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.lanes {
-		for l := &s.lanes[i]; l.running < l.limit && len(l.queue) > 0; {
-			key := l.queue[0]
-			l.queue = l.queue[1:]
-			l.running++
-			running.Go(func() {
-				more := s.round(ctx, work, key)
-				s.ended(l, key, more)
-			})
-		}
-	}
-}
-
-// ended records the end of a round. more says that the endpoint has more events.
-func (s *Sender) ended(l *lane, key Key, more bool) {
-	s.mu.Lock()
-	l.running--
-	if again := s.pending[key]; more {
-		s.enqueue(key) // behind the others
-	} else {
-		delete(s.pending, key)
-		if again {
-			s.changed[key.MerchantID] = true
-		}
-	}
-	s.mu.Unlock()
-	s.wake()
 }
 
 // record counts a delivery.
@@ -278,8 +219,8 @@ func (s *Sender) record(key Key, r Result) {
 	defer s.mu.Unlock()
 	s.results[cmp.Or(r.Error, acknowledged)]++
 	if r.Error != "" || r.Took > slowAfter {
-		s.slow[key] = true
-	} else {
+		s.slow[key] = fastToRecover
+	} else if s.slow[key]--; s.slow[key] <= 0 {
 		delete(s.slow, key)
 	}
 }

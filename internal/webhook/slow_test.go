@@ -1,0 +1,67 @@
+package webhook_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"merchantorders/internal/webhook"
+)
+
+// TestSlowReceivers has endpoints with a backlog that acknowledge slowly. Everybody
+// else's events arrive within two seconds, and no slow endpoint waits for ever.
+func TestSlowReceivers(t *testing.T) {
+	t.Parallel()
+	const others, backlog, rounds, limit = 2, 10, 100, 2 * time.Second
+	for name, c := range map[string]struct {
+		merchants, each int // slow ones
+		took            time.Duration
+	}{
+		"few merchants with many endpoints": {25, 20, 9 * time.Second},
+		"many merchants":                    {200, 1, 9 * time.Second},
+		"not slow enough to be slow":        {200, 1, 900 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				slow := make(map[string]bool)
+				var fast atomic.Int64 // messages to the others
+				r := &recorder{took: func(url string) time.Duration {
+					if slow[url] {
+						return c.took
+					}
+					fast.Add(1)
+					return 50 * time.Millisecond
+				}}
+				w := openWorld(t, r)
+				endpoints := w.addEndpoints(c.merchants+others, c.each)
+				for m := range int64(c.merchants) {
+					slow[fmt.Sprintf("https://m%d.example.com", m+1)] = true
+					w.addEvents(m+1, "A", backlog)
+				}
+				w.run(r, func(o *webhook.Options) { o.Poll = 0 })
+				for i := range rounds {
+					for m := range int64(others) {
+						w.addEvents(int64(c.merchants)+m+1, fmt.Sprint("B", i), 1)
+					}
+					time.Sleep(limit)
+					if got, want := fast.Load(), int64(others*c.each*(i+1)); got != want {
+						t.Fatalf("%v after event %d of the others: %d deliveries, not %d", limit, i+1, got, want)
+					}
+				}
+				sent := make(map[string]int) // by the beginning of the message's id, with the webhook's
+				for _, m := range r.after(0) {
+					sent[strings.Join(strings.Split(m.ID, "_")[:2], "_")]++
+				}
+				for _, e := range endpoints {
+					if n := sent[fmt.Sprintf("msg_%d", e.ID)]; n < 2 {
+						t.Errorf("webhook %d has had %d deliveries in %v", e.ID, n, rounds*limit)
+					}
+				}
+			})
+		})
+	}
+}
