@@ -7,6 +7,8 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/go-json-experiment/json"
@@ -47,6 +49,18 @@ var loaded = sync.OnceValue(func() []Document {
 	}
 	return documents
 })
+
+// WithServer returns the document for the service at a URL. The embedded documents have a
+// relative URL, which some tools keep as it is. An empty url changes nothing.
+func (d Document) WithServer(url string) Document {
+	if url == "" {
+		return d
+	}
+	quoted := []byte(strconv.Quote(url))
+	d.YAML = bytes.Replace(d.YAML, []byte("\nservers:\n  - url: ..\n"), slices.Concat([]byte("\nservers:\n  - url: "), quoted, []byte("\n")), 1)
+	d.JSON = bytes.Replace(d.JSON, []byte(`"url": ".."`), slices.Concat([]byte(`"url": `), quoted), 1)
+	return d
+}
 
 // Parse parses a document in YAML. It returns an error if text is not YAML or
 // cannot be converted to JSON.

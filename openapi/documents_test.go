@@ -2,6 +2,7 @@ package openapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -46,6 +47,104 @@ func TestFormatsHaveEqualContent(t *testing.T) {
 		testenv.NoError(t, json.Unmarshal(text, &again))
 		if diff := cmp.Diff(again, fromJSON); diff != "" {
 			t.Errorf("%s (-YAML +JSON):\n%s", document.Name, diff)
+		}
+	}
+}
+
+// TestWithServer checks that both formats name the server, and nothing else changes.
+func TestWithServer(t *testing.T) {
+	t.Parallel()
+	const url = "https://orders.example.com/shop"
+	for _, document := range openapi.Documents() {
+		served := document.WithServer(url)
+		for form, text := range map[string][]byte{"YAML": served.YAML, "JSON": served.JSON} {
+			parsed, err := openapi3.NewLoader().LoadFromData(text)
+			testenv.NoError(t, err)
+			if len(parsed.Servers) != 1 || parsed.Servers[0].URL != url {
+				t.Errorf("%s: the servers of the %s are %+v", document.Name, form, parsed.Servers)
+			}
+		}
+		if same := document.WithServer(""); string(same.YAML) != string(document.YAML) {
+			t.Errorf("%s: without a URL the document changes", document.Name)
+		}
+	}
+}
+
+// TestGeneratorsReadTheDocuments looks for forms that are valid and that generators of
+// clients do not read. TestDocumentsWithThirdPartyTools runs the generators.
+func TestGeneratorsReadTheDocuments(t *testing.T) {
+	t.Parallel()
+	for _, document := range openapi.Documents() {
+		var root any
+		testenv.NoError(t, json.Unmarshal(document.JSON, &root))
+		eachSchema(document.Name, root, func(at string, schema map[string]any) {
+			if form := refusedForm(schema); form != "" {
+				t.Errorf("%s: %s", at, form)
+			}
+		})
+	}
+	for text, want := range map[string]string{
+		`{"items":{"items":true}}`:                                "items: true",
+		`{"a":{"type":["string","boolean","null"]}}`:              "several types",
+		`{"a":{"anyOf":[{"type":"string"}]}}`:                     "anyOf",
+		`{"a":{"oneOf":[{"required":["b"]}]}}`:                    "oneOf without types",
+		`{"a":{"oneOf":[{"type":"string"}],"default":"b"}}`:       "oneOf with a default",
+		`{"a":{"const":"b"}}`:                                     "const or enum without a type",
+		`{"a":{"type":["string","null"]},"x-closed":{"anyOf":1}}`: "",
+	} {
+		var root any
+		var found string
+		testenv.NoError(t, json.Unmarshal([]byte(text), &root))
+		eachSchema("", root, func(_ string, schema map[string]any) { found += refusedForm(schema) })
+		if found != want {
+			t.Errorf("%s: %q, want %q", text, found, want)
+		}
+	}
+}
+
+// refusedForm returns what a generator does not read in a schema; empty: nothing.
+func refusedForm(schema map[string]any) string {
+	kind, hasType := schema["type"]
+	kinds, _ := kind.([]any)
+	choices, _ := schema["oneOf"].([]any)
+	_, hasDefault := schema["default"]
+	_, hasConst := schema["const"]
+	_, hasEnum := schema["enum"]
+	_, hasAny := schema["anyOf"]
+	switch {
+	case schema["items"] == true: // oapi-codegen, ogen, zod
+		return "items: true"
+	case len(kinds) > 2: // oapi-codegen
+		return "several types"
+	case hasAny: // ogen
+		return "anyOf"
+	case len(choices) > 0 && hasDefault: // ogen
+		return "oneOf with a default"
+	case (hasConst || hasEnum) && !hasType: // the Go generators use any
+		return "const or enum without a type"
+	}
+	for _, choice := range choices {
+		members, _ := choice.(map[string]any)
+		if members["type"] == nil && members["$ref"] == nil { // ogen
+			return "oneOf without types"
+		}
+	}
+	return ""
+}
+
+// eachSchema calls visit for every object that a generator may read as a schema.
+func eachSchema(at string, value any, visit func(at string, schema map[string]any)) {
+	switch value := value.(type) {
+	case map[string]any:
+		visit(at, value)
+		for key, member := range value {
+			if !strings.HasPrefix(key, "x-") && key != "example" && key != "examples" && key != "not" {
+				eachSchema(at+"/"+key, member, visit)
+			}
+		}
+	case []any:
+		for i, element := range value {
+			eachSchema(fmt.Sprintf("%s/%d", at, i), element, visit)
 		}
 	}
 }

@@ -181,12 +181,12 @@ func (s *Service) groups(local string, operatorsOnMain bool) (main, admin []web.
 		Services: s.Services, Tokens: s.Tokens, Log: s.Log, Webhooks: webhooks, Sessions: s.Sessions, BaseURL: baseURL,
 		OrderView: func(o order.Order) any { return v2.NewOrderView(o, storageURL) }, EventViews: v2.NewEventViews,
 	}.Routes()
-	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
+	documents, pages := docpages.DocumentRoutes(s.Settings.BaseURL), docpages.PageRoutes(baseURL)
 	people := console.Console{
 		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
 		MerchantURL: baseURL, Audience: console.Operators,
 	}
-	// The admin port has an address of its own, so its pages do not know their URL.
+	// The admin port has an address of its own, so its pages and documents do not know their URL.
 	operatorPages, operatorSignIn := people.Routes()
 	people.BaseURL, people.Audience = baseURL, console.Merchants
 	if operatorsOnMain {
@@ -209,5 +209,5 @@ func (s *Service) groups(local string, operatorsOnMain bool) (main, admin []web.
 	root.Routes = append(root.Routes, signIn...)
 	adminRoot := s.health.DetailedRoutes(s.Metrics)
 	adminRoot.Routes = append(adminRoot.Routes, operatorSignIn...)
-	return append(main, root), []web.RouteGroup{operators, documents, pages, operatorPages, httpserver.ProfileRoutes(), adminRoot}
+	return append(main, root), []web.RouteGroup{operators, docpages.DocumentRoutes(""), pages, operatorPages, httpserver.ProfileRoutes(), adminRoot}
 }

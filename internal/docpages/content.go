@@ -77,12 +77,13 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// DocumentRoutes returns the routes of the OpenAPI documents, each as YAML and as
-// JSON.
-func DocumentRoutes() web.RouteGroup {
+// DocumentRoutes returns the routes of the OpenAPI documents of a service, each as YAML
+// and as JSON. baseURL may be empty; then the documents do not name their server.
+func DocumentRoutes(baseURL string) web.RouteGroup {
 	documents := sync.OnceValue(func() map[string]content {
 		all := make(map[string]content)
 		for _, document := range openapi.Documents() {
+			document = document.WithServer(baseURL)
 			all["/openapi/"+document.Name+".yaml"] = newContent("application/yaml", "", document.YAML)
 			all["/openapi/"+document.Name+".json"] = newContent("application/json; charset=utf-8", "", document.JSON)
 		}

@@ -154,6 +154,7 @@ func TestDocumentsAreServed(t *testing.T) {
 	t.Parallel()
 	server := start(t)
 	for _, document := range openapi.Documents() {
+		document = document.WithServer("https://orders.example.com" + below)
 		for form, want := range map[string]struct{ text, mediaType string }{
 			"yaml": {string(document.YAML), "application/yaml"},
 			"json": {string(document.JSON), "application/json; charset=utf-8"},

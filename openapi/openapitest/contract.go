@@ -1,6 +1,7 @@
 package openapitest
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -26,7 +27,8 @@ type document struct {
 	operations    []*operation
 	unknownPath   *response
 	unknownMethod *response
-	mergeSlashes  bool // a run of slashes in a path counts as one
+	mergeSlashes  bool               // a run of slashes in a path counts as one
+	delivery      *jsonschema.Schema // body that the service posts to a webhook; nil: it posts none
 }
 
 // operation is one method of one path.
@@ -94,6 +96,17 @@ func Load(documents []openapi.Document) (*Contract, error) {
 	return contract, nil
 }
 
+// DeliveryViolation returns an error if the documents do not describe the body of a
+// delivery to a webhook.
+func (c *Contract) DeliveryViolation(body []byte) error {
+	for _, d := range c.documents {
+		if d.delivery != nil {
+			return checkJSON(d.delivery, body)
+		}
+	}
+	return errors.New("no document describes deliveries")
+}
+
 // methods are the members of a path that are operations.
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 
@@ -104,6 +117,9 @@ func readDocument(name string, top node) (*document, error) {
 		return nil, err
 	}
 	if d.unknownMethod, err = readResponse(top.get("x-unknown-method")); err != nil {
+		return nil, err
+	}
+	if d.delivery, err = top.get("webhooks", "event", "post", "requestBody", "content", "application/json", "schema").schema(); err != nil {
 		return nil, err
 	}
 	for _, path := range top.get("paths").keys() {

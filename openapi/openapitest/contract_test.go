@@ -131,6 +131,30 @@ func notModified(body string) Exchange {
 	})
 }
 
+// TestEventsByType checks that the data of an event are those of its type, in the feed and
+// in a delivery: the published schema is open.
+func TestEventsByType(t *testing.T) {
+	t.Parallel()
+	const event = `{"seq":1,"type":"order.created","orderReference":"m","orderId":7,"at":"2026-11-20T09:15:00Z","actor":"system","tokenId":null,"requestId":null,"data":{"state":"registered"}}`
+	for name, test := range map[string]struct {
+		old, new string
+		valid    bool
+	}{
+		"as described":      {"", "", true},
+		"data of a type":    {`{"state":"registered"}`, `{"invoiceId":1,"filename":"a.pdf"}`, false},
+		"no data":           {`{"state":"registered"}`, `{}`, false},
+		"more data":         {`"registered"}`, `"registered","more":1}`, false},
+		"unknown type":      {"order.created", "order.lost", false},
+		"a test in the row": {"order.created", "webhook.test", false},
+		"another time":      {"09:15:00Z", "09:15:00+00:00", false},
+	} {
+		err := Published().DeliveryViolation([]byte(strings.Replace(event, test.old, test.new, 1)))
+		if (err == nil) != test.valid {
+			t.Errorf("%s: %v, want a violation: %t", name, err, !test.valid)
+		}
+	}
+}
+
 // TestChangedDocuments changes one thing in a document, so that it no longer describes an
 // exchange.
 func TestChangedDocuments(t *testing.T) {

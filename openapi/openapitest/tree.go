@@ -12,7 +12,7 @@ import (
 	"merchantorders/openapi"
 )
 
-// tree is a parsed document with a compiler for its schemas.
+// tree is a parsed document, closed, with a compiler for its schemas.
 type tree struct {
 	address  string
 	root     any
@@ -24,6 +24,7 @@ func newTree(document openapi.Document) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	closeSchemas(root)
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.AssertFormat()

@@ -10,7 +10,9 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
+	"merchantorders/openapi/openapitest"
 )
 
 func parseFeed(query string, waits bool) (order.FeedQuery, error) {
@@ -147,6 +149,29 @@ func TestEventsView(t *testing.T) {
 	} {
 		if diff := cmp.Diff(test.want, newEventsView(test.events, test.next)); diff != "" {
 			t.Errorf("view (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestDeliveriesAreDescribed compares the bodies of webhooks with the document.
+func TestDeliveriesAreDescribed(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	bodies := make(map[string][]byte)
+	for kind := order.OrderCreated; kind <= order.WebhookFailed; kind++ {
+		body, err := EventEncoder{}.Event(order.EventRecord{Reference: "SF-1", LegacyID: 7, FileName: "a.pdf", Event: order.Event{
+			Seq: 1, Type: kind, By: order.Caller{Actor: order.ActorSystem}, At: at,
+			From: order.Registered, To: order.InProcessing, InvoiceID: 5, WebhookID: 1, Reason: "damaged",
+		}})
+		testenv.NoError(t, err)
+		bodies[kind.String()] = body
+	}
+	body, name, err := EventEncoder{}.Test(at)
+	testenv.NoError(t, err)
+	bodies[name] = body
+	for name, body := range bodies {
+		if err := openapitest.Published().DeliveryViolation(body); err != nil {
+			t.Errorf("%s: %s: %v", name, body, err)
 		}
 	}
 }
