@@ -11,7 +11,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-// ErrInvalidPayload: a body does not have the form that its reader expects.
+// ErrInvalidPayload means that a body does not have the form that its reader expects.
 var ErrInvalidPayload = errors.New("invalid payload")
 
 // ParamError says what is wrong with a query parameter, a header or a member of a
