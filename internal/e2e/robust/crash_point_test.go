@@ -84,7 +84,7 @@ func checkAfterKill(t *testing.T, data string, swept bool) {
 	if got := strings.Contains(server.Log(), "reservations of unfinished uploads expired"); got != swept {
 		t.Errorf("the start took back an unfinished upload: %v, want %v", got, swept)
 	}
-	server.fillUp(t, &ledger{files: map[sample]map[[32]byte]*fileNote{1: {}}, goal: make(chan struct{})})
+	server.takesThree(t, 1, 100)
 }
 
 // traced is a server whose system calls are tampered with.

@@ -1,12 +1,12 @@
 package robust
 
 import (
+	"bytes"
 	"database/sql"
 	"errors"
 	"io/fs"
-	"net/url"
+	"net/http"
 	"os"
-	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -41,16 +41,6 @@ func names(t testing.TB, dir string) []string {
 		found = append(found, e.Name())
 	}
 	return found
-}
-
-// nameOf returns the stored name of a file.
-func nameOf(t testing.TB, e entry) string {
-	t.Helper()
-	name, err := url.PathUnescape(path.Base(e.URL))
-	if err != nil {
-		t.Errorf("address of a file: %v", err)
-	}
-	return name
 }
 
 // events counts the events of one type that are stored of an order. No interface
@@ -105,5 +95,26 @@ func (r running) nothingStored(t *testing.T, n sample) {
 	}
 	if left := append(stagedFiles(t, r.Data), stored(t, r.Data, n)...); len(left) > 0 {
 		t.Errorf("files are left on the disk: %v", left)
+	}
+}
+
+// takesThree uploads as many files as an order may have, all of a size.
+func (r running) takesThree(t *testing.T, n sample, size int) {
+	t.Helper()
+	for try := range order.MaxInvoices {
+		content := bytes.Repeat([]byte{'a' + byte(try)}, size)
+		got, e, err := r.Upload(n.Path(try), "small.pdf", content)
+		if err != nil || got.Status != http.StatusOK || !bytes.Equal(r.Download(t, e), content) {
+			t.Errorf("upload %d: %d %s %v", try, got.Status, got.Body, err)
+		}
+	}
+}
+
+// checkFolders sees that a server that was just started after a crash has left
+// nothing of the uploads that were under way.
+func (r running) checkFolders(t *testing.T) {
+	t.Helper()
+	if left := stagedFiles(t, r.Data); len(left) > 0 {
+		t.Errorf("%d files on their way are left", len(left))
 	}
 }

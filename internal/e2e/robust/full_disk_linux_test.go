@@ -74,18 +74,6 @@ func (r running) failToUpload(t *testing.T, n sample, content []byte) {
 	}
 }
 
-// takesThree uploads as many files as an order may have, all of a size.
-func (r running) takesThree(t *testing.T, n sample, size int) {
-	t.Helper()
-	for try := range order.MaxInvoices {
-		content := bytes.Repeat([]byte{'a' + byte(try)}, size)
-		got, e, err := r.Upload(n.Path(try), "small.pdf", content)
-		if err != nil || got.Status != http.StatusOK || !bytes.Equal(r.Download(t, e), content) {
-			t.Errorf("upload %d with room again: %d %s %v", try, got.Status, got.Body, err)
-		}
-	}
-}
-
 // TestDiskFull fills the disk of the whole data folder, database included, and
 // makes room again.
 //

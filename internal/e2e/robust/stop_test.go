@@ -89,7 +89,7 @@ func TestStopCutsWhatIsStuck(t *testing.T) {
 	}
 	again := startOn(t, s.Data)
 	again.nothingStored(t, 1)
-	again.fillUp(t, &ledger{files: map[sample]map[[32]byte]*fileNote{1: {}}})
+	again.takesThree(t, 1, 100)
 }
 
 // TestSecondSignalEndsAtOnce sends a server that waits for a stuck upload
