@@ -84,7 +84,6 @@ func (b *benchmark) measure(ctx context.Context, database string) error {
 		{"reading short and long lists", i.measureLists},
 		{"reading everything else of small and large merchants", i.measureGrowth},
 		{"waiting for events", i.measureWaiting},
-		{"running bare queries", i.measureBareQueries},
 		{"accepting orders", i.measureAccepts},
 		{"uploading files", i.measureUploads},
 		{"uploading files concurrently", i.measureConcurrentUploads},

@@ -5,7 +5,7 @@
 // on SQLite and on PostgreSQL, so that it can measure every version of the
 // program. Most results are relative to a baseline that is measured on the same
 // machine in the same minute: a bare net/http handler, a bare SQL statement, or
-// a bare write. There is one exception: barequery.go knows the names of a table.
+// a bare write.
 //
 // The command fails if a measurement does not work. It never fails because of a
 // result.

@@ -2,7 +2,6 @@ package browser
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -153,9 +152,9 @@ func (p *staff) clickTwice(t *testing.T, selector string) {
 // wantEvents checks how many events of a type an order has.
 func (p *staff) wantEvents(t *testing.T, reference, event string, want int) {
 	t.Helper()
-	status, body := p.api(t, p.Token, http.MethodGet, "/v2/orders/"+reference+"/events")
-	if got := strings.Count(body, `"type":"`+event+`"`); status != http.StatusOK || got != want {
-		t.Errorf("%s has %d events %s, want %d: %d %s", reference, got, event, want, status, body)
+	events := testenv.Send(t, p.Token, http.MethodGet, p.BaseURL+"/v2/orders/"+reference+"/events", "")
+	if got := strings.Count(events.Body, `"type":"`+event+`"`); events.Status != http.StatusOK || got != want {
+		t.Errorf("%s has %d events %s, want %d: %+v", reference, got, event, want, events)
 	}
 }
 
@@ -219,26 +218,10 @@ func (p *staff) addFiles(t *testing.T, path string) {
 	p.forgive("status of 400")
 }
 
-// api sends a request to the interface with a token and returns the status and the body.
-func (p *staff) api(t *testing.T, token, method, path string) (int, string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, p.BaseURL+path, nil)
-	testenv.NoError(t, err)
-	request.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(request)
-	testenv.NoError(t, err)
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	testenv.NoError(t, err)
-	return response.StatusCode, string(body)
-}
-
 // accept accepts an order through the interface.
 func (p *staff) accept(t *testing.T, reference string) {
 	t.Helper()
-	if status, body := p.api(t, p.Token, http.MethodPatch, "/v2/orders/"+reference+"/accept"); status != http.StatusOK {
-		t.Fatalf("accept %s: %d %s", reference, status, body)
-	}
+	testenv.Send(t, p.Token, http.MethodPatch, p.BaseURL+"/v2/orders/"+reference+"/accept", "").WantStatus(t, http.StatusOK)
 }
 
 // seeChange sees a change that is made through the interface.

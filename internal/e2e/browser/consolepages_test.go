@@ -150,15 +150,9 @@ func prepareConsole(t *testing.T) (*apptest.Server, string) {
 // post sends a request to the interface.
 func post(t *testing.T, s *apptest.Server, token, path, body string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.BaseURL+path, strings.NewReader(body))
-	testenv.NoError(t, err)
-	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	testenv.NoError(t, err)
-	defer response.Body.Close()
-	if response.StatusCode >= http.StatusBadRequest {
-		t.Fatalf("POST %s: %s", path, response.Status)
+	got := testenv.Send(t, token, http.MethodPost, s.BaseURL+path, body, "Content-Type", "application/json")
+	if got.Status >= http.StatusBadRequest {
+		t.Fatalf("POST %s: %+v", path, got)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"merchantorders/internal/testenv"
+
 	"github.com/chromedp/chromedp"
 )
 
@@ -22,17 +24,11 @@ func (p *staff) useTokens(t *testing.T) {
 	if rows := value(t, p.tab, chromedp.Evaluate[int](row+".length")); rows != 1 {
 		t.Errorf("a double click has created %d tokens", rows)
 	}
-	if status, body := p.api(t, text, http.MethodGet, "/v2/orders/C-1"); status != http.StatusOK {
-		t.Errorf("the new token: %d %s", status, body)
-	}
-	if status, _ := p.api(t, text, http.MethodPatch, "/v2/orders/C-8/accept"); status != http.StatusForbidden {
-		t.Errorf("the new token may accept orders: %d", status)
-	}
+	testenv.Send(t, text, http.MethodGet, p.BaseURL+"/v2/orders/C-1", "").WantStatus(t, http.StatusOK)
+	testenv.Send(t, text, http.MethodPatch, p.BaseURL+"/v2/orders/C-8/accept", "").WantStatus(t, http.StatusForbidden)
 	value(t, p.tab, chromedp.Evaluate[bool](row+`[0].querySelector("a.danger").click(), true`))
 	p.wait(t, "h1", "Revoke this token?")
 	p.click(t, "main button.danger")
 	p.wait(t, ".notice.good", "The token is revoked.")
-	if status, _ := p.api(t, text, http.MethodGet, "/v2/orders/C-1"); status != http.StatusUnauthorized {
-		t.Errorf("the revoked token: %d", status)
-	}
+	testenv.Send(t, text, http.MethodGet, p.BaseURL+"/v2/orders/C-1", "").WantStatus(t, http.StatusUnauthorized)
 }

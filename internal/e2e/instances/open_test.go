@@ -157,17 +157,6 @@ func TestDatabaseWithoutRights(t *testing.T) {
 	}
 }
 
-// TestSQLiteOfANewerVersion opens a file that a newer version has worked on.
-func TestSQLiteOfANewerVersion(t *testing.T) {
-	t.Parallel()
-	i := onSQLite(t)
-	i.merchant(t, merchantID)
-	execute(t, i.tables(t), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)`)
-	want := `migrated by a newer version of merchant-orders \(schema version 99999, `
-	refused(t, "data", want, nil, "--data", i.data)
-	refused(t, "database", want, nil, "--database", "sqlite://"+filepath.Join(i.data, "orders.db"))
-}
-
 // TestEmptyDatabase opens an empty PostgreSQL database, in which only a new
 // installation is made, and that only where there are no files of another one.
 func TestEmptyDatabase(t *testing.T) {
