@@ -65,7 +65,7 @@ func TestTokens(t *testing.T) {
 	testenv.NoError(t, err)
 	s.At(2 * time.Second)
 	revoked := s.NewToken(apitest.MerchantID, order.DefaultScopes)
-	if _, err := s.Tokens.Revoke(t.Context(), revoked); err != nil {
+	if _, err := s.Tokens.Revoke(t.Context(), order.Command(), revoked); err != nil {
 		t.Fatal(err)
 	}
 	unknown, _ := token.NewText(token.MerchantPrefix)

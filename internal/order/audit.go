@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"iter"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -14,8 +15,8 @@ import (
 type AuditAction string
 
 // AuditEntry is an entry of the audit log: who did what, when, and from where. Entries
-// are never changed or deleted. They hold no personal data of customers and no text
-// that a person wrote: only ids, references, and names of states and fields.
+// are never changed or deleted. They hold no personal data of customers: only ids,
+// references, names of states and fields, and who ran a command for which ticket.
 type AuditEntry struct {
 	// MerchantID is whose chain the entry is in; 0 for what belongs to no merchant.
 	MerchantID int64
@@ -66,6 +67,30 @@ func AuditDetail(pairs ...string) string {
 	}
 	return b.String()
 }
+
+// StoredDetail returns the detail as it is stored: for a command, with who ran it and the
+// ticket.
+func (e *AuditEntry) StoredDetail() string {
+	if e.By.TokenID != 0 || e.By.Actor == ActorMerchant {
+		return e.Detail // the token says who
+	}
+	by := AuditDetail("by", e.By.Name, "ticket", e.By.Ticket)
+	if e.Detail == "" || by == "" {
+		return e.Detail + by
+	}
+	return e.Detail + " " + by
+}
+
+// AuditWordProblem returns what is wrong with a name or a ticket of a command, which
+// become words of a detail; empty: nothing. Empty is none.
+func AuditWordProblem(text string) string {
+	if auditWord.MatchString(text) {
+		return ""
+	}
+	return "must be up to 64 letters, digits, and characters of . _ - + @ # / : without a space"
+}
+
+var auditWord = regexp.MustCompile(`^[\pL\pN._+@#/:-]{0,64}$`)
 
 // Audit returns the audit entry of an event of an order. fields are the names of the
 // order's fields that it changed, of OrderUpdated.

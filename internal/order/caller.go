@@ -6,7 +6,7 @@ package order
 // say about who made the change. The zero Caller may do nothing.
 //
 // Events store the actor, the token and the request id of their caller; entries of the
-// audit log also store the address.
+// audit log also store the address, and name and ticket of a command.
 type Caller struct {
 	Actor Actor
 	// MerchantID is the merchant that the caller acts for; 0 unless Actor is
@@ -14,7 +14,8 @@ type Caller struct {
 	MerchantID int64
 	TokenID    int64 // 0: a command, or the service itself
 	Scopes     Scope
-	Name       string // of the person; empty: a program, or a person without a name
+	Name       string // of the person, or of who runs a command; empty: a program, or a person without a name
+	Ticket     string // that a command is run for; empty: none
 	RequestID  string // of at most 64 characters, as the request log shows it; empty: no request
 	Address    string // IP address of the client; empty if it is not known
 }

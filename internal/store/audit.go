@@ -82,7 +82,7 @@ var insertAudit = sqldb.NewBulkInsert("audit", `merchant_id, seq, at, action, ac
 // insertAudit.
 func (c *auditChain) add(values []any, e order.AuditEntry) []any {
 	c.last++
-	e.MerchantID, e.Seq = c.merchantID, c.last
+	e.MerchantID, e.Seq, e.Detail = c.merchantID, c.last, e.StoredDetail()
 	c.hash = e.Sum(c.hash)
 	return append(values, e.MerchantID, e.Seq, e.At.Unix(), string(e.Action), int64(e.By.Actor), e.By.TokenID, e.By.RequestID,
 		e.By.Address, e.LegacyID, e.Reference, e.SubjectID, e.Detail, append([]byte(nil), c.hash[:]...))

@@ -207,14 +207,13 @@ func (r *Registry) ID(ctx context.Context, idOrText string) (int64, error) {
 	return g.ID, err
 }
 
-// Revoke revokes a token by its id or its text with a command and returns the id, or
-// ErrUnknown.
-func (r *Registry) Revoke(ctx context.Context, idOrText string) (int64, error) {
+// Revoke revokes a token by its id or its text and returns the id, or ErrUnknown.
+func (r *Registry) Revoke(ctx context.Context, caller order.Caller, idOrText string) (int64, error) {
 	id, err := r.ID(ctx, idOrText)
 	if err != nil {
 		return 0, err
 	}
-	return r.RevokeID(ctx, order.Command(), id, order.Options[int64]{})
+	return r.RevokeID(ctx, caller, id, order.Options[int64]{})
 }
 
 // RevokeID revokes a token by its id and returns the id. Revoking it again has no effect.

@@ -149,7 +149,7 @@ func TestRevokeAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := registry.Revoke(t.Context(), "1"); err != nil {
+	if _, err := registry.Revoke(t.Context(), order.Command(), "1"); err != nil {
 		t.Fatal(err)
 	}
 	got, err := registry.RevokeAll(t.Context(), order.Command(), 355, order.Options[[]int64]{})

@@ -235,7 +235,7 @@ func TestRevoke(t *testing.T) {
 		testenv.NoError(t, err)
 		for range 2 { // revoking again changes nothing
 			clock.move(time.Minute)
-			if id, err := registry.Revoke(t.Context(), by(made, text)); err != nil || id != made.ID {
+			if id, err := registry.Revoke(t.Context(), order.Command(), by(made, text)); err != nil || id != made.ID {
 				t.Errorf("%s: id %d, error %v", name, id, err)
 			}
 		}
@@ -257,12 +257,12 @@ func TestRevokeUnknown(t *testing.T) {
 	registry, store, _ := newRegistry()
 	unknown, _ := token.NewText(token.OperatorPrefix)
 	for _, text := range []string{"", "0", "-1", "99", "99999999999999999999", "mo_", "abc", unknown} {
-		if id, err := registry.Revoke(t.Context(), text); !errors.Is(err, token.ErrUnknown) {
+		if id, err := registry.Revoke(t.Context(), order.Command(), text); !errors.Is(err, token.ErrUnknown) {
 			t.Errorf("%q: id %d, error %v", text, id, err)
 		}
 	}
 	store.fail = errBroken
-	if _, err := registry.Revoke(t.Context(), unknown); !errors.Is(err, errBroken) {
+	if _, err := registry.Revoke(t.Context(), order.Command(), unknown); !errors.Is(err, errBroken) {
 		t.Errorf("store broken: error %v", err)
 	}
 }

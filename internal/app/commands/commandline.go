@@ -13,12 +13,15 @@ import (
 	"merchantorders/client"
 	"merchantorders/internal/app"
 	"merchantorders/internal/config"
+	"merchantorders/internal/order"
 )
 
 // commandLine defines the commands and flags.
 type commandLine struct {
 	Config   string        `placeholder:"FILE" help:"Settings file in YAML, with the flag names as keys. Flags and variables take precedence."`
 	Settings config.Config `embed:"" group:"settings"`
+	As       string        `placeholder:"NAME" group:"settings" help:"Who runs the command, for the audit log. Empty: the user of the operating system."`
+	Ticket   string        `placeholder:"TEXT" group:"settings" help:"Ticket that the command is run for, for the audit log."`
 
 	Serve      serveCommand      `cmd:"" help:"Serve the merchant interface, v1 and v2, over HTTP until stopped."`
 	Import     importCommand     `cmd:"" help:"Import orders, one JSON document a line."`
@@ -132,6 +135,8 @@ func parse(args []string, p *process, environ []string) (command, error) {
 	var faults []error
 	chosen := parsed.Selected().Target.Addr().Interface().(command)
 	p.Settings, p.model = line.Settings, parser.Model.Node
+	p.caller = callerOf(line.As, line.Ticket)
+	faults = append(faults, config.Invalid("as", order.AuditWordProblem(line.As)), config.Invalid("ticket", order.AuditWordProblem(line.Ticket)))
 	if !isRemote(chosen) {
 		faults = append(faults, p.Settings.Check())
 	}

@@ -51,7 +51,7 @@ func (c *eraseCommand) run(ctx context.Context, p *process) error {
 		target := order.EraseTarget{Email: c.CustomerEmail, MerchantID: c.merchantID, Reference: c.Reference, Files: c.Files}
 		var total order.Erasure
 		for more := true; more; {
-			erased, err := b.Retention.Erase(ctx, order.Command(), target, order.Options[order.Erasure]{})
+			erased, err := b.Retention.Erase(ctx, p.caller, target, order.Options[order.Erasure]{})
 			total.Orders += erased.Orders
 			total.Files += erased.Files
 			if errors.Is(err, order.ErrNotFound) {
@@ -74,7 +74,7 @@ func (c *exportCommand) check() error { return checkEmail(c.CustomerEmail) }
 
 func (c *exportCommand) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		for record, err := range b.Retention.CustomerData(ctx, order.Command(), c.CustomerEmail) {
+		for record, err := range b.Retention.CustomerData(ctx, p.caller, c.CustomerEmail) {
 			if err != nil {
 				return err
 			}

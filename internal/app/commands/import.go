@@ -12,7 +12,6 @@ import (
 	"merchantorders/internal/app"
 	"merchantorders/internal/config"
 	"merchantorders/internal/ingest"
-	"merchantorders/internal/order"
 )
 
 type importCommand struct {
@@ -37,7 +36,7 @@ func (c *importCommand) run(ctx context.Context, p *process) error {
 		if c.DryRun {
 			importBatch = b.DB.NewImportCheck()
 		}
-		err = p.runLines(ctx, ingest.Documents(importBatch, order.Command()), input, size, rejected, lineWords{
+		err = p.runLines(ctx, ingest.Documents(importBatch, p.caller), input, size, rejected, lineWords{
 			doing: "importing", rest: "import the rest", oneRefused: "line was refused", manyRefused: "lines were refused",
 		})
 		return errors.Join(err, rejected.close())

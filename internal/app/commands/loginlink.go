@@ -28,11 +28,11 @@ func (c *loginLinkCommand) check() error {
 
 func (c *loginLinkCommand) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		created, err := b.Sessions.NewLoginLink(ctx, order.Command(), c.merchantID, c.scopes, order.Options[token.CreatedLink]{})
+		created, err := b.Sessions.NewLoginLink(ctx, p.caller, c.merchantID, c.scopes, order.Options[token.CreatedLink]{})
 		if err != nil {
 			return noMerchant(c.merchantID, "merchant add --help", err)
 		}
-		token.LogLoginLink(p.log(p.Settings.Level()), created.LoginLink, byCommand())
+		token.LogLoginLink(p.log(p.Settings.Level()), created.LoginLink, p.byCommand())
 		baseURL, _ := p.Settings.Addresses(localURL)
 		return p.print("%s", created.URL(baseURL))
 	})

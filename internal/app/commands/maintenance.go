@@ -23,7 +23,7 @@ type linksRevoke struct{ alwaysValid }
 
 func (c *linksRevoke) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, current, func(b *app.Backend) error {
-		if err := b.Links.Revoke(ctx, order.Command()); err != nil {
+		if err := b.Links.Revoke(ctx, p.caller); err != nil {
 			return err
 		}
 		return p.print("all links to invoice files are revoked")

@@ -87,7 +87,7 @@ func (c *merchantRename) check() error {
 
 func (c *merchantRename) run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
-		return merchants.Update(ctx, order.Command(), c.id, order.MerchantUpdate{Name: &c.Name}, order.Options[order.Merchant]{})
+		return merchants.Update(ctx, p.caller, c.id, order.MerchantUpdate{Name: &c.Name}, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d: %s", m.ID, m.Name)
 	})
@@ -104,7 +104,7 @@ func (c *merchantSuspend) check() error {
 
 func (c *merchantSuspend) run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
-		return merchants.Suspend(ctx, order.Command(), c.id, c.Reason, order.Options[order.Merchant]{})
+		return merchants.Suspend(ctx, p.caller, c.id, c.Reason, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d is suspended since %s: %s", m.ID, timestamp(m.SuspendedAt), m.SuspensionReason)
 	})
@@ -114,7 +114,7 @@ type merchantResume struct{ merchantTarget }
 
 func (c *merchantResume) run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
-		return merchants.Resume(ctx, order.Command(), c.id, order.Options[order.Merchant]{})
+		return merchants.Resume(ctx, p.caller, c.id, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d is not suspended", m.ID)
 	})
@@ -145,7 +145,7 @@ func (c *merchantLimit) check() error {
 
 func (c *merchantLimit) run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
-		return merchants.Update(ctx, order.Command(), c.id, order.MerchantUpdate{RateLimit: &c.limit}, order.Options[order.Merchant]{})
+		return merchants.Update(ctx, p.caller, c.id, order.MerchantUpdate{RateLimit: &c.limit}, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d: requests a second %s, burst %s", m.ID, limitText(m.RateLimit.PerSecond), limitText(m.RateLimit.Burst))
 	})

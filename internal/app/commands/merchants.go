@@ -55,7 +55,7 @@ func (c *merchantAdd) run(ctx context.Context, p *process) error {
 		}
 	}
 	return p.with(ctx, schema, isNew, func(b *app.Backend) error {
-		err := b.Merchants.Add(ctx, order.Command(), c.id, c.Name, order.Options[order.Merchant]{})
+		err := b.Merchants.Add(ctx, p.caller, c.id, c.Name, order.Options[order.Merchant]{})
 		if errors.Is(err, order.ErrMerchantExists) {
 			return fmt.Errorf("merchant %d exists already, with another name", c.id)
 		}
@@ -108,11 +108,19 @@ func (c *merchantList) run(ctx context.Context, p *process) error {
 	})
 }
 
-// byCommand says who runs a command, for the log: the user of the operating system.
-func byCommand() slog.Attr {
-	name := strconv.Itoa(os.Getuid())
-	if account, err := user.Current(); err == nil {
-		name = account.Username
+// callerOf returns the caller of a command. An empty name is that of the user of the
+// operating system.
+func callerOf(name, ticket string) order.Caller {
+	if name == "" {
+		name = strconv.Itoa(os.Getuid())
+		if account, err := user.Current(); err == nil && order.AuditWordProblem(account.Username) == "" {
+			name = account.Username
+		}
 	}
-	return slog.String("by", "command of user "+name)
+	caller := order.Command()
+	caller.Name, caller.Ticket = name, ticket
+	return caller
 }
+
+// byCommand says who runs the command, for the log.
+func (p *process) byCommand() slog.Attr { return slog.String("by", "command of user "+p.caller.Name) }

@@ -19,6 +19,7 @@ import (
 
 	"merchantorders/client"
 	"merchantorders/internal/app"
+	"merchantorders/internal/order"
 )
 
 // programName is the prefix of every error line.
@@ -41,6 +42,7 @@ const (
 type process struct {
 	app.Opener
 	warnings       []string // about the command line
+	caller         order.Caller
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	wrap           func(http.Handler) http.Handler

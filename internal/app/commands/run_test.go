@@ -69,7 +69,7 @@ var remoteCommands = map[string][]string{
 }
 
 // settings are the flags of every command.
-var settings = []string{"data", "database", "storage", "base-url", "storage-url", "error-codes", "max-token-lifetime", "log-level"}
+var settings = []string{"data", "database", "storage", "base-url", "storage-url", "error-codes", "max-token-lifetime", "log-level", "as", "ticket"}
 
 func TestHelpNamesEveryFlagAndVariable(t *testing.T) {
 	t.Parallel()

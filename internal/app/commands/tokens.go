@@ -55,11 +55,11 @@ func (c *tokenCreate) check() error {
 
 func (c *tokenCreate) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		created, err := b.Tokens.Add(ctx, order.Command(), c.request, order.Options[token.Created]{})
+		created, err := b.Tokens.Add(ctx, p.caller, c.request, order.Options[token.Created]{})
 		if err != nil {
 			return noMerchant(c.request.MerchantID, "merchant add --help", lifetimeError(err))
 		}
-		token.LogCreated(p.log(p.Settings.Level()), created.Token, byCommand())
+		token.LogCreated(p.log(p.Settings.Level()), created.Token, p.byCommand())
 		return p.print("%s", created.Text)
 	})
 }
@@ -169,7 +169,7 @@ func (c *tokenRotate) run(ctx context.Context, p *process) error {
 		id, err := b.Tokens.ID(ctx, c.Token)
 		var created token.Created
 		if err == nil {
-			created, err = b.Tokens.Rotate(ctx, order.Command(), token.Rotation{ID: id, Overlap: c.overlap, Lifetime: c.lifetime}, order.Options[token.Created]{})
+			created, err = b.Tokens.Rotate(ctx, p.caller, token.Rotation{ID: id, Overlap: c.overlap, Lifetime: c.lifetime}, order.Options[token.Created]{})
 		}
 		switch {
 		case errors.Is(err, token.ErrUnknown):
@@ -178,7 +178,7 @@ func (c *tokenRotate) run(ctx context.Context, p *process) error {
 			return lifetimeError(err)
 		}
 		token.LogCreated(p.log(p.Settings.Level()), created.Token,
-			byCommand(), slog.Int64("replaces", created.Replaced.ID), slog.Time("old_expires", created.Replaced.ExpiresAt))
+			p.byCommand(), slog.Int64("replaces", created.Replaced.ID), slog.Time("old_expires", created.Replaced.ExpiresAt))
 		return p.print("%s", created.Text)
 	})
 }
@@ -217,26 +217,26 @@ func (c *tokenRevoke) run(ctx context.Context, p *process) error {
 		if c.Token == "" {
 			return c.revokeAll(ctx, p, b.Tokens)
 		}
-		id, err := b.Tokens.Revoke(ctx, c.Token)
+		id, err := b.Tokens.Revoke(ctx, p.caller, c.Token)
 		if errors.Is(err, token.ErrUnknown) {
 			return errNoToken(err)
 		}
 		if err != nil {
 			return err
 		}
-		token.LogRevoked(p.log(p.Settings.Level()), id, byCommand())
+		token.LogRevoked(p.log(p.Settings.Level()), id, p.byCommand())
 		return p.print("token %d is revoked", id)
 	})
 }
 
 // revokeAll revokes all tokens of the merchant.
 func (c *tokenRevoke) revokeAll(ctx context.Context, p *process, tokens *token.Registry) error {
-	ids, err := tokens.RevokeAll(ctx, order.Command(), c.merchantID, order.Options[[]int64]{})
+	ids, err := tokens.RevokeAll(ctx, p.caller, c.merchantID, order.Options[[]int64]{})
 	if errors.Is(err, order.ErrMerchantNotFound) {
 		return fmt.Errorf("there is no merchant %d", c.merchantID)
 	}
 	for _, id := range ids {
-		token.LogRevoked(p.log(p.Settings.Level()), id, byCommand())
+		token.LogRevoked(p.log(p.Settings.Level()), id, p.byCommand())
 	}
 	if err != nil {
 		return err

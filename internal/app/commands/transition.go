@@ -5,7 +5,6 @@ import (
 
 	"merchantorders/internal/app"
 	"merchantorders/internal/ingest"
-	"merchantorders/internal/order"
 )
 
 type transitionCommand struct {
@@ -20,7 +19,7 @@ func (c *transitionCommand) run(ctx context.Context, p *process) error {
 	}
 	defer func() { _ = input.Close() }()
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		return p.runLines(ctx, ingest.Changes(b.Orders, order.Command(), ""), input, size, nil, lineWords{
+		return p.runLines(ctx, ingest.Changes(b.Orders, p.caller, ""), input, size, nil, lineWords{
 			doing: "changing", rest: "make the rest of the changes", oneRefused: "line changed nothing", manyRefused: "lines changed nothing",
 		})
 	})

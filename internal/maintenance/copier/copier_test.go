@@ -116,7 +116,7 @@ func TestCopyChanges(t *testing.T) {
 			if _, err := source.Orders.PurgeDeletedFiles(t.Context(), maintenancetest.Now.AddDate(1, 0, 0)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := source.Tokens.Revoke(t.Context(), "1"); err != nil {
+			if _, err := source.Tokens.Revoke(t.Context(), order.Command(), "1"); err != nil {
 				t.Fatal(err)
 			}
 			mustCopy(t, source.Installation, target.Installation)
@@ -314,7 +314,7 @@ func TestCopyNoticesChanges(t *testing.T) {
 			source.Import(t, maintenancetest.Alpha, 100, 101)
 		}, false, true},
 		"a token": {func(t *testing.T, source *maintenancetest.Installation) {
-			if _, err := source.Tokens.Revoke(t.Context(), "1"); err != nil {
+			if _, err := source.Tokens.Revoke(t.Context(), order.Command(), "1"); err != nil {
 				t.Error(err)
 			}
 		}, false, true},

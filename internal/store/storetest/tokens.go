@@ -373,7 +373,7 @@ func testTokenRegistry(f *fixture) {
 	if diff := cmp.Diff(made, got.Token); diff != "" {
 		f.Errorf("token (-made +verified):\n%s", diff)
 	}
-	if _, err := command.Revoke(f.Context(), text); err != nil {
+	if _, err := command.Revoke(f.Context(), order.Command(), text); err != nil {
 		f.Fatalf("revoke: %v", err)
 	}
 	if _, err := server.Authenticate(f.Context(), text, netip.Addr{}); !errors.Is(err, token.ErrUnknown) {

@@ -1,0 +1,49 @@
+package commands_test
+
+import (
+	"os/user"
+	"slices"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/testenv"
+)
+
+// TestAuditNamesWhoRanACommand checks that each entry of a command has its user, the
+// name of --as, and the ticket.
+func TestAuditNamesWhoRanACommand(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	account, err := user.Current()
+	testenv.NoError(t, err)
+	f.Merchant(t, 355)
+	steps := [][]string{
+		{"token", "create", "--merchant", "355"}, {"token", "rotate", "1"}, {"token", "revoke", "1"}, {"login-link", "--merchant", "355"},
+		{"merchant", "suspend", "--id", "355", "--reason", "x"}, {"merchant", "resume", "--id", "355"},
+		{"export", "--customer-email", "a@example.com"}, {"links", "revoke"},
+	}
+	for _, step := range steps {
+		if got := f.Run(t, "", slices.Concat(step, []string{"--as", "maria@example.com", "--ticket", "OPS-17"})...); got.Code != 0 {
+			t.Fatalf("%q: %+v", step, got)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(f.Run(t, "", "audit", "--json").Stdout), "\n")
+	if len(lines) < len(steps) {
+		t.Errorf("%d entries", len(lines))
+	}
+	for i, line := range lines {
+		want := "by=maria@example.com ticket=OPS-17\""
+		if strings.Contains(line, `"merchantId":355,"seq":1,`) || strings.Contains(line, `"merchantId":355,"seq":2,`) { // of f.Merchant
+			want = "by=" + account.Username + "\""
+		}
+		if !strings.Contains(line, want) {
+			t.Errorf("entry %d has no %s: %s", i, want, line)
+		}
+	}
+	if got := f.Run(t, "", "check"); got.Code != 0 {
+		t.Errorf("check: %+v", got)
+	}
+	for flag, value := range map[string]string{"as": "two words", "ticket": "a=b"} {
+		f.Run(t, "", "merchant", "list", "--"+flag, value).WantErr(t, 2, "merchant-orders: --"+flag+" (MERCHANT_ORDERS_"+strings.ToUpper(flag)+"): must be up to 64 letters, digits, and characters of . _ - + @ # / : without a space\n")
+	}
+}
