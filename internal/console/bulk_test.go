@@ -85,7 +85,7 @@ func TestLive(t *testing.T) {
 
 	go func() { changed <- b.get("/console/live?after=2") }()
 	s.waitForWaiters(1)
-	_, err = s.Tokens.Revoke(t.Context(), s.token)
+	_, err = s.Tokens.Revoke(t.Context(), order.Command(), s.token)
 	testenv.NoError(s.T, err)
 	if got := <-changed; got.Status != http.StatusSeeOther {
 		t.Errorf("after the revocation: %d %s", got.Status, got.Body)

@@ -1,11 +1,12 @@
 package console
 
 import (
-	"encoding/csv"
+	"bufio"
 	"encoding/json"
 	"io"
 	"iter"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -122,43 +123,47 @@ func exportValues(o order.Summary) []string {
 	}
 }
 
-// csvExport writes orders as CSV for spreadsheets.
-type csvExport struct{ *csv.Writer }
+// csvExport writes orders as CSV for spreadsheets. Every value is quoted, which
+// encoding/csv cannot.
+type csvExport struct{ *bufio.Writer }
 
 // byteOrderMark makes spreadsheets read UTF-8.
 const byteOrderMark = "\ufeff"
 
 func newCSVExport(w io.Writer) exporter {
-	_, _ = io.WriteString(w, byteOrderMark) // flush reports an error
-	writer := csv.NewWriter(w)
-	writer.UseCRLF = true
-	_ = writer.Write(exportColumns) // likewise
-	return csvExport{writer}
+	e := csvExport{bufio.NewWriter(w)}
+	_, _ = e.WriteString(byteOrderMark) // flush reports an error
+	_ = e.row(exportColumns)            // likewise
+	return e
 }
 
-func (e csvExport) order(o order.Summary) error {
-	values := exportValues(o)
+func (e csvExport) order(o order.Summary) error { return e.row(exportValues(o)) }
+
+func (e csvExport) row(values []string) error {
+	quoted := make([]string, len(values))
 	for i, value := range values {
-		values[i] = notFormula(value)
+		quoted[i] = `"` + strings.ReplaceAll(notFormula(value), `"`, `""`) + `"`
 	}
-	return e.Write(values)
+	_, err := e.WriteString(strings.Join(quoted, ",") + "\r\n")
+	return err
 }
 
-func (e csvExport) flush() error {
-	e.Flush()
-	return e.Error()
-}
+func (e csvExport) flush() error { return e.Flush() }
+
+// formula matches what a spreadsheet takes for a formula, also in the middle of a text:
+// one that separates cells by semicolons or tabs does not heed the quotes around it.
+var formula = regexp.MustCompile(`((?:^|[;\t\r\n])[ "']*)([=+\-@|])`)
 
 // notFormula returns a text that no spreadsheet takes for a formula. A plain negative
 // number is none.
 func notFormula(text string) string {
-	if text == "" || !strings.ContainsRune("=+-@\t\r\n|", rune(text[0])) {
-		return text
-	}
 	if _, err := strconv.ParseFloat(text, 64); err == nil && text[0] == '-' {
 		return text
 	}
-	return "'" + text
+	if text != "" && strings.ContainsRune("\t\r\n", rune(text[0])) {
+		text = "'" + text
+	}
+	return formula.ReplaceAllString(text, "$1'$2")
 }
 
 // ndjsonExport writes orders as JSON objects, one a line.

@@ -21,7 +21,7 @@ func TestExport(t *testing.T) {
 			}
 			if n == 0 {
 				customer := document["customer"].(map[string]any)
-				customer["firstName"], customer["lastName"], customer["company"] = `=HYPERLINK("http://evil.example")`, "-1+1", "@SUM(A1)"
+				customer["firstName"], customer["lastName"], customer["company"] = `=HYPERLINK("http://evil.example")`, "Maria;=cmd|'/C calc'!A0;", "@SUM(A1)"
 				customer["email"], customer["phone"] = "\ttab", "+30 210"
 				document["total"] = 1205
 			}
@@ -33,7 +33,7 @@ func TestExport(t *testing.T) {
 		got := b.get("/console/orders.csv" + query)
 		got.WantText(t, http.StatusOK)
 		rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(got.Body, "\ufeff"))).ReadAll()
-		if err != nil || len(rows) != want+1 || !strings.HasPrefix(got.Body, "\ufeffid,legacyId,") {
+		if err != nil || len(rows) != want+1 || !strings.HasPrefix(got.Body, "\ufeff\"id\",\"legacyId\",") {
 			t.Errorf("%q: %d rows, want %d with the heading: %v", query, len(rows), want+1, err)
 		}
 		seen := make(map[string]bool)
@@ -50,8 +50,8 @@ func TestExport(t *testing.T) {
 	}
 	got := b.get("/console/orders.csv")
 	// Spreadsheets must not take a text for a formula.
-	row := `A-000,900001,registered,2026-11-20T09:59:00Z,,EUR,12.05,GR,false,` +
-		`"'=HYPERLINK(""http://evil.example"")",'-1+1,'@SUM(A1),'` + "\ttab,'+30 210\r\n"
+	row := `"A-000","900001","registered","2026-11-20T09:59:00Z","","EUR","12.05","GR","false",` +
+		`"'=HYPERLINK(""http://evil.example"")","Maria;'=cmd|'/C calc'!A0;","'@SUM(A1)","'` + "\ttab\",\"'+30 210\"\r\n"
 	if !strings.Contains(got.Body, row) {
 		t.Errorf("%q is not in %.300s", row, got.Body)
 	}

@@ -16,7 +16,7 @@ func TestSignIn(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	revoked := s.NewToken(ours, order.DefaultScopes)
-	if _, err := s.Tokens.Revoke(t.Context(), revoked); err != nil {
+	if _, err := s.Tokens.Revoke(t.Context(), order.Command(), revoked); err != nil {
 		t.Fatal(err)
 	}
 	b := s.browser()
@@ -120,7 +120,7 @@ func TestSessionEnds(t *testing.T) {
 	}
 	text := s.NewToken(ours, order.DefaultScopes)
 	b := s.signedIn(text)
-	if _, err := s.Tokens.Revoke(t.Context(), text); err != nil {
+	if _, err := s.Tokens.Revoke(t.Context(), order.Command(), text); err != nil {
 		t.Fatal(err)
 	}
 	if !ended(b) {
