@@ -2,6 +2,7 @@ package docstest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,4 +16,25 @@ func Same(t testing.TB, what string, code, document []string) {
 	if diff := cmp.Diff(code, document); diff != "" {
 		t.Errorf("%s (-code +document):\n%s", what, diff)
 	}
+}
+
+// SameErrors fails the test if the tables below a heading of the guide's page of
+// errors do not list exactly the errors of the code, each with its cause and what to
+// do. An error is the text of its cells up to there, such as "404 not_found ...".
+func SameErrors(t testing.TB, heading string, code []string) {
+	t.Helper()
+	var document []string
+	for _, row := range Rows(t, "guide/errors.md", heading) {
+		shown, advice := row[:len(row)-2], row[len(row)-2:]
+		if slices.Contains(advice, "") {
+			t.Errorf("%s has no cause or no advice", strings.Join(shown, " "))
+		}
+		for i, cell := range shown {
+			if texts := Code(cell); len(texts) > 0 {
+				shown[i] = strings.Join(texts, " ")
+			}
+		}
+		document = append(document, strings.Join(shown, " "))
+	}
+	Same(t, "errors", code, document)
 }
