@@ -18,13 +18,15 @@ import (
 	"merchantorders/internal/testenv"
 )
 
+var serveFlags = []string{"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "retain", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox"}
+
 // settingsCommands are the commands that use settings, with their flags.
 var settingsCommands = map[string][]string{
 	"audit":         {"json", "merchant", "reference", "token-id", "action", "from", "to"},
 	"erase":         {"customer-email", "merchant", "reference", "files"},
 	"export":        {"customer-email"},
-	"serve":         {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "retain", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox"},
-	"doctor":        {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "retain", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox", "json"},
+	"serve":         serveFlags,
+	"doctor":        append(slices.Clip(serveFlags), "json"),
 	"import":        {"dry-run", "rejected"},
 	"search":        {"json", "merchant", "state", "from", "to", "expires-before", "limit"},
 	"inspect":       {"json"},
