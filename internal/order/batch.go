@@ -1,8 +1,11 @@
 package order
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"strings"
 )
 
 // BatchChange is a change of one order among many.
@@ -24,31 +27,49 @@ type BatchResult struct {
 	Err error
 }
 
-// ChangeOrders makes changes of orders in one transaction, in their order, and returns
-// one result for each. A refused change does not affect the others. Unlike ChangeOrder,
+// maxBatchTx is how many changes a transaction of a batch has: others wait for its orders
+// while it waits for the database, several times for each.
+const maxBatchTx = 64
+
+// ChangeOrders makes changes of orders and returns one result for each. It makes them in
+// transactions of at most maxBatchTx, sorted by order, so that two batches lock orders in
+// the same order and cannot deadlock; changes of one order keep their sequence. After an
+// error some may be made. A refused change does not affect the others. Unlike ChangeOrder,
 // it takes a transition to the state that an order has for no change, so that a batch
 // can be repeated. A change with a key is made once; after a refusal its key is free
 // again. encode encodes the response to record for a key; it runs inside the transaction,
 // possibly more than once, so it has no effects; nil if no change has a key. Errors: ErrTooManyIdempotencyKeys.
 func (s *Service) ChangeOrders(ctx context.Context, caller Caller, batch []BatchChange, encode func(BatchChange, BatchResult) ([]byte, error)) ([]BatchResult, error) {
-	options := make([]Options[BatchResult], len(batch))
-	for i, change := range batch {
-		options[i] = Options[BatchResult]{Key: change.Key, Record: func(result BatchResult, refusal error) ([]byte, error) {
-			if refusal != nil {
-				return nil, nil
-			}
-			return encode(change, result)
-		}}
+	sorted := make([]int, len(batch)) // indexes of batch
+	for i := range sorted {
+		sorted[i] = i
 	}
-	outcomes, err := ChangeMany(ctx, s.changes, caller, options, func(tx Tx, i int) (BatchResult, error) {
-		return s.changeInBatch(ctx, tx, caller, batch[i])
-	}, isRefusal)
-	results := make([]BatchResult, len(outcomes))
-	for i, outcome := range outcomes {
-		results[i] = outcome.Result
-		results[i].Err = outcome.Err
+	slices.SortStableFunc(sorted, func(i, j int) int {
+		return cmp.Or(cmp.Compare(batch[i].MerchantID, batch[j].MerchantID), strings.Compare(batch[i].Reference, batch[j].Reference))
+	})
+	results := make([]BatchResult, len(batch))
+	for part := range slices.Chunk(sorted, maxBatchTx) {
+		options := make([]Options[BatchResult], len(part))
+		for n, i := range part {
+			options[n] = Options[BatchResult]{Key: batch[i].Key, Record: func(result BatchResult, refusal error) ([]byte, error) {
+				if refusal != nil {
+					return nil, nil
+				}
+				return encode(batch[i], result)
+			}}
+		}
+		outcomes, err := ChangeMany(ctx, s.changes, caller, options, func(tx Tx, n int) (BatchResult, error) {
+			return s.changeInBatch(ctx, tx, caller, batch[part[n]])
+		}, isRefusal)
+		if err != nil {
+			return nil, err
+		}
+		for n, i := range part {
+			results[i] = outcomes[n].Result
+			results[i].Err = outcomes[n].Err
+		}
 	}
-	return results, err
+	return results, nil
 }
 
 // changeInBatch makes a change of a batch in its transaction.

@@ -47,32 +47,10 @@ func (t *tx) chainBefore(ctx context.Context, merchantID, last int64, n int, has
 	return chain, nil
 }
 
-// appendAudit appends an entry to the chain of a merchant, 0 for the chain of what
-// belongs to no merchant. It locks the chain until the transaction ends, so it is
-// among the last statements of a change. The merchant must exist. Changes of orders
-// and files need no call: appendEvent appends their entries.
-func (t *tx) appendAudit(ctx context.Context, merchantID int64, entry order.AuditEntry) error {
-	var last int64
-	var hash []byte
-	var err error
-	if merchantID == 0 {
-		err = t.QueryRow(ctx, takeServiceAuditNumbers, []any{1}, &last)
-	} else {
-		err = t.QueryRow(ctx, takeAuditNumbers, []any{1, merchantID}, &last, &hash)
-	}
-	if err != nil {
-		return err
-	}
-	chain, err := t.chainBefore(ctx, merchantID, last, 1, hash)
-	if err != nil {
-		return err
-	}
-	return t.insert(ctx, insertAudit, chain.add(nil, entry))
-}
-
 // AppendAudit implements order.Tx.
-func (t *tx) AppendAudit(ctx context.Context, entry order.AuditEntry) error {
-	return t.appendAudit(ctx, entry.MerchantID, entry)
+func (t *tx) AppendAudit(_ context.Context, entry order.AuditEntry) error {
+	t.addAudit(entry.MerchantID, entry)
+	return nil
 }
 
 var insertAudit = sqldb.NewBulkInsert("audit", `merchant_id, seq, at, action, actor, token_id, request_id, address,

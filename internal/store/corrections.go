@@ -35,9 +35,8 @@ func (t *tx) Correct(ctx context.Context, locked order.LockedOrder, correction o
 	if err := t.rewrite(ctx, &o, details); err != nil {
 		return nil, err
 	}
-	return fields, t.appendEvent(ctx, locked, order.Event{
-		Type: order.OrderUpdated, By: cause.By, At: cause.At,
-	}, fields...)
+	t.addEvent(locked, order.Event{Type: order.OrderUpdated, By: cause.By, At: cause.At}, fields...)
+	return fields, nil
 }
 
 // rewrite writes the columns of an order that follow from the fields that a correction

@@ -52,13 +52,11 @@ func (t *tx) EraseOrder(ctx context.Context, o order.LockedOrder, cause order.Ca
 	if err != nil {
 		return false, err
 	}
-	event := order.Event{Type: order.OrderUpdated, By: cause.By, At: cause.At}
-	if err := t.appendEvent(ctx, o, event, order.ErasedFields...); err != nil {
-		return false, err
-	}
-	return true, t.appendAudit(ctx, o.MerchantID, order.AuditEntry{
+	t.addEvent(o, order.Event{Type: order.OrderUpdated, By: cause.By, At: cause.At}, order.ErasedFields...)
+	t.addAudit(o.MerchantID, order.AuditEntry{
 		At: cause.At, Action: order.AuditErased, By: cause.By, LegacyID: o.LegacyID, Reference: o.Reference,
 	})
+	return true, nil
 }
 
 // eraseTraces removes the personal data of an order outside of its row.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -225,66 +224,4 @@ func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]
 func (db *DB) CommitVersion() (string, bool) {
 	version, ok := db.sql.CommitVersion()
 	return string(version[:]), ok
-}
-
-// appendEvent writes an event of an order and gives it the merchant's next number,
-// and its entry in the audit log; fields are the changed fields of OrderUpdated. It is
-// the last statement of a change: it locks the merchant's row until the transaction
-// ends.
-func (t *tx) appendEvent(ctx context.Context, o order.LockedOrder, event order.Event, fields ...string) error {
-	var moved stateCounts
-	moved.move(event.From, event.To)
-	version, chain, err := t.takeEvents(ctx, o.MerchantID, 1, moved)
-	if err != nil {
-		return err
-	}
-	event.Seq = version.Event
-	if err := t.insert(ctx, insertEvents, eventValues(nil, version.Nonce, o, event)); err != nil {
-		return err
-	}
-	return t.insert(ctx, insertAudit, chain.add(nil, event.Audit(o, fields...)))
-}
-
-// takeEvents takes the next n event numbers of a merchant, and as many numbers of its
-// audit log, and adds what the events change to its numbers of orders. It returns the
-// data version that the merchant has after the transaction: the last of the numbers and
-// the nonce of the events. The merchant's row stays locked until the transaction ends, so
-// numbers are in commit order and have no gaps.
-func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int, moved stateCounts) (order.DataVersion, auditChain, error) {
-	version := order.DataVersion{Nonce: newNonce()}
-	var args []any
-	for _, state := range order.States() {
-		args = append(args, moved[state])
-	}
-	var last int64
-	var hash []byte
-	if err := t.QueryRow(ctx, takeNumbers, append(args, n, version.Nonce, merchantID), &version.Event, &last, &hash); err != nil {
-		return version, auditChain{}, err
-	}
-	*t.changed = append(*t.changed, merchantID)
-	chain, err := t.chainBefore(ctx, merchantID, last, n, hash)
-	return version, chain, err
-}
-
-// takeNumbers is the statement of takeEvents. The parameters of the states have their
-// numbers, and the others follow.
-var takeNumbers = fmt.Sprintf(`UPDATE merchants SET `+stateColumns(`in_state_%[1]d = in_state_%[1]d + $%[1]d`)+`,
-		last_event = last_event + $%[1]d, audit_seq = audit_seq + $%[1]d, data_nonce = $%[2]d WHERE id = $%[3]d
-	RETURNING last_event, audit_seq, (SELECT hash FROM audit WHERE merchant_id = $%[3]d AND seq = audit_seq - $%[1]d)`,
-	order.NumStates, order.NumStates+1, order.NumStates+2)
-
-// newNonce returns a random number, never 0.
-func newNonce() int64 { return 1 + rand.Int64N(math.MaxInt64) }
-
-var insertEvents = sqldb.NewBulkInsert("events", `merchant_id, seq, nonce, type, actor, at, legacy_id, order_day,
-	from_state, to_state, reason, invoice_id, token_id, request_id`, "")
-
-// eventValues appends the values of a row of insertEvents.
-func eventValues(values []any, nonce int64, o order.LockedOrder, e order.Event) []any {
-	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
-	invoice := sql.NullInt64{Int64: e.InvoiceID, Valid: e.InvoiceID != 0}
-	token := sql.NullInt64{Int64: e.By.TokenID, Valid: e.By.TokenID != 0}
-	request := sql.NullString{String: e.By.RequestID, Valid: e.By.RequestID != ""}
-	return append(values, o.MerchantID, e.Seq, nonce, int64(e.Type), int64(e.By.Actor), e.At.Unix(), o.LegacyID, int64(order.DayOf(o.CreatedAt)),
-		int64(e.From), int64(e.To), reason, invoice, token, request)
 }

@@ -2,14 +2,12 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/orderpb"
@@ -60,8 +58,7 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause or
 			part = part[:min(len(part), limit)]
 		}
 		part = part[:distinctReferences(part)]
-		timeout := db.dialect.TxTimeout + time.Duration(len(part))*db.dialect.TxTimeoutPerOrder
-		err := db.inTxWithin(ctx, timeout, "add", func(t *tx) error {
+		err := db.inTx(ctx, "add", func(t *tx) error {
 			return (&importTx{tx: t}).importAll(ctx, part, cause)
 		})
 		if err != nil {
@@ -104,11 +101,11 @@ func distinctReferences(items []*importItem) int {
 	return len(items)
 }
 
-// importAll locks rows in an order in which transactions cannot deadlock: those
-// of one merchant after those of another. Rows that other changes need follow
-// the new orders, and the counter, which all merchants share, comes last: these
-// are locked for a short time.
+// importAll locks rows in an order in which transactions cannot deadlock: new orders,
+// then the rows that other changes need (see merchantRecords), and last the counter,
+// which all merchants share. These are locked for a short time.
 func (in *importTx) importAll(ctx context.Context, items []*importItem, cause order.Cause) error {
+	in.limit.extend(len(items))
 	if err := in.readLegacyIDCounter(ctx); err != nil {
 		return err
 	}
@@ -128,6 +125,9 @@ func (in *importTx) importAll(ctx context.Context, items []*importItem, cause or
 		if item.legacyID != 0 {
 			item.result = order.ImportResult{Status: order.Created, LegacyID: item.legacyID}
 			created[item.Order.MerchantID] = append(created[item.Order.MerchantID], item)
+			in.addEvent(order.LockedOrder{
+				MerchantID: item.Order.MerchantID, LegacyID: item.legacyID, Reference: item.Order.Reference, CreatedAt: item.Order.CreatedAt,
+			}, order.Event{Type: order.OrderCreated, By: cause.By, At: cause.At, To: item.Order.State})
 		}
 	}
 	merchants := slices.Sorted(maps.Keys(created))
@@ -140,13 +140,8 @@ func (in *importTx) importAll(ctx context.Context, items []*importItem, cause or
 			return fmt.Errorf("insert words of orders of merchant %d: %w", id, err)
 		}
 	}
-	for _, id := range merchants {
-		if err := in.addDays(ctx, id, created[id]); err != nil {
-			return fmt.Errorf("add to day counts of merchant %d: %w", id, err)
-		}
-		if err := in.appendEvents(ctx, id, created[id], cause); err != nil {
-			return fmt.Errorf("append events of merchant %d: %w", id, err)
-		}
+	if err := in.writeRecords(ctx); err != nil {
+		return err
 	}
 	_, err = in.Exec(ctx, `UPDATE counters SET last = $1 WHERE name = 'order' AND last < $1`, in.lastLegacyID)
 	return err
@@ -231,53 +226,4 @@ func (in *importTx) insertWords(ctx context.Context, items []*importItem) error 
 		}
 	}
 	return in.db.words.Add(ctx, in, words)
-}
-
-// addDays adds new orders of a merchant to the day counts.
-func (in *importTx) addDays(ctx context.Context, merchantID int64, items []*importItem) error {
-	type dayState struct {
-		day   order.Day
-		state order.State
-	}
-	counts := make(map[dayState]int64)
-	for _, item := range items {
-		counts[dayState{order.DayOf(item.Order.CreatedAt), item.Order.State}]++
-	}
-	var values []any
-	for _, k := range slices.SortedFunc(maps.Keys(counts), func(a, b dayState) int {
-		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.state, b.state))
-	}) {
-		values = append(values, merchantID, int64(k.day), int64(k.state), counts[k])
-	}
-	return in.insert(ctx, addDayCounts, values)
-}
-
-// appendEvents writes the events of a merchant's new orders, and their entries in the
-// audit log.
-func (in *importTx) appendEvents(ctx context.Context, merchantID int64, items []*importItem, cause order.Cause) error {
-	var moved stateCounts
-	for _, item := range items {
-		moved.move(0, item.Order.State)
-	}
-	version, chain, err := in.takeEvents(ctx, merchantID, len(items), moved)
-	if err != nil {
-		return err
-	}
-	values := make([]any, 0, len(items)*insertEvents.Columns)
-	entries := make([]any, 0, len(items)*insertAudit.Columns)
-	for i, item := range items {
-		o := order.LockedOrder{
-			MerchantID: merchantID, LegacyID: item.legacyID, Reference: item.Order.Reference, CreatedAt: item.Order.CreatedAt,
-		}
-		event := order.Event{
-			Seq: version.Event - int64(len(items)-1-i), Type: order.OrderCreated, By: cause.By,
-			At: cause.At, To: item.Order.State,
-		}
-		values = eventValues(values, version.Nonce, o, event)
-		entries = chain.add(entries, event.Audit(o))
-	}
-	if err := in.insert(ctx, insertEvents, values); err != nil {
-		return err
-	}
-	return in.insert(ctx, insertAudit, entries)
 }

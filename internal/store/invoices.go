@@ -159,7 +159,8 @@ func (t *tx) recordInvoice(ctx context.Context, o order.LockedOrder, slots int, 
 	if err != nil {
 		return err
 	}
-	return t.appendEvent(ctx, o, order.Event{Type: kind, By: cause.By, At: cause.At, InvoiceID: id})
+	t.addEvent(o, order.Event{Type: kind, By: cause.By, At: cause.At, InvoiceID: id})
+	return nil
 }
 
 // ReleaseInvoice implements order.Tx.

@@ -43,7 +43,8 @@ func (db *DB) AddLink(ctx context.Context, key order.LinkKey, entry order.AuditE
 		if stored, err = readLinkKey(ctx, t); err != nil {
 			return err
 		}
-		return t.appendAudit(ctx, entry.MerchantID, entry)
+		t.addAudit(entry.MerchantID, entry)
+		return nil
 	})
 	return stored, err
 }
@@ -55,6 +56,7 @@ func (db *DB) ReplaceLinkKey(ctx context.Context, key order.LinkKey, entry order
 		if err != nil {
 			return err
 		}
-		return t.appendAudit(ctx, entry.MerchantID, entry)
+		t.addAudit(entry.MerchantID, entry)
+		return nil
 	})
 }

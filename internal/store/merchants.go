@@ -20,7 +20,8 @@ func (t *tx) AddMerchant(ctx context.Context, merchant order.Merchant, entry ord
 		return err
 	}
 	if n > 0 {
-		return t.appendAudit(ctx, merchant.ID, entry)
+		t.addAudit(merchant.ID, entry)
+		return nil
 	}
 	var name string
 	if err := t.QueryRow(ctx, `SELECT name FROM merchants WHERE id = $1`, []any{merchant.ID}, &name); err != nil {
@@ -136,7 +137,8 @@ func (t *tx) UpdateMerchant(ctx context.Context, m order.Merchant, entry order.A
 	if err != nil {
 		return err
 	}
-	return t.appendAudit(ctx, m.ID, entry)
+	t.addAudit(m.ID, entry)
+	return nil
 }
 
 // merchantExists reports whether there is a merchant with that id.

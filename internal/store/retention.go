@@ -55,10 +55,6 @@ func (t *tx) DeleteOrder(ctx context.Context, o order.LockedOrder, cause order.C
 	if err != nil {
 		return false, err
 	}
-	if err := t.insert(ctx, addDayCounts, []any{o.MerchantID, int64(order.DayOf(o.CreatedAt)), int64(o.State), -1}); err != nil {
-		return false, err
-	}
-	return true, t.appendEvent(ctx, o, order.Event{
-		Type: order.OrderDeleted, By: cause.By, At: cause.At, From: o.State,
-	})
+	t.addEvent(o, order.Event{Type: order.OrderDeleted, By: cause.By, At: cause.At, From: o.State})
+	return true, nil
 }

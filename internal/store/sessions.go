@@ -90,10 +90,10 @@ func (t *tx) AddLoginLink(ctx context.Context, hash token.Hash, link token.Login
 	by := sql.NullInt64{Int64: link.CreatedBy, Valid: link.CreatedBy != 0}
 	_, err := t.Exec(ctx, `INSERT INTO login_links (hash, merchant_id, created_by, scopes, expires_at) VALUES ($1, $2, $3, $4, $5)`,
 		hash[:], link.MerchantID, by, int64(link.Scopes), seconds(link.ExpiresAt))
-	if err != nil {
-		return err
+	if err == nil {
+		t.addAudit(entry.MerchantID, entry)
 	}
-	return t.appendAudit(ctx, entry.MerchantID, entry)
+	return err
 }
 
 // TakeLoginLink implements token.Tx. The DELETE locks the row.

@@ -127,7 +127,8 @@ func (t *tx) AddToken(ctx context.Context, hash token.Hash, added token.Token, e
 		return 0, err
 	}
 	entry.SubjectID = id
-	return id, t.appendAudit(ctx, added.MerchantID, entry)
+	t.addAudit(added.MerchantID, entry)
+	return id, nil
 }
 
 // expectMerchant returns order.ErrMerchantNotFound if there is no merchant with that id.
@@ -149,7 +150,8 @@ func (t *tx) RevokeToken(ctx context.Context, id int64, at time.Time, entry orde
 	if err := t.update(ctx, token.ErrUnknown, `UPDATE tokens SET revoked_at = $1 WHERE id = $2`, seconds(at), id); err != nil {
 		return err
 	}
-	return t.appendAudit(ctx, entry.MerchantID, entry)
+	t.addAudit(entry.MerchantID, entry)
+	return nil
 }
 
 // UnrevokedTokens implements token.Tx.

@@ -29,6 +29,7 @@ func (t *tx) LockOrder(ctx context.Context, merchantID int64, id order.Identifie
 		return order.LockedOrder{}, order.ErrNotFound
 	}
 	t.lockedOrder = o.LegacyID
+	t.limit.extend(1)
 	o.CreatedAt, o.ExpiresAt, o.NextRevision = time.Unix(createdAt, 0).UTC(), timeOf(expiresAt), order.NextRevision(o.Revision)
 	return o, err
 }
@@ -40,22 +41,8 @@ func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State
 	if err != nil {
 		return err
 	}
-	low, high, n := o.State, to, -1
-	if to < o.State {
-		// The lower state first, so that two transactions cannot deadlock.
-		low, high, n = to, o.State, +1
-	}
-	day := int64(order.DayOf(o.CreatedAt))
-	values := []any{o.MerchantID, day, int64(low), n, o.MerchantID, day, int64(high), -n}
-	if err := t.insert(ctx, addDayCounts, values); err != nil {
-		return err
-	}
-	return t.appendEvent(ctx, o, order.Event{
+	t.addEvent(o, order.Event{
 		Type: order.OrderStateChanged, By: cause.By, At: cause.At, From: o.State, To: to, Reason: cause.Reason,
 	})
+	return nil
 }
-
-// addDayCounts adds to day counts. Each day and state may occur only once in a
-// statement.
-var addDayCounts = sqldb.NewBulkInsert("order_days", "merchant_id, day, state, orders",
-	" ON CONFLICT (merchant_id, day, state) DO UPDATE SET orders = order_days.orders + excluded.orders")

@@ -16,7 +16,9 @@ import (
 type tx struct {
 	sqldb.Querier
 	db          *DB
+	limit       *txLimit
 	lockedOrder int64 // legacy id of the last order that was locked; 0: none
+	records     []*merchantRecords
 	// changed collects the merchants whose events were written, at every attempt.
 	changed *[]int64
 }
@@ -26,27 +28,58 @@ func (db *DB) InTx(ctx context.Context, fn func(order.Tx) error) error {
 	return db.inTx(ctx, "change", func(t *tx) error { return fn(t) })
 }
 
-// inTx runs fn in a transaction, with the time limit of a change.
+// inTx runs fn in a transaction, writes the records of its changes, and retries both if
+// the database asks for that. A limit that grows with the orders of the transaction is
+// that of the whole: the wait for a connection and for locks, all statements and the
+// commit. A commit that the limit interrupts may have happened or not; its error is
+// order.ErrUnavailable, never nil.
 func (db *DB) inTx(ctx context.Context, operation string, fn func(*tx) error) error {
-	return db.inTxWithin(ctx, db.dialect.TxTimeout, operation, fn)
-}
-
-// inTxWithin runs fn in a transaction and retries it if the database asks for
-// that. timeout, 0 for none, limits the whole: the wait for a connection and for
-// locks, all statements and the commit. A commit that the limit interrupts may
-// have happened or not; its error is order.ErrUnavailable, never nil.
-func (db *DB) inTxWithin(ctx context.Context, timeout time.Duration, operation string, fn func(*tx) error) error {
 	defer db.timed(operation)()
-	ctx, cancel := withTimeout(ctx, timeout)
-	defer cancel()
+	ctx, limit := limitTx(ctx, db.dialect)
+	defer limit.stop()
 	var changed []int64
-	err := sqldb.RetryTx(ctx, db.sql, func(q sqldb.Querier) error { return fn(&tx{Querier: q, db: db, changed: &changed}) })
+	err := sqldb.RetryTx(ctx, db.sql, func(q sqldb.Querier) error {
+		t := &tx{Querier: q, db: db, limit: limit, changed: &changed}
+		if err := fn(t); err != nil {
+			return err
+		}
+		return t.writeRecords(ctx)
+	})
 	db.onEvents.notify(changed)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		// The error of a statement need not say that it failed for this reason.
-		err = fmt.Errorf("%w: %w", err, ctx.Err())
+		err = fmt.Errorf("%w: %w", err, context.Cause(ctx))
 	}
 	return db.wrap(err)
+}
+
+// txLimit is the time limit of a transaction.
+type txLimit struct {
+	timer    *time.Timer // nil: there is no limit
+	ends     time.Time
+	perOrder time.Duration
+	stop     func()
+}
+
+// limitTx returns a context with the limit of a transaction without orders.
+func limitTx(ctx context.Context, d *sqldb.Dialect) (context.Context, *txLimit) {
+	if d.TxTimeout == 0 {
+		return ctx, &txLimit{stop: func() {}}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(d.TxTimeout, func() { cancel(context.DeadlineExceeded) })
+	return ctx, &txLimit{
+		timer: timer, ends: time.Now().Add(d.TxTimeout), perOrder: d.TxTimeoutPerOrder,
+		stop: func() { timer.Stop(); cancel(nil) },
+	}
+}
+
+// extend adds the time for more orders.
+func (l *txLimit) extend(orders int) {
+	if l.timer != nil && l.timer.Stop() {
+		l.ends = l.ends.Add(time.Duration(orders) * l.perOrder)
+		l.timer.Reset(time.Until(l.ends))
+	}
 }
 
 // OnEvents implements order.Store.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/webhook"
 )
@@ -130,7 +131,7 @@ func (t *tx) saveProgress(ctx context.Context, lease webhook.Lease, p webhook.Pr
 		err = t.addDelivery(ctx, lease.Key, *delivery)
 	}
 	if err == nil && p.Failure != nil {
-		err = t.appendFailure(ctx, lease.MerchantID, *p.Failure)
+		t.addFailure(lease.MerchantID, *p.Failure)
 	}
 	return suspended.Valid, err
 }
@@ -151,24 +152,10 @@ func (t *tx) saveOnlyDelivery(ctx context.Context, lease webhook.Lease, delivery
 	return t.addDelivery(ctx, lease.Key, *delivery)
 }
 
-var insertWebhookEvent = sqldb.NewBulkInsert("events", `merchant_id, seq, nonce, type, actor, at, legacy_id, order_day,
-	from_state, to_state, reason, webhook_id`, "")
-
-// appendFailure writes the event of an endpoint that the service disables, which has no
-// order, and its entry in the audit log. Like appendEvent it locks the merchant's row.
-func (t *tx) appendFailure(ctx context.Context, merchantID int64, f webhook.Failure) error {
-	version, chain, err := t.takeEvents(ctx, merchantID, 1, stateCounts{})
-	if err != nil {
-		return err
-	}
-	e := f.Event
-	err = t.insert(ctx, insertWebhookEvent, []any{
-		merchantID, version.Event, version.Nonce, int64(e.Type), int64(e.By.Actor), e.At.Unix(), 0, 0, 0, 0, string(e.Reason), e.WebhookID,
-	})
-	if err != nil {
-		return err
-	}
-	return t.insert(ctx, insertAudit, chain.add(nil, f.Audit))
+// addFailure records the event of an endpoint that the service disables, which has no
+// order, and its entry in the audit log.
+func (t *tx) addFailure(merchantID int64, f webhook.Failure) {
+	t.add(merchantID, recordedEvent{Event: f.Event, order: order.LockedOrder{MerchantID: merchantID, CreatedAt: time.Unix(0, 0)}}, f.Audit)
 }
 
 // ReleaseWebhook implements webhook.Store.
