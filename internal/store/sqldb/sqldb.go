@@ -36,7 +36,8 @@ var (
 type Querier interface {
 	// Exec returns the number of rows that the statement changed.
 	Exec(ctx context.Context, text string, args ...any) (int64, error)
-	// Query returns rows that the caller must close.
+	// Query returns rows that the caller must close. Those of a transaction are closed
+	// at its end.
 	Query(ctx context.Context, text string, args ...any) (Rows, error)
 	// QueryRow scans the first row. It returns sql.ErrNoRows if there is none.
 	QueryRow(ctx context.Context, text string, args []any, dest ...any) error

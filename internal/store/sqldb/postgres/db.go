@@ -121,9 +121,12 @@ func (db *DB) inTx(ctx context.Context, options pgx.TxOptions, fn func(sqldb.Que
 		defer cancel()
 		_ = tx.Rollback(ctx)
 	}()
-	if err := fn(querier{on: tx, timeout: db.timeout}); err != nil {
+	var last lastRows
+	defer last.close() // before the rollback
+	if err := fn(querier{on: tx, timeout: db.timeout, last: &last}); err != nil {
 		return err
 	}
+	last.close()
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}

@@ -23,10 +23,25 @@ type querier struct {
 		Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
 	}
 	timeout time.Duration // of each statement, including the wait for a connection
+	last    *lastRows     // of a transaction; nil: statements have connections of their own
+}
+
+// lastRows are the newest rows of a transaction, the only ones that can be open.
+type lastRows struct{ rows }
+
+// close closes the rows if a caller has left them open: the connection runs no other
+// statement before, not even COMMIT.
+func (l *lastRows) close() {
+	if l.Rows != nil {
+		_ = l.Close()
+	}
 }
 
 // WithoutTimeout implements sqldb.Querier.
-func (q querier) WithoutTimeout() sqldb.Querier { return querier{on: q.on, timeout: longTimeout} }
+func (q querier) WithoutTimeout() sqldb.Querier {
+	q.timeout = longTimeout
+	return q
+}
 
 // Exec implements sqldb.Querier.
 func (q querier) Exec(ctx context.Context, text string, args ...any) (int64, error) {
@@ -50,7 +65,11 @@ func (q querier) Query(ctx context.Context, text string, args ...any) (sqldb.Row
 		cancel()
 		return nil, err
 	}
-	return rows{found, cancel}, nil
+	r := rows{found, cancel}
+	if q.last != nil {
+		q.last.rows = r
+	}
+	return r, nil
 }
 
 // QueryRow implements sqldb.Querier.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
@@ -15,7 +16,7 @@ import (
 func Run(t *testing.T, newDatabase func(t *testing.T) (open func() sqldb.DB)) {
 	for name, test := range map[string]func(t *testing.T, open func() sqldb.DB){
 		"arguments": testArguments, "scan": testScan, "rows": testRows, "transactions": testTransactions,
-		"panic": testPanic, "snapshot": testSnapshot, "commit version": testCommitVersion,
+		"panic": testPanic, "rows left open": testRowsLeftOpen, "snapshot": testSnapshot, "commit version": testCommitVersion,
 		"copy lock": testCopyLock, "context": testContext, "pool": testPool, "close": testClose,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,6 +102,36 @@ func testPanic(t *testing.T, open func() sqldb.DB) {
 		t.Errorf("%d rows after a panic", n)
 	}
 	mustExec(t, db, `INSERT INTO sample (id) VALUES (1)`)
+}
+
+// testRowsLeftOpen forgets to close rows: the transaction ends as if they were closed.
+func testRowsLeftOpen(t *testing.T, open func() sqldb.DB) {
+	db := setUp(t, open)
+	mustExec(t, db, `INSERT INTO sample (id) VALUES (1), (2)`)
+	forget := func(q sqldb.Querier) error {
+		rows, err := q.WithoutTimeout().Query(t.Context(), `SELECT id FROM sample`)
+		if err == nil && !rows.Next() {
+			err = errors.Join(errTest, rows.Err())
+		}
+		return err
+	}
+	began := time.Now()
+	testenv.NoError(t, db.Snapshot(t.Context(), forget))
+	testenv.NoError(t, db.InTx(t.Context(), func(q sqldb.Querier) error {
+		if _, err := q.Exec(t.Context(), `INSERT INTO sample (id) VALUES (3)`); err != nil {
+			return err
+		}
+		return forget(q)
+	}))
+	err := db.InTx(t.Context(), func(q sqldb.Querier) error { return errors.Join(forget(q), errTest) })
+	if !errors.Is(err, errTest) {
+		t.Errorf("error %v", err)
+	}
+	mustExec(t, open(), `INSERT INTO sample (id) VALUES (4)`)
+	mustExec(t, db, `INSERT INTO sample (id) VALUES (5)`)
+	if n := count(t, open()); n != 5 || time.Since(began) > 5*time.Second {
+		t.Errorf("%d rows after %v, want 5 at once", n, time.Since(began))
+	}
 }
 
 func testSnapshot(t *testing.T, open func() sqldb.DB) {

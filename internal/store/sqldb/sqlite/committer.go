@@ -262,6 +262,7 @@ func (c *committer) runAlone(tx *writeTx) {
 // the caller.
 func (c *committer) call(tx *writeTx) {
 	tx.err, tx.panicked = nil, nil
+	defer c.conn.closeRows()
 	defer func() { tx.panicked = recover() }()
 	if tx.err = tx.ctx.Err(); tx.err == nil {
 		tx.err = tx.fn(c.conn)

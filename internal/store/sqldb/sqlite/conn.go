@@ -25,6 +25,8 @@ type conn struct {
 	// wrote is set by statements that may have written, also if they failed: by all except
 	// a SELECT, and an INSERT, UPDATE or DELETE that Exec has run on no rows.
 	wrote bool
+	// open are rows that are not closed, and some that are: see closeRows.
+	open []*rows
 }
 
 // openConn opens a connection to an existing file.
@@ -94,7 +96,21 @@ func (c *conn) Query(ctx context.Context, text string, args ...any) (sqldb.Rows,
 	if err != nil {
 		return nil, err
 	}
-	return &rows{ctx: ctx, stmt: stmt, release: func() {}}, nil
+	for len(c.open) > 0 && c.open[len(c.open)-1].closed {
+		c.open = c.open[:len(c.open)-1]
+	}
+	r := &rows{ctx: ctx, stmt: stmt, release: func() {}}
+	c.open = append(c.open, r)
+	return r, nil
+}
+
+// closeRows closes rows that a caller has left open. They would keep the transaction of
+// the connection from ending.
+func (c *conn) closeRows() {
+	for _, r := range c.open {
+		_ = r.Close()
+	}
+	c.open = nil
 }
 
 // QueryRow implements sqldb.Querier.
