@@ -154,6 +154,7 @@ func (p *proxy) check(t *testing.T) {
 		status, text, err := p.send("GET", "/v2/events?after=2&wait=30", "", token...)
 		events <- fmt.Sprintf("%d %s, error %v", status, text, err)
 	}()
+	p.checkStrict(t)
 	if status, text, err := p.send("PATCH", "/v2/orders/T-1/accept", "", token...); status != 200 || err != nil {
 		t.Errorf("accept: %d %s, error %v", status, text, err)
 	}
@@ -183,8 +184,21 @@ func (p *proxy) check(t *testing.T) {
 			}
 		}
 	}
-	if refused != 2 {
-		t.Errorf("%d requests were refused, want 2", refused)
+	if refused != 3 {
+		t.Errorf("%d requests were refused, want 3", refused)
+	}
+}
+
+// checkStrict checks that browsers are told, once, to use https only.
+func (p *proxy) checkStrict(t *testing.T) {
+	t.Helper()
+	for _, path := range []string{"/", "/v2/orders", "/none"} {
+		response, err := p.client.Get(p.url + path)
+		testenv.NoError(t, err)
+		testenv.NoError(t, response.Body.Close())
+		if got := response.Header["Strict-Transport-Security"]; len(got) != 1 || got[0] != "max-age=31536000" {
+			t.Errorf("GET %s: Strict-Transport-Security %q", path, got)
+		}
 	}
 }
 

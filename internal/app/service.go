@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -127,7 +128,10 @@ func (s *Service) Handlers(local string, operatorsOnMain bool) (main, admin http
 		groups, _ := s.groups(local, true)
 		main = localOnly(s.handler(web.NewRouter(config, groups...)), main)
 	}
-	return main, admin
+	byHeader := config.Proxies.HTTPS
+	baseURL, _ := s.Settings.Addresses(local)
+	https := strings.HasPrefix(baseURL, "https:")
+	return web.StrictTransport(main, func(r *http.Request) bool { return https || byHeader(r) }), web.StrictTransport(admin, byHeader)
 }
 
 // localOnly returns a handler that serves requests of this machine with local, and those
@@ -184,7 +188,7 @@ func (s *Service) groups(local string, operatorsOnMain bool) (main, admin []web.
 	documents, pages := docpages.DocumentRoutes(s.Settings.BaseURL), docpages.PageRoutes(baseURL)
 	people := console.Console{
 		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
-		MerchantURL: baseURL, Audience: console.Operators,
+		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators,
 	}
 	// The admin port has an address of its own, so its pages and documents do not know their URL.
 	operatorPages, operatorSignIn := people.Routes()

@@ -27,7 +27,7 @@ type Serve struct {
 	AdminListen          string `name:"admin-listen" placeholder:"HOST:PORT" help:"Address for /metrics, /operator, the details of /readyz and /debug/pprof. Empty: /metrics and /operator are on --listen if only this machine can reach it: it is a loopback address, and neither --trusted-proxies nor --base-url says that a proxy is in front."`
 	TLSCert              string `name:"tls-cert" placeholder:"FILE" help:"Certificate in PEM form, followed by those of its issuers, for HTTPS. It is read again when it changes, and also used for --admin-listen, unless that is a loopback address."`
 	TLSKey               string `name:"tls-key" placeholder:"FILE" help:"Private key of --tls-cert in PEM form."`
-	TrustedProxies       string `name:"trusted-proxies" placeholder:"CIDR,..." help:"Networks of the proxies whose headers X-Forwarded-For and Forwarded name the client's address."`
+	TrustedProxies       string `name:"trusted-proxies" placeholder:"CIDR,..." help:"Networks of the proxies whose headers X-Forwarded-For, X-Forwarded-Proto and Forwarded name the client's address, and say whether it uses https."`
 	RateLimit            string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many; at most 10000. 0: no limit, also none for requests in flight and failed sign-ins."`
 	MaxConnections       string `name:"max-connections" placeholder:"N" help:"Connections at a time, and requests in progress. Empty: half of the limit on open files, 10000 at most."`
 	IdleTimeout          string `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed. Set it longer than the time after which a proxy closes its own."`

@@ -34,6 +34,8 @@ type Console struct {
 	// BaseURL is the URL of the service. Its path is the prefix of every link; https
 	// makes the cookies secure also behind a proxy that ends TLS.
 	BaseURL string
+	// Proxies are those that tell whether a browser uses https, if BaseURL does not.
+	Proxies web.TrustedProxies
 	// MerchantURL is the URL at which merchants sign in, for login links. Empty: BaseURL.
 	MerchantURL string
 	Audience    Audience
@@ -110,9 +112,11 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			web.PublicRoute(http.MethodGet, "/assets/{asset}", s.asset),
 			web.PublicRoute(http.MethodPost, "/language", s.setLanguage),
 			web.PublicRoute(http.MethodPost, "/sign-out", s.signOut),
-			web.PublicRoute(http.MethodGet, "/login/{secret}", s.loginLink),
-			web.PublicRoute(http.MethodPost, "/login/{secret}", s.useLoginLink),
 		},
+	}
+	if c.Audience&Merchants != 0 {
+		pages.Routes = append(pages.Routes, web.PublicRoute(http.MethodGet, "/login/{secret}", s.loginLink),
+			web.PublicRoute(http.MethodPost, "/login/{secret}", s.useLoginLink))
 	}
 	if c.Audience&Operators != 0 {
 		pages.Routes = append(pages.Routes, s.operatorRoutes()...)

@@ -42,27 +42,40 @@ func (s *site) find(r *web.Request) (token.Session, token.Grant, error) {
 	if err != nil {
 		return token.Session{}, token.Grant{}, token.ErrNoSession
 	}
+	find := s.Sessions.Find
 	if r.Header.Get(backgroundHeader) != "" {
-		return s.Sessions.Look(r.Context(), cookie.Value, r.Address())
+		find = s.Sessions.Look
 	}
-	return s.Sessions.Find(r.Context(), cookie.Value, r.Address())
+	session, grant, err := find(r.Context(), cookie.Value, r.Address())
+	if err == nil && s.notServed(grant) != "" {
+		// A cookie of the other port.
+		return token.Session{}, token.Grant{}, token.ErrNoSession
+	}
+	return session, grant, err
 }
 
 const (
 	sessionCookie = "session"
+	// operatorCookie is that of a site for operators only. Browsers send a cookie to all
+	// ports of a host.
+	operatorCookie = "operator-session"
 	// hostPrefix makes browsers refuse the cookie unless it is Secure and of this
 	// host alone (RFC 6265bis). They refuse it with http.
 	hostPrefix = "__Host-"
 )
 
 // secure reports whether the browser sent a request with https.
-func (s *site) secure(r *http.Request) bool { return s.https || r.TLS != nil }
+func (s *site) secure(r *http.Request) bool { return s.https || s.Proxies.HTTPS(r) }
 
 func (s *site) cookieName(r *http.Request) string {
-	if s.secure(r) {
-		return hostPrefix + sessionCookie
+	name := sessionCookie
+	if s.Audience == Operators {
+		name = operatorCookie
 	}
-	return sessionCookie
+	if s.secure(r) {
+		return hostPrefix + name
+	}
+	return name
 }
 
 // setSession gives the secret of a session to the browser, or takes it back if it is

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// TrustedProxies are the networks of the proxies whose headers Forwarded and
-// X-Forwarded-For are believed.
+// TrustedProxies are the networks of the proxies whose headers Forwarded, X-Forwarded-For
+// and X-Forwarded-Proto are believed.
 type TrustedProxies []netip.Prefix
 
 // Client returns the address of the client of a request, the zero address if the

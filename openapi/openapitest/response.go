@@ -13,7 +13,7 @@ import (
 )
 
 // httpHeaders are headers that belong to HTTP itself, and need no description.
-var httpHeaders = []string{"Connection", "Content-Length", "Content-Type", "Date", "Transfer-Encoding", "Vary"}
+var httpHeaders = []string{"Connection", "Content-Length", "Content-Type", "Date", "Strict-Transport-Security", "Transfer-Encoding", "Vary"}
 
 // responseViolations compares a response with the one described for its status.
 func (e Exchange) responseViolations(described *response) []string {
