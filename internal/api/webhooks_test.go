@@ -1,10 +1,12 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -125,6 +127,52 @@ func TestWebhookFailure(t *testing.T) {
 	}
 	s.Send(hooks, "POST", "/v2/webhooks/1/redeliver", fmt.Sprintf(`{"event":%d}`, before+1)).WantText(t, http.StatusOK, `"type":"webhook.failed"`)
 	s.Send(s.merchant, "GET", "/v2/orders?itemsPerPage=1", "").WantStatus(t, http.StatusOK)
+}
+
+// arrivals is a Poster that says when a message arrives.
+type arrivals chan struct{}
+
+// Post implements webhook.Poster.
+func (a arrivals) Post(context.Context, webhook.Message) webhook.Result {
+	a <- struct{}{}
+	return webhook.Result{Status: http.StatusNoContent}
+}
+
+// TestBulkWakesWebhooks changes orders in bulk, one after the delivery of the other: the
+// deliveries come at once, like those of single changes. If they came with the polls of
+// the sender, they would come a second apart.
+func TestBulkWakesWebhooks(t *testing.T) {
+	t.Parallel()
+	arrived := make(arrivals, 100)
+	s := startWith(t, apptest.Setup{Poster: arrived})
+	var running sync.WaitGroup
+	running.Go(func() { s.Sender.Run(t.Context()) })
+	t.Cleanup(running.Wait)
+	s.Send(s.operator, "POST", "/operator/merchants/355/webhooks", `{"url":"https://hooks.example.com/a"}`).WantStatus(t, http.StatusCreated)
+	for name, change := range map[string]func(i int){
+		"single": func(i int) {
+			path := fmt.Sprintf("/operator/merchants/355/orders/R-%d/state", i)
+			s.Send(s.operator, "POST", path, `{"state":"in-processing"}`).WantStatus(t, http.StatusOK)
+		},
+		"bulk": func(i int) {
+			line := fmt.Sprintf(`{"merchantId":355,"reference":"R-%d","state":"canceled"}`, 4+i)
+			s.Send(s.operator, "POST", "/operator/orders/transitions", line).WantStatus(t, http.StatusOK)
+		},
+		"import": func(i int) {
+			s.MustImport(apitest.Incoming(registered(apitest.MerchantID, 300+int64(i), fmt.Sprintf("W-%d", i))))
+		},
+	} {
+		fastest := time.Hour // the machine may be busy
+		for i := range 4 {
+			begun := time.Now()
+			change(i + 1)
+			<-arrived
+			fastest = min(fastest, time.Since(begun))
+		}
+		if fastest > 600*time.Millisecond {
+			t.Errorf("%s: no delivery came sooner than after %v", name, fastest)
+		}
+	}
 }
 
 // TestWebhookKeys checks that a repeated request with a key adds one webhook and that
