@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -213,6 +214,32 @@ func TestSuspension(t *testing.T) {
 		time.Sleep(time.Minute)
 		if n := len(r.after(5)); n != 295 {
 			t.Errorf("%d messages after the merchant was resumed", n)
+		}
+	})
+}
+
+// TestEnabledEndsPause enables an active endpoint that waits after a failure: it gets its
+// events at once.
+func TestEnabledEndsPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var up atomic.Bool
+		r := &recorder{took: func(string) time.Duration {
+			if up.Load() {
+				return time.Millisecond
+			}
+			return time.Hour
+		}}
+		w := openWorld(t, r)
+		e := w.addEndpoints(1, 1)[0]
+		w.addEvents(1, "A", 3)
+		w.run(r, func(o *webhook.Options) { o.Wait = func(int) time.Duration { return 8 * time.Hour } })
+		time.Sleep(15 * time.Second)
+		up.Store(true)
+		testenv.NoError(t, enable(true)(w, &e))
+		time.Sleep(time.Second)
+		if n := len(r.after(1)); n != 3 {
+			t.Errorf("%d messages after the failure", n)
 		}
 	})
 }

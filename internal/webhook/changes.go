@@ -87,6 +87,9 @@ func (e *Endpoint) update(c Change, at time.Time) (fields []string) {
 		fields = append(fields, "types")
 		e.Types = *c.Types
 	}
+	if c.Enabled != nil && *c.Enabled {
+		e.retryNow() // also if it is active, and only waits
+	}
 	if c.Enabled != nil && *c.Enabled != (e.State == Active) {
 		state := Disabled
 		if *c.Enabled {
