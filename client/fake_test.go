@@ -19,7 +19,7 @@ const secret = "mo_SecretSecretSecret1234"
 
 // Minimal responses of the service.
 const (
-	goodOrder = `{"order":{"id":"SF-1","state":"registered","countryCode":"GR","hasInvoice":false,"subTotalItemsAmount":2780,"totalItemsAmount":3180,` +
+	goodOrder = `{"order":{"id":"SF-1","state":"registered","countryCode":"GR","hasInvoice":false,"subTotalItemsAmount":2780,"totalItemsAmount":3180,"currency":"EUR",` +
 		`"createdAt":"2026-11-20 08:15:30","updatedAt":null,"expiresAt":"2026-11-22 08:15:30","dispatchUntil":null,` +
 		`"customer":{"userId":1,"email":"a@example.com","phone":null,"firstName":"Άννα","lastName":"B"},` +
 		`"addressDetails":{},"invoiceDetails":null,"invoices":[],"carrier":{},"payment":{"name":"cod"},"lineItems":[]}}`

@@ -62,7 +62,7 @@ func TestOrderAgainstService(t *testing.T) {
 	testenv.NoError(t, json.Unmarshal(ingesttest.Document(2), &document))
 	want := client.Order{
 		Reference: ingesttest.Reference(2), State: client.Registered, CountryCode: "GR", HasInvoice: document.InvoiceDetails != nil,
-		SubTotalItemsAmount: document.Subtotal, TotalItemsAmount: document.Total, CreatedAt: ingesttest.CreatedAt(2), ExpiresAt: document.ExpiresAt,
+		SubTotalItemsAmount: document.Subtotal, TotalItemsAmount: document.Total, Currency: "EUR", CreatedAt: ingesttest.CreatedAt(2), ExpiresAt: document.ExpiresAt,
 		Customer: document.Customer, Address: document.Address, InvoiceDetails: document.InvoiceDetails, Invoices: []client.Invoice{},
 		Payment: client.Payment{Name: "bank-transfer"}, Tag: got.Tag, LineItems: got.LineItems,
 		Carrier: client.Carrier{ShipmentID: 920_002, Name: "ACS", DeliveryName: "Παράδοση στο σπίτι", DeliveryKey: "courier"},

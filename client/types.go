@@ -43,6 +43,7 @@ type Summary struct {
 	CountryCode      string    `json:"countryCode"`
 	HasInvoice       bool      `json:"hasInvoice"`       // whether the customer requested an invoice
 	TotalItemsAmount int64     `json:"totalItemsAmount"` // minor units
+	Currency         string    `json:"currency"`         // ISO 4217, the currency of the amount; empty from a service that does not tell
 	CreatedAt        time.Time `json:"createdAt"`
 	UpdatedAt        time.Time `json:"updatedAt,omitzero"` // zero: never changed
 	Customer         Customer  `json:"customer"`
@@ -66,6 +67,7 @@ type Order struct {
 	HasInvoice          bool            `json:"hasInvoice"`
 	SubTotalItemsAmount int64           `json:"subTotalItemsAmount"` // minor units: sum of the lines, before extra charges
 	TotalItemsAmount    int64           `json:"totalItemsAmount"`    // minor units: final amount
+	Currency            string          `json:"currency"`            // ISO 4217, of every amount; empty from a service that does not tell
 	CreatedAt           time.Time       `json:"createdAt"`
 	UpdatedAt           time.Time       `json:"updatedAt,omitzero"`     // zero: never changed
 	ExpiresAt           time.Time       `json:"expiresAt,omitzero"`     // zero: no expiry

@@ -27,13 +27,13 @@ func TestList(t *testing.T) {
 			"params": {"page": 1, "itemsPerPage": 10, "totalItems": 3, "status": null,
 				"dateFrom": "1970-01-01 00:00:00", "dateTo": "<today> 23:59:59"},
 			"orders": [
-				{"id": "SF-2026-000123", "state": "registered", "countryCode": "GR", "hasInvoice": true, "totalItemsAmount": 3180,
+				{"id": "SF-2026-000123", "state": "registered", "countryCode": "GR", "hasInvoice": true, "totalItemsAmount": 3180, "currency": "EUR",
 					"createdAt": "2026-11-20 08:15:30", "updatedAt": null,
 					"customer": {"userId": 222039, "email": "buyer@example.com", "phone": "2100000000", "firstName": "Maria", "lastName": "Pappa"}},
-				{"id": "m", "state": "registered", "countryCode": "", "hasInvoice": false, "totalItemsAmount": 5,
+				{"id": "m", "state": "registered", "countryCode": "", "hasInvoice": false, "totalItemsAmount": 5, "currency": "EUR",
 					"createdAt": "2026-05-01 12:00:00", "updatedAt": null,
 					"customer": {"userId": 0, "email": "", "phone": null, "firstName": "", "lastName": ""}},
-				{"id": "Rich.1_a-B", "state": "ready-for-shipment", "countryCode": "CY", "hasInvoice": true, "totalItemsAmount": 3525,
+				{"id": "Rich.1_a-B", "state": "ready-for-shipment", "countryCode": "CY", "hasInvoice": true, "totalItemsAmount": 3525, "currency": "EUR",
 					"createdAt": "2026-03-01 23:59:59", "updatedAt": "2026-03-02 01:02:03",
 					"customer": {"userId": 7, "email": "maria@example.com", "phone": "6900000001", "firstName": "Μαρία", "lastName": "Παππά"}}]}`)
 	})

@@ -47,7 +47,7 @@ const exampleV1 = `{
 
 const exampleV2 = `{"order": {
 	"id": "SF-2026-000123", "state": "registered", "countryCode": "GR", "hasInvoice": true,
-	"subTotalItemsAmount": 2780, "totalItemsAmount": 3180,
+	"subTotalItemsAmount": 2780, "totalItemsAmount": 3180, "currency": "EUR",
 	"createdAt": "2026-11-20 08:15:30", "updatedAt": null, "expiresAt": "2026-11-22 08:15:30", "dispatchUntil": null,
 	"customer": {"userId": 222039, "email": "buyer@example.com", "phone": "2100000000", "firstName": "Maria", "lastName": "Pappa"},
 	"addressDetails": {"street": "Ermou", "streetNumber": "12", "postCode": "14234", "city": "Nea Ionia",
@@ -116,7 +116,7 @@ const richV1 = `{
 
 const richV2 = `{"order": {
 	"id": "Rich.1_a-B", "state": "ready-for-shipment", "countryCode": "CY", "hasInvoice": true,
-	"subTotalItemsAmount": 3275, "totalItemsAmount": 3525,
+	"subTotalItemsAmount": 3275, "totalItemsAmount": 3525, "currency": "EUR",
 	"createdAt": "2026-03-01 23:59:59", "updatedAt": "2026-03-02 01:02:03", "expiresAt": "2026-03-04 00:00:00", "dispatchUntil": "2026-03-03 00:00:00",
 	"customer": {"userId": 7, "email": "maria@example.com", "phone": "6900000001", "firstName": "Μαρία", "lastName": "Παππά"},
 	"addressDetails": {"street": "Makariou", "streetNumber": "5", "postCode": "1065", "city": "Nicosia",
@@ -165,7 +165,7 @@ const minimalV1 = `{
 
 const minimalV2 = `{"order": {
 	"id": "m", "state": "registered", "countryCode": "", "hasInvoice": false,
-	"subTotalItemsAmount": 5, "totalItemsAmount": 5,
+	"subTotalItemsAmount": 5, "totalItemsAmount": 5, "currency": "EUR",
 	"createdAt": "2026-05-01 12:00:00", "updatedAt": null, "expiresAt": null, "dispatchUntil": null,
 	"customer": {"userId": 0, "email": "", "phone": null, "firstName": "", "lastName": ""},
 	"addressDetails": {"street": "", "streetNumber": "", "postCode": "", "city": "", "region": "", "regionCode": "", "country": "", "countryCode": ""},

@@ -57,6 +57,7 @@ type summaryView struct {
 	CountryCode      string       `json:"countryCode"`
 	HasInvoice       bool         `json:"hasInvoice"`
 	TotalItemsAmount int64        `json:"totalItemsAmount"`
+	Currency         string       `json:"currency"`
 	CreatedAt        string       `json:"createdAt"`
 	UpdatedAt        *string      `json:"updatedAt"`
 	Customer         customerView `json:"customer"`
@@ -82,6 +83,7 @@ func newListView(list orderapi.List, page order.Page, now time.Time) listView {
 			CountryCode:      o.CountryCode,
 			HasInvoice:       o.HasInvoice,
 			TotalItemsAmount: o.Total,
+			Currency:         o.Currency,
 			CreatedAt:        o.CreatedAt.UTC().Format(timeFormat),
 			UpdatedAt:        timeOf(o.UpdatedAt),
 			Customer:         customerView(o.Customer),

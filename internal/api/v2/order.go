@@ -50,6 +50,7 @@ type orderView struct {
 	HasInvoice          bool               `json:"hasInvoice"`
 	SubTotalItemsAmount int64              `json:"subTotalItemsAmount"`
 	TotalItemsAmount    int64              `json:"totalItemsAmount"`
+	Currency            string             `json:"currency"`
 	CreatedAt           string             `json:"createdAt"`
 	UpdatedAt           *string            `json:"updatedAt"`
 	ExpiresAt           *string            `json:"expiresAt"`
@@ -111,6 +112,7 @@ func newSingleView(o order.Order, storageURL string) singleView {
 		HasInvoice:          o.InvoiceDetails != nil,
 		SubTotalItemsAmount: o.Subtotal,
 		TotalItemsAmount:    o.Total,
+		Currency:            o.Currency,
 		CreatedAt:           o.CreatedAt.UTC().Format(timeFormat),
 		UpdatedAt:           timeOf(o.UpdatedAt),
 		ExpiresAt:           timeOf(o.ExpiresAt),
