@@ -3,10 +3,13 @@ package commands
 import (
 	"context"
 	"encoding/hex"
+	"errors"
+	"math"
 	"strconv"
 	"time"
 
 	"merchantorders/internal/app"
+	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/order"
 )
 
@@ -18,8 +21,11 @@ type auditCommand struct {
 	Action    string `placeholder:"WORD" help:"Only this action, such as order.state_changed."`
 	From      string `placeholder:"DAY" help:"Only changes on or after this day (UTC), such as 2026-11-20."`
 	To        string `placeholder:"DAY" help:"Only changes on or before this day (UTC)."`
+	Limit     string `default:"100" placeholder:"N" help:"Maximum number of entries to print; 0: all."`
+	Heads     bool   `help:"Instead, print the newest entry of each chain as one JSON document a line, for check --audit-heads."`
 
 	query order.AuditQuery
+	limit uint64
 }
 
 func (c *auditCommand) check() error {
@@ -39,6 +45,7 @@ func (c *auditCommand) check() error {
 	if c.query.To = f.dayStart("to", c.To); !c.query.To.IsZero() {
 		c.query.To = c.query.To.AddDate(0, 0, 1)
 	}
+	c.limit = f.wholeNumber("limit", c.Limit, math.MaxInt64)
 	return f.err()
 }
 
@@ -86,6 +93,33 @@ func numberOr(n int64) string {
 
 func (c *auditCommand) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		return printAll(p, c.JSON, auditHeading, b.Audit.Entries(ctx, c.query), 0, auditRow, func(e order.AuditEntry) any { return newAuditJSON(e) })
+		if c.Heads {
+			return p.printHeads(ctx, b)
+		}
+		n, more := uint64(0), false
+		entries := func(yield func(order.AuditEntry, error) bool) {
+			for e, err := range b.Audit.Entries(ctx, c.query) {
+				if more = err == nil && n == c.limit && c.limit > 0; more {
+					return
+				}
+				if n++; !yield(e, err) {
+					return
+				}
+			}
+		}
+		err := printAll(p, c.JSON, auditHeading, entries, 0, auditRow, func(e order.AuditEntry) any { return newAuditJSON(e) })
+		if more {
+			p.printError("only the newest %d entries are printed; --limit 0 prints all", c.limit)
+		}
+		return err
 	})
+}
+
+// printHeads prints the heads of the audit log.
+func (p *process) printHeads(ctx context.Context, b *app.Backend) error {
+	heads, err := check.Heads(ctx, b.Installation().DB)
+	for _, head := range heads {
+		err = errors.Join(err, p.printJSON(head))
+	}
+	return err
 }

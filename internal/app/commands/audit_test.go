@@ -1,7 +1,9 @@
 package commands_test
 
 import (
+	"os"
 	"os/user"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +29,7 @@ func TestAuditNamesWhoRanACommand(t *testing.T) {
 			t.Fatalf("%q: %+v", step, got)
 		}
 	}
-	lines := strings.Split(strings.TrimSpace(f.Run(t, "", "audit", "--json").Stdout), "\n")
+	lines := strings.Split(strings.TrimSpace(f.Run(t, "", "audit", "--json", "--limit", "0").Stdout), "\n")
 	if len(lines) < len(steps) {
 		t.Errorf("%d entries", len(lines))
 	}
@@ -45,5 +47,27 @@ func TestAuditNamesWhoRanACommand(t *testing.T) {
 	}
 	for flag, value := range map[string]string{"as": "two words", "ticket": "a=b"} {
 		f.Run(t, "", "merchant", "list", "--"+flag, value).WantErr(t, 2, "merchant-orders: --"+flag+" (MERCHANT_ORDERS_"+strings.ToUpper(flag)+"): must be up to 64 letters, digits, and characters of . _ - + @ # / : without a space\n")
+	}
+}
+
+// TestAuditHeads compares the audit log with heads that are right, wrong and none.
+func TestAuditHeads(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	limited := f.Run(t, "", "audit", "--limit", "1", "--json")
+	if strings.Count(limited.Stdout, "\n") != 1 || limited.Stderr != "merchant-orders: only the newest 1 entries are printed; --limit 0 prints all\n" {
+		t.Errorf("limited to 1: %+v", limited)
+	}
+	heads := f.Run(t, "", "audit", "--heads").Stdout
+	if !strings.HasPrefix(heads, `{"merchantId":355,"seq":2,"hash":"`) || strings.Count(heads, "\n") != 1 {
+		t.Fatalf("heads %q", heads)
+	}
+	file := filepath.Join(t.TempDir(), "heads")
+	for content, code := range map[string]int{heads: 0, strings.Replace(heads, `"seq":2`, `"seq":3`, 1): 1, "x": 2} {
+		testenv.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+		if got := f.Run(t, "", "check", "--audit-heads", file); got.Code != code {
+			t.Errorf("check with heads %q: %+v, want the exit code %d", content, got, code)
+		}
 	}
 }

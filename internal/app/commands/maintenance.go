@@ -1,9 +1,11 @@
 package commands
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"merchantorders/internal/app"
@@ -35,11 +37,15 @@ type checkCommand struct {
 	jsonFlag
 	Repair bool   `help:"Repair what can be repaired safely: remove files that belong to no invoice of an order, release expired reservations, rebuild wrong day counts. Everything else stays a finding."`
 	Backup string `placeholder:"FILE|DIR" help:"Check a backup instead of the installation. It is unpacked beside it, so that needs space."`
+	Heads  string `name:"audit-heads" placeholder:"FILE" help:"Compare the audit log with an earlier output of audit --heads, which shows a cut."`
 }
 
 func (c *checkCommand) check() error {
 	if c.Repair && c.Backup != "" {
 		return config.Invalid("repair", "must not be given together with --backup: a backup is never changed")
+	}
+	if c.Heads != "" && c.Backup != "" {
+		return config.Invalid("audit-heads", "must not be given together with --backup")
 	}
 	return nil
 }
@@ -58,6 +64,10 @@ func (c *checkCommand) run(ctx context.Context, p *process) error {
 		}
 		return output.summary(result)
 	}
+	heads, err := c.readHeads()
+	if err != nil {
+		return err
+	}
 	schema := existing
 	if c.Repair {
 		schema = current
@@ -67,6 +77,7 @@ func (c *checkCommand) run(ctx context.Context, p *process) error {
 			Repair:   c.Repair,
 			OnRepair: output.repaired,
 			OnOrphan: output.orphan,
+			Heads:    heads,
 		}
 		if c.Repair {
 			expired, err := b.Orders.ExpireReservations(ctx, p.Now().Add(-order.ReservationTimeout))
@@ -87,6 +98,21 @@ func (c *checkCommand) run(ctx context.Context, p *process) error {
 		}
 		return output.summary(result)
 	})
+}
+
+// readHeads reads the file of --audit-heads; nil without one.
+func (c *checkCommand) readHeads() (heads []check.Head, err error) {
+	if c.Heads == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(c.Heads)
+	if err == nil {
+		heads, err = check.ReadHeads(bytes.NewReader(text))
+	}
+	if err != nil {
+		return nil, app.UsageError{Err: config.Invalid("audit-heads", err.Error())}
+	}
+	return heads, nil
 }
 
 // printCheckResult prints a summary that begins with a verb. It returns an error

@@ -22,7 +22,7 @@ var serveFlags = []string{"listen", "admin-listen", "tls-cert", "tls-key", "trus
 
 // settingsCommands are the commands that use settings, with their flags.
 var settingsCommands = map[string][]string{
-	"audit":         {"json", "merchant", "reference", "token-id", "action", "from", "to"},
+	"audit":         {"json", "merchant", "reference", "token-id", "action", "from", "to", "limit", "heads"},
 	"erase":         {"customer-email", "merchant", "reference", "files"},
 	"export":        {"customer-email"},
 	"serve":         serveFlags,
@@ -40,7 +40,7 @@ var settingsCommands = map[string][]string{
 	"links revoke":  {},
 	"simulate":      {"merchant", "rate", "seed", "speed", "accept", "count", "duration"},
 	"purge":         {"deleted-before"},
-	"check":         {"json", "repair", "backup"},
+	"check":         {"json", "repair", "backup", "audit-heads"},
 	"backup":        {},
 	"restore":       {"with-faults", "partial"},
 	"copy":          {"to-data", "to-database", "to-storage"},

@@ -100,11 +100,16 @@ func (c *merchantCheck) checkAudit(ctx context.Context) error {
 func checkServiceAudit(ctx context.Context, db sqldb.DB, reporter *maintenance.Reporter) error {
 	return db.Snapshot(ctx, func(q sqldb.Querier) error {
 		q = q.WithoutTimeout()
-		var last int64
-		if err := q.QueryRow(ctx, `SELECT COALESCE(MAX(last), 0) FROM counters WHERE name = 'audit'`, nil, &last); err != nil {
-			return err
+		last, err := lastServiceEntry(ctx, q)
+		if err == nil {
+			_, err = checkAudit(ctx, q, 0, last, reporter)
 		}
-		_, err := checkAudit(ctx, q, 0, last, reporter)
 		return err
 	})
+}
+
+// lastServiceEntry returns the number of the newest entry of what belongs to no merchant.
+func lastServiceEntry(ctx context.Context, q sqldb.Querier) (last int64, err error) {
+	err = q.QueryRow(ctx, `SELECT COALESCE(MAX(last), 0) FROM counters WHERE name = 'audit'`, nil, &last)
+	return last, err
 }

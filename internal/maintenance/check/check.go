@@ -31,6 +31,8 @@ type Options struct {
 	// stays. Each may be nil.
 	OnRepair func(text string)
 	OnOrphan func(maintenance.Orphan)
+	// Heads are those of the audit log at an earlier time; nil: not known.
+	Heads []Head
 }
 
 // Result counts what was checked and found.
@@ -109,6 +111,9 @@ func checkDatabase(ctx context.Context, db sqldb.DB, options Options, reporter *
 		reporter.Advance(OrdersStage, orders[merchant], total)
 	}
 	if err := checkWords(ctx, db, options, reporter); err != nil {
+		return err
+	}
+	if err := checkHeads(ctx, db.WithoutTimeout(), options.Heads, reporter); err != nil {
 		return err
 	}
 	return checkService(ctx, db, totals, reporter)

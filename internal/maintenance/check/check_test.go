@@ -1,7 +1,9 @@
 package check_test
 
 import (
+	"bytes"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -26,10 +28,10 @@ const (
 
 // runCheck checks an installation and returns the findings in ascending order,
 // without their cures. Each must have one.
-func runCheck(t *testing.T, in *maintenancetest.Installation) (check.Result, []string) {
+func runCheck(t *testing.T, in *maintenancetest.Installation, heads ...check.Head) (check.Result, []string) {
 	t.Helper()
 	var findings []string
-	result, err := check.Run(t.Context(), in.Installation, check.Options{}, &maintenance.Reporter{
+	result, err := check.Run(t.Context(), in.Installation, check.Options{Heads: heads}, &maintenance.Reporter{
 		OnFinding: func(f maintenance.Finding) {
 			if f.Cure == "" {
 				t.Errorf("%v: no cure", f)
@@ -241,6 +243,11 @@ var (
 			[]string{"merchant 356: the newest audit entry is 10, but entry 16 was written last"}, 0, 0,
 		},
 		{
+			"audit log cut off with its counter", exec(`DELETE FROM audit WHERE merchant_id = 355 AND seq > (SELECT audit_seq - 3 FROM merchants WHERE id = 355)`,
+				`UPDATE merchants SET audit_seq = audit_seq - 3 WHERE id = 355`),
+			[]string{"merchant 355: 2 of 13 events have no entry in the audit log"}, 0, 0,
+		},
+		{
 			"audit entries reordered", exec(`UPDATE audit SET seq = 1000 WHERE merchant_id = 355 AND seq = 3`,
 				`UPDATE audit SET seq = 3 WHERE merchant_id = 355 AND seq = 4`, `UPDATE audit SET seq = 4 WHERE merchant_id = 355 AND seq = 1000`),
 			[]string{
@@ -375,5 +382,46 @@ func TestCheckInUse(t *testing.T) {
 			close(stop)
 			<-stopped
 		})
+	}
+}
+
+// TestHeads cuts the newest entries off two chains, and their counters with them. Only
+// the heads of before show it.
+func TestHeads(t *testing.T) {
+	t.Parallel()
+	for _, kind := range maintenancetest.Kinds {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			in := maintenancetest.New(t, kind)
+			in.Fill(t, 4)
+			var file bytes.Buffer
+			heads, err := check.Heads(t.Context(), in.DB)
+			testenv.NoError(t, err)
+			if len(heads) != 4 || heads[0].MerchantID != 0 {
+				t.Errorf("heads %+v", heads)
+			}
+			for _, head := range heads {
+				testenv.NoError(t, json.NewEncoder(&file).Encode(head))
+			}
+			heads, err = check.ReadHeads(&file)
+			testenv.NoError(t, err)
+			if _, findings := runCheck(t, in, heads...); findings != nil {
+				t.Errorf("nothing was cut: %q", findings)
+			}
+			in.Exec(t, `DELETE FROM audit WHERE merchant_id = 0`)
+			in.Exec(t, `UPDATE counters SET last = 0 WHERE name = 'audit'`)
+			if _, findings := runCheck(t, in); findings != nil {
+				t.Errorf("without heads: %q", findings)
+			}
+			want := []string{"audit entry 1 is not the one of --audit-heads: the log was cut or replaced, or an older backup restored"}
+			if _, findings := runCheck(t, in, heads...); !slices.Equal(findings, want) {
+				t.Errorf("with heads: %q", findings)
+			}
+		})
+	}
+	for _, text := range []string{"x", `{"merchantId":1}`, `{"merchantId":1,"seq":1,"hash":"ab"}`} {
+		if _, err := check.ReadHeads(strings.NewReader(text)); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
 	}
 }
