@@ -20,7 +20,7 @@ func TestMaxLifetime(t *testing.T) {
 	}{
 		{0, time.Hour}, {time.Second, time.Second}, {time.Hour, time.Hour}, {time.Hour + 1, -1}, {1 << 62, -1},
 	} {
-		registry, store, _ := newRegistry()
+		registry, db, _ := newRegistry(t)
 		_, old, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0) // before there was a maximum
 		testenv.NoError(t, err)
 		registry.MaxLifetime = time.Hour
@@ -28,8 +28,8 @@ func TestMaxLifetime(t *testing.T) {
 		rotated, rotateErr := registry.Rotate(t.Context(), order.Command(), token.Rotation{ID: old.ID, Lifetime: test.lifetime}, order.Options[token.Created]{})
 		var tooLong *token.LifetimeError
 		if test.want < 0 {
-			if !errors.As(err, &tooLong) || tooLong.Max != time.Hour || !errors.As(rotateErr, &tooLong) || len(store.tokens) != 1 || !store.tokens[1].ExpiresAt.IsZero() {
-				t.Errorf("%s: errors %v, %v, tokens %+v", test.lifetime, err, rotateErr, store.tokens)
+			if !errors.As(err, &tooLong) || tooLong.Max != time.Hour || !errors.As(rotateErr, &tooLong) || len(db.tokens(t)) != 1 || !db.tokens(t)[1].ExpiresAt.IsZero() {
+				t.Errorf("%s: errors %v, %v, tokens %+v", test.lifetime, err, rotateErr, db.tokens(t))
 			}
 			continue
 		}
@@ -80,7 +80,7 @@ func TestActingToken(t *testing.T) {
 		{"operator", token.Token{Scopes: order.ScopeAudit}, token.ErrScopes, nil},
 		{"powerful operator", token.Token{Scopes: order.OperatorScopes}, nil, nil},
 	} {
-		registry, store, _ := newRegistry()
+		registry, db, _ := newRegistry(t)
 		options := order.Options[token.Created]{}
 		caller := callers[test.by]
 		request := token.Request{MerchantID: test.of.MerchantID, Operator: test.of.Operator(), Scopes: test.of.Scopes, Label: "label"}
@@ -95,14 +95,16 @@ func TestActingToken(t *testing.T) {
 		if !errors.Is(err, test.rotated) || err == nil && (rotated.Token.Label != "label" || rotated.Token.CreatedBy != caller.TokenID) {
 			t.Errorf("%s rotates %+v: %+v, %v, want %v", test.by, test.of, rotated, err, test.rotated)
 		}
-		if test.rotated != nil && !store.tokens[old.Token.ID].ExpiresAt.IsZero() {
+		if test.rotated != nil && !db.tokens(t)[old.Token.ID].ExpiresAt.IsZero() {
 			t.Errorf("%s rotates %+v: the old token changed", test.by, test.of)
 		}
 		if _, err := registry.RevokeID(t.Context(), caller, old.Token.ID, order.Options[int64]{}); !errors.Is(err, test.revoked) {
 			t.Errorf("%s revokes %+v: %v, want %v", test.by, test.of, err, test.revoked)
 		}
-		if last := store.audit[len(store.audit)-1]; test.revoked == nil && (last.By != caller || last.Action != token.ActionRevoked || last.MerchantID != test.of.MerchantID) {
-			t.Errorf("%s: audit %+v", test.by, last)
+		log, err := db.AuditLog(t.Context(), order.AuditQuery{Action: token.ActionRevoked, Limit: 10})
+		testenv.NoError(t, err)
+		if test.revoked == nil && (len(log.Entries) != 1 || log.Entries[0].By.Actor != caller.Actor || log.Entries[0].By.TokenID != caller.TokenID || log.Entries[0].MerchantID != test.of.MerchantID) {
+			t.Errorf("%s: audit %+v", test.by, log.Entries)
 		}
 	}
 }
@@ -110,7 +112,7 @@ func TestActingToken(t *testing.T) {
 // TestTooMany creates tokens with a merchant's token up to both limits.
 func TestTooMany(t *testing.T) {
 	t.Parallel()
-	registry, _, clock := newRegistry()
+	registry, _, clock := newRegistry(t)
 	_, acting, err := registry.Create(t.Context(), 355, order.MerchantScopes, 0)
 	testenv.NoError(t, err)
 	caller := order.Caller{Actor: order.ActorMerchant, MerchantID: 355, TokenID: acting.ID, Scopes: acting.Scopes}
@@ -143,7 +145,7 @@ func TestTooMany(t *testing.T) {
 
 func TestRevokeAll(t *testing.T) {
 	t.Parallel()
-	registry, store, _ := newRegistry()
+	registry, db, _ := newRegistry(t)
 	for _, merchant := range []int64{355, 356, 355} {
 		if _, _, err := registry.Create(t.Context(), merchant, order.DefaultScopes, 0); err != nil {
 			t.Fatal(err)
@@ -153,8 +155,8 @@ func TestRevokeAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := registry.RevokeAll(t.Context(), order.Command(), 355, order.Options[[]int64]{})
-	if err != nil || !slices.Equal(got, []int64{3}) || !store.tokens[2].RevokedAt.IsZero() {
-		t.Errorf("revoked %v, error %v, tokens %+v", got, err, store.tokens)
+	if err != nil || !slices.Equal(got, []int64{3}) || !db.tokens(t)[2].RevokedAt.IsZero() {
+		t.Errorf("revoked %v, error %v, tokens %+v", got, err, db.tokens(t))
 	}
 }
 
