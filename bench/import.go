@@ -75,7 +75,7 @@ func (i *installation) measureImport(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if want := fmt.Sprintf("created %d, unchanged 0, conflicting 0, invalid 0", m.count); counts != want {
+		if want := fmt.Sprintf("created %d, unchanged 0, deleted 0, conflicting 0, invalid 0", m.count); counts != want {
 			return fmt.Errorf("import of merchant %s: %s, want %s", m.name, counts, want)
 		}
 		if m == i.b {

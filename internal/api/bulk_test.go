@@ -23,7 +23,7 @@ func (s *service) bulk(path, body string, header []string, want ...string) {
 }
 
 func importSummary(created, unchanged, conflicting, invalid, last int) string {
-	return fmt.Sprintf(`{"summary":{"conflicting":%d,"created":%d,"invalid":%d,"unchanged":%d},"complete":true,"lastLine":%d,"problem":null}`,
+	return fmt.Sprintf(`{"summary":{"conflicting":%d,"created":%d,"deleted":0,"invalid":%d,"unchanged":%d},"complete":true,"lastLine":%d,"problem":null}`,
 		conflicting, created, invalid, unchanged, last)
 }
 
@@ -66,6 +66,22 @@ func TestBulkImport(t *testing.T) {
 	other.Want(s.T, "br", 415, coded("unsupported_encoding", "The body must be plain or compressed with gzip."))
 	s.asOperator("POST", "/orders/import?results=some", "", 400, coded("invalid_params", "results must be all or problems"))
 	s.asOperator("POST", "/orders/import?limit=1", "", 400, coded("invalid_params", "limit is not a known parameter"))
+}
+
+// TestDeletedOrdersAgain sends an order that was deleted because of its age: that is no
+// error, and it is not stored again.
+func TestDeletedOrdersAgain(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.bulk("/orders/import", line("D-1", 7001, ""), nil, `{"line":1,"reference":"D-1","status":"created","orderId":7001}`, importSummary(1, 0, 0, 0, 1))
+	_, err := s.Retention.DeleteOldOrders(t.Context(), s.Now().AddDate(10, 0, 0))
+	testenv.NoError(t, err)
+	s.bulk("/orders/import", line("D-1", 7001, `,"notes":"other"`)+line("D-1", 7002, ""), nil,
+		`{"line":1,"reference":"D-1","status":"deleted","orderId":7001}`,
+		`{"line":2,"reference":"D-1","status":"conflicting","problem":"orderId: the order D-1 has the number 7001"}`,
+		`{"summary":{"conflicting":1,"created":0,"deleted":1,"invalid":0,"unchanged":0},"complete":true,"lastLine":2,"problem":null}`)
+	s.asOperator("POST", "/orders", document("D-1", 7001, ""), 200, `{"result":"deleted","merchantId":355,"orderId":7001,"orderReference":"D-1"}`)
+	s.Send(s.merchant, "GET", "/v2/orders/D-1", "").WantStatus(t, 404)
 }
 
 func changeSummary(changed, unchanged, refused, notFound, invalid, last int) string {

@@ -75,7 +75,7 @@ func TestImportPage(t *testing.T) {
 	noTotal := []byte(`{"merchantId":355,"reference":"BAD-2","total":"x"}`)
 	file := lines(good, hostile, []byte("<b>"), noTotal)
 	got := b.sendFile(importOrders, file)
-	got.WantText(t, http.StatusOK, lineCounts("created", 1, "unchanged", 0, "conflicting", 0, "invalid", 3), "3 lines were refused", "BAD-1", "BAD-2", "<code>total</code>", "must be a whole number", "not a JSON object")
+	got.WantText(t, http.StatusOK, lineCounts("created", 1, "unchanged", 0, "deleted before", 0, "conflicting", 0, "invalid", 3), "3 lines were refused", "BAD-1", "BAD-2", "<code>total</code>", "must be a whole number", "not a JSON object")
 	checkPage(t, "imports", got)
 	if strings.Contains(got.Body, "<script>alert") {
 		t.Error("a key is not escaped")
@@ -92,10 +92,14 @@ func TestImportPage(t *testing.T) {
 		t.Error(err)
 	}
 	b.sendFile(importOrders, gzipped(t, lines(good, newOrder(2, "SECOND")))).WantText(t, http.StatusOK, "Every line is done",
-		lineCounts("created", 1, "unchanged", 1, "conflicting", 0, "invalid", 0))
+		lineCounts("created", 1, "unchanged", 1, "deleted before", 0, "conflicting", 0, "invalid", 0))
 	if _, err := s.Orders.Get(t.Context(), ours, order.ByReference("SECOND")); err != nil {
 		t.Error(err)
 	}
+	_, err = s.Retention.DeleteOldOrders(t.Context(), s.Now().AddDate(10, 0, 0))
+	testenv.NoError(s.T, err)
+	b.sendFile(importOrders, lines(good)).WantText(t, http.StatusOK, "Every line is done",
+		lineCounts("created", 0, "unchanged", 0, "deleted before", 1, "conflicting", 0, "invalid", 0))
 	for problem, content := range map[string][]byte{
 		"Choose a file": nil, "The file has no lines": {'\n'}, "The file cannot be read": []byte("\x1f\x8bnot gzip"),
 	} {
@@ -169,5 +173,5 @@ func TestImportIsCutByStop(t *testing.T) {
 		return err == nil
 	})
 	s.Stop()
-	(<-ended).WantText(t, http.StatusOK, "The service is stopping. Lines up to 1 are done.", lineCounts("created", 1, "unchanged", 0, "conflicting", 0, "invalid", 0))
+	(<-ended).WantText(t, http.StatusOK, "The service is stopping. Lines up to 1 are done.", lineCounts("created", 1, "unchanged", 0, "deleted before", 0, "conflicting", 0, "invalid", 0))
 }

@@ -14,7 +14,7 @@ import (
 // wantCounts sees that an import ended with counts and an exit code.
 func wantCounts(t *testing.T, result apptest.Result, code, created, unchanged, conflicting, invalid int) {
 	t.Helper()
-	want := fmt.Sprintf("created %d, unchanged %d, conflicting %d, invalid %d\n", created, unchanged, conflicting, invalid)
+	want := fmt.Sprintf("created %d, unchanged %d, deleted 0, conflicting %d, invalid %d\n", created, unchanged, conflicting, invalid)
 	if result.Code != code || result.Stdout != want {
 		t.Errorf("exit code %d, want %d; output %q, want %q\n%s", result.Code, code, result.Stdout, want, result.Stderr)
 	}

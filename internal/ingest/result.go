@@ -29,7 +29,7 @@ type Result struct {
 // The statuses of the lines of each kind of input, in the order in which people read
 // them.
 var (
-	documentStatuses = []order.LineStatus{order.Created, order.Unchanged, order.Conflict, order.Invalid}
+	documentStatuses = []order.LineStatus{order.Created, order.Unchanged, order.Deleted, order.Conflict, order.Invalid}
 	changeStatuses   = []order.LineStatus{order.Changed, order.Unchanged, order.Refused, order.NotFound, order.Invalid}
 )
 

@@ -109,7 +109,7 @@ func (s *Service) Import(ctx context.Context, caller Caller, batch []Incoming) (
 func (s *Service) ImportOne(ctx context.Context, caller Caller, incoming Incoming, options Options[ImportResult]) (ImportResult, error) {
 	return Change(ctx, s.changes, caller, options, func(tx Tx) (ImportResult, error) {
 		result, err := tx.ImportOrder(ctx, incoming, Cause{By: caller, At: s.Now()})
-		if err == nil && result.Status != Created && result.Status != Unchanged {
+		if err == nil && (result.Status == Conflict || result.Status == Invalid) {
 			err = &ImportError{result}
 		}
 		return result, err

@@ -203,6 +203,7 @@ const (
 	Created   LineStatus = "created"
 	Changed   LineStatus = "changed"
 	Unchanged LineStatus = "unchanged"   // the order exists with the same content, or has the state and the values already
+	Deleted   LineStatus = "deleted"     // the reference is that of an order of the merchant that is deleted
 	Conflict  LineStatus = "conflicting" // the reference or the legacy id exists, with other content
 	Refused   LineStatus = "refused"     // the state of the order does not allow it
 	NotFound  LineStatus = "not_found"
@@ -218,6 +219,6 @@ func (e *ImportError) Error() string { return string(e.Status) + ": " + e.Reason
 // ImportResult is the result for one order of an import.
 type ImportResult struct {
 	Status   LineStatus
-	LegacyID int64  // of an order created or unchanged
+	LegacyID int64  // of an order created, unchanged or deleted
 	Reason   string // of a conflicting or invalid order: the field and what is wrong with it
 }

@@ -172,13 +172,18 @@ func (in *importTx) checkMerchants(ctx context.Context, items []*importItem) (kn
 // compare sets the result of an order whose reference exists.
 func (in *importTx) compare(ctx context.Context, item *importItem) error {
 	var legacyID int64
-	var digest []byte
-	err := in.QueryRow(ctx, `SELECT legacy_id, digest FROM orders WHERE merchant_id = $1 AND reference = $2`,
+	var digest []byte // nil: the order is deleted
+	err := in.QueryRow(ctx, `SELECT legacy_id, digest FROM orders WHERE merchant_id = $1 AND reference = $2
+		UNION ALL SELECT legacy_id, NULL FROM deleted_orders WHERE merchant_id = $1 AND reference = $2`,
 		[]any{item.Order.MerchantID, item.Order.Reference}, &legacyID, &digest)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	item.compareWith(legacyID, err == nil && bytes.Equal(digest, item.Digest[:]))
+	deleted := err == nil && digest == nil
+	item.compareWith(legacyID, deleted || err == nil && bytes.Equal(digest, item.Digest[:]))
+	if deleted && item.result.Status == order.Unchanged {
+		item.result.Status = order.Deleted
+	}
 	return nil
 }
 

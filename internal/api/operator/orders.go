@@ -13,7 +13,7 @@ const maxDocument = 4 << 20
 
 // importView is the response to an imported order document.
 type importView struct {
-	Result         order.LineStatus `json:"result"` // created or unchanged
+	Result         order.LineStatus `json:"result"` // created, unchanged or deleted
 	MerchantID     int64            `json:"merchantId"`
 	OrderID        int64            `json:"orderId"`
 	OrderReference string           `json:"orderReference"`

@@ -61,7 +61,7 @@ func TestSources(t *testing.T) {
 	}
 
 	summary := func(created, unchanged string) string {
-		return `{"summary":{"conflicting":0,"created":` + created + `,"invalid":0,"unchanged":` + unchanged + `},"complete":true`
+		return `{"summary":{"conflicting":0,"created":` + created + `,"deleted":0,"invalid":0,"unchanged":` + unchanged + `},"complete":true`
 	}
 	for _, want := range []string{summary("2", "0"), summary("0", "2")} {
 		contains("JSON", bash(scripts[0]+scripts[1]+"cat results.jsonl"), want)

@@ -44,8 +44,8 @@ func TestImport(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "orders.jsonl")
 	testenv.NoError(t, os.WriteFile(file, []byte(lines(document(1), document(2), document(3))), 0o600))
 	for _, want := range []string{
-		"created 3, unchanged 0, conflicting 0, invalid 0\n",
-		"created 0, unchanged 3, conflicting 0, invalid 0\n",
+		"created 3, unchanged 0, deleted 0, conflicting 0, invalid 0\n",
+		"created 0, unchanged 3, deleted 0, conflicting 0, invalid 0\n",
 	} {
 		// Standard error is not a terminal: no progress bar.
 		f.Run(t, "", "import", file).WantOut(t, 0, want)
@@ -59,7 +59,7 @@ func TestImport(t *testing.T) {
 		document(6, func(d map[string]any) { d["merchantId"] = 1 }),
 	)
 	got := f.Run(t, input, "import", "-")
-	if want := "created 1, unchanged 1, conflicting 1, invalid 3\n"; got.Code != 1 || got.Stdout != want {
+	if want := "created 1, unchanged 1, deleted 0, conflicting 1, invalid 3\n"; got.Code != 1 || got.Stdout != want {
 		t.Errorf("got %+v, want exit code 1 and %q", got, want)
 	}
 	output := strings.Split(got.Stderr, "\n")
@@ -71,7 +71,26 @@ func TestImport(t *testing.T) {
 	if got := f.Run(t, "x", "import", "-"); got.Code != 1 || !strings.HasSuffix(got.Stderr, "merchant-orders: 1 line was refused\n") {
 		t.Errorf("one refused line: %+v", got)
 	}
-	f.Run(t, "", "import", "-").WantOut(t, 0, "created 0, unchanged 0, conflicting 0, invalid 0\n")
+	f.Run(t, "", "import", "-").WantOut(t, 0, "created 0, unchanged 0, deleted 0, conflicting 0, invalid 0\n")
+}
+
+// TestImportOfDeletedOrders imports an order that serve --retain has deleted.
+func TestImportOfDeletedOrders(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	old := document(1, func(d map[string]any) { d["createdAt"] = "2015-11-20T08:15:30Z" })
+	f.Import(t, old)
+	f.Serve(t, "--retain", "3650d")
+	file := filepath.Join(t.TempDir(), "rejected.jsonl")
+	var got apptest.Result
+	testenv.Eventually(t, "the order is deleted", func() bool {
+		got = f.Run(t, lines(old), "import", "-", "--rejected", file)
+		return !strings.Contains(got.Stdout, "unchanged 1")
+	})
+	if want := "created 0, unchanged 0, deleted 1, conflicting 0, invalid 0\n"; got.Code != 0 || got.Stdout != want || got.Stderr != "" {
+		t.Errorf("got %+v, want exit code 0 and %q", got, want)
+	}
 }
 
 func TestImportDryRun(t *testing.T) {
@@ -80,7 +99,7 @@ func TestImportDryRun(t *testing.T) {
 	f.Merchant(t, 355)
 	f.Import(t, document(1))
 	input := lines(document(1), document(2), document(2), document(2, func(d map[string]any) { d["notes"] = "other" }), []byte("{"))
-	const want = "created 1, unchanged 2, conflicting 1, invalid 1\n"
+	const want = "created 1, unchanged 2, deleted 0, conflicting 1, invalid 1\n"
 	var first string
 	for range 2 {
 		got := f.Run(t, input, "import", "--dry-run", "-")
@@ -163,11 +182,11 @@ func TestImportIsStopped(t *testing.T) {
 	if got := <-code; got != 1 {
 		t.Errorf("exit code %d, want 1", got)
 	}
-	if got, want := stdout.String(), "created 2, unchanged 0, conflicting 0, invalid 0\n"; got != want {
+	if got, want := stdout.String(), "created 2, unchanged 0, deleted 0, conflicting 0, invalid 0\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if want := "merchant-orders: stopped before the end of the input; run the command again to import the rest\n"; stderr.String() != want {
 		t.Errorf("got %q, want %q", stderr.String(), want)
 	}
-	s.Run(t, lines(document(1), document(2), document(3)), "import", "-").WantOut(t, 0, "created 1, unchanged 2, conflicting 0, invalid 0\n")
+	s.Run(t, lines(document(1), document(2), document(3)), "import", "-").WantOut(t, 0, "created 1, unchanged 2, deleted 0, conflicting 0, invalid 0\n")
 }

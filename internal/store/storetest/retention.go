@@ -73,9 +73,19 @@ func testDeletedOrders(f *fixture) {
 	if page, err := f.b.Search(f.Context(), order.Search{Reference: "OLD", From: order.NoDay, To: order.NoDay, Limit: 10}); err != nil || len(page.Orders) != 1 {
 		f.Errorf("search %+v, %v", page, err)
 	}
-	again := f.add(f.a, incoming(dated(alpha, "OLD", old, order.Completed)))
-	if again[0].Status != order.Conflict {
-		f.Errorf("imported again: %+v", again[0])
+	// Imported again, it is deleted, whatever its content; the keys are not free.
+	again := []order.Incoming{
+		incoming(dated(alpha, "OLD", old, order.Completed)), incoming(withNumber(dated(alpha, "OLD", young, order.Registered), number)),
+		incoming(withNumber(dated(alpha, "OLD", old, order.Completed), number+100)), incoming(dated(beta, "OLD", old, order.Completed)),
+		incoming(withNumber(dated(alpha, "NEW", old, order.Completed), number)),
+	}
+	foreseen, err := f.b.NewImportCheck()(f.Context(), order.Command(), again)
+	testenv.NoError(f, err)
+	want := []order.LineStatus{order.Deleted, order.Deleted, order.Conflict, order.Conflict, order.Conflict}
+	for i, got := range f.add(f.a, again...) {
+		if got.Status != want[i] || foreseen[i] != got || got.Status == order.Deleted && (got.LegacyID != number || got.Reason != "") {
+			f.Errorf("imported again, %d: %+v, foreseen %+v, want %s", i, got, foreseen[i], want[i])
+		}
 	}
 	if got := f.auditLog(order.AuditQuery{Reference: "OLD", Limit: 10}); len(got) != 4 || got[0].Detail != "from=completed" {
 		f.Errorf("audit log %+v", got)
