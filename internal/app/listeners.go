@@ -36,6 +36,7 @@ func (s *server) bind() (*listeners, error) {
 		if l.mainTLS, err = httpserver.TLSConfig(s.Flags.Certificate, s.Now, s.log); err != nil {
 			return nil, UsageError{Err: err}
 		}
+		s.tls = l.mainTLS
 	}
 	if l.main, err = listenOn("listen", s.Flags.Listen); err != nil {
 		return nil, err

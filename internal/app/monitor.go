@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"merchantorders/internal/metrics"
+	httpserver "merchantorders/internal/server"
 	"merchantorders/internal/store"
 )
 
@@ -80,6 +81,7 @@ func (m *monitor) snapshot() metrics.Snapshot {
 		Database: databaseErr == nil, Storage: storageErr == nil, Disks: disks,
 		Jobs: m.server.jobs.all(), Survey: newSurvey(survey, m.server.Now()),
 	}
+	snapshot.CertificateEnd = httpserver.CertificateEnd(m.server.tls)
 	pool := m.server.DB.Pool()
 	snapshot.Pool = metrics.ConnectionPool{InUse: pool.InUse, Idle: pool.Idle, Max: pool.Max, Waits: pool.Waits}
 	snapshot.RateLimited = m.server.limits.Refused()

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -131,6 +132,7 @@ type server struct {
 	log     *slog.Logger
 	metrics *metrics.Metrics
 	jobs    *jobs
+	tls     *tls.Config // nil: connections are not encrypted
 }
 
 // prepare removes the staged files and reservations that crashed servers have

@@ -50,7 +50,8 @@ func TestSnapshot(t *testing.T) {
 		CacheHits: 90, CacheMisses: 10, CacheBytes: 4096, PageIndexMerchants: 2, PageIndexBuckets: 700,
 		Survey: &metrics.Survey{SchemaVersion: 4, Orders: map[string]int64{"registered": 12, "canceled": 0}, OldestUnanswered: time.Hour,
 			Webhooks: map[string]int64{"active": 3, "failed": 1}, OldestUndelivered: time.Minute},
-		Deliveries: map[string]uint64{"acknowledged": 8}, WebhooksInFlight: 2,
+		CertificateEnd: time.Unix(2e6, 0),
+		Deliveries:     map[string]uint64{"acknowledged": 8}, WebhooksInFlight: 2,
 	}
 	m := metrics.New()
 	m.Watch(func() metrics.Snapshot { return state })
@@ -64,7 +65,7 @@ func TestSnapshot(t *testing.T) {
 		`database_connections{use="in_use"} 1`, `database_connections{use="idle"} 3`, `database_connections_limit 8`,
 		`database_connection_waits_total 5`, `response_cache_hits_total 90`, `response_cache_misses_total 10`,
 		`response_cache_bytes 4096`, `page_index_merchants 2`, `page_index_buckets 700`,
-		`disk_free_bytes{folder="database"} 10`, `disk_size_bytes{folder="database"} 40`,
+		`certificate_not_after_timestamp_seconds 2e+06`, `disk_free_bytes{folder="database"} 10`, `disk_size_bytes{folder="database"} 40`,
 	} {
 		metricstest.Want(t, m, "merchant_orders_"+line)
 	}
@@ -79,6 +80,7 @@ func TestSnapshot(t *testing.T) {
 	}
 	state = metrics.Snapshot{}
 	metricstest.Want(t, m, "merchant_orders_database_up 0")
+	metricstest.Want(t, m, "merchant_orders_certificate_not_after_timestamp_seconds 0")
 	for _, name := range []string{"orders{", "schema_version", "oldest_unanswered", "webhooks{", "oldest_undelivered", "disk_", "job_"} {
 		if found := metricstest.Series(t, m, "merchant_orders_"+name); len(found) > 0 {
 			t.Errorf("not known, but %q", found)

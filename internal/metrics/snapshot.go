@@ -14,7 +14,8 @@ type Snapshot struct {
 	Disks             []Disk
 	Jobs              []Job
 	Pool              ConnectionPool
-	Survey            *Survey // nil: not known
+	Survey            *Survey   // nil: not known
+	CertificateEnd    time.Time // zero: no TLS
 
 	RateLimited map[string]uint64 // requests refused with 429, by the name of the limit
 
@@ -94,6 +95,7 @@ var (
 	descMerchants   = describe("merchants", "Merchants that are not suspended.")
 	descLate        = describe("late_merchants", "Merchants, not suspended, that have not answered an order for more than a day.")
 	descOverdue     = describe("overdue_orders", "Orders that their merchant has neither accepted nor rejected before their deadline; at most 1000.")
+	descCertificate = describe("certificate_not_after_timestamp_seconds", "When the TLS certificate expires; 0 without TLS.")
 	descCanceled    = describe("orders_canceled_by_deadline_total", "Orders that this instance has canceled because of their deadline.")
 	descLimited     = describe("rate_limited_total", "Requests refused with 429, by the limit.", "limit")
 	descWaiters     = describe("feed_waiters", "Requests that wait for events.")
@@ -140,6 +142,11 @@ func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 	to.gauge(descBuild, 1, s.Version, runtime.Version())
 	to.gauge(descDatabaseUp, oneIf(s.Database))
 	to.gauge(descStorageUp, oneIf(s.Storage))
+	end := 0.0
+	if !s.CertificateEnd.IsZero() {
+		end = float64(s.CertificateEnd.Unix())
+	}
+	to.gauge(descCertificate, end)
 	to.gauge(descWaiters, float64(s.FeedWaiters))
 	to.gauge(descLag, s.FeedLag.Seconds())
 	to.gauge(descConnections, float64(s.Pool.InUse), "in_use")

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -13,7 +14,7 @@ const certificateInterval = 5 * time.Second
 
 // certificate is the certificate of a TLS server. It is read again when a client
 // connects, at most every 5 seconds. Open connections keep theirs. If it cannot be
-// read, the last one stays in use.
+// read, or clients would refuse it while they accept the last one, that stays in use.
 type certificate struct {
 	read func() (tls.Certificate, error)
 	now  func() time.Time
@@ -52,6 +53,9 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 // refresh reads the certificate. A fault is logged once.
 func (c *certificate) refresh() {
 	next, err := c.read()
+	if err == nil && c.timeProblem(&next) != "" && c.timeProblem(c.current) == "" {
+		err = errors.New(c.timeProblem(&next))
+	}
 	if err != nil {
 		if c.fault != err.Error() {
 			c.fault = err.Error()
@@ -70,11 +74,28 @@ func (c *certificate) refresh() {
 
 // checkTime warns of a certificate that clients refuse at present.
 func (c *certificate) checkTime() {
-	leaf, now := c.current.Leaf, c.now()
-	switch {
-	case now.After(leaf.NotAfter):
-		c.log.Warn("the TLS certificate has expired: clients refuse it; replace the file", "not_after", leaf.NotAfter)
-	case now.Before(leaf.NotBefore):
-		c.log.Warn("the TLS certificate is not valid yet: clients refuse it; replace the file, or correct the clock", "not_before", leaf.NotBefore)
+	if problem := c.timeProblem(c.current); problem != "" {
+		c.log.Warn("the TLS certificate " + problem + ": clients refuse it; replace the file, or correct the clock")
 	}
+}
+
+// timeProblem returns why clients refuse a certificate at present; empty: they accept it.
+func (c *certificate) timeProblem(of *tls.Certificate) string {
+	switch now := c.now(); {
+	case now.After(of.Leaf.NotAfter):
+		return "has expired at " + of.Leaf.NotAfter.Format(time.RFC3339)
+	case now.Before(of.Leaf.NotBefore):
+		return "is not valid before " + of.Leaf.NotBefore.Format(time.RFC3339)
+	}
+	return ""
+}
+
+// CertificateEnd returns when the certificate of a configuration of TLSConfig expires,
+// after a reload if it is due; the zero time for nil.
+func CertificateEnd(config *tls.Config) time.Time {
+	if config == nil {
+		return time.Time{}
+	}
+	current, _ := config.GetCertificate(nil) // get returns no error
+	return current.Leaf.NotAfter
 }

@@ -54,7 +54,8 @@ func (f *tlsFiles) change(fn func()) {
 func TestCertificateIsReloaded(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	first, second := certtest.New(t, start.AddDate(1, 0, 0)), certtest.New(t, start.AddDate(-1, 0, 0))
+	first, second := certtest.New(t, start.AddDate(1, 0, 0)), certtest.New(t, start.AddDate(2, 0, 0))
+	expired := certtest.New(t, start.AddDate(-1, 0, 0))
 	files := &tlsFiles{at: start, pair: first}
 	log := slog.New(slog.NewTextHandler(&files.log, nil))
 	config, err := TLSConfig(files.read, files.now, log)
@@ -90,8 +91,13 @@ func TestCertificateIsReloaded(t *testing.T) {
 	serves("a bad pair", first, second).Close()
 	files.change(func() { files.at = start.Add(2 * certificateInterval) })
 	serves("a bad pair again", first, second).Close()
-	files.change(func() { files.at, files.err = start.Add(3*certificateInterval), nil })
+	files.change(func() { files.at, files.err, files.pair = start.Add(3*certificateInterval), nil, expired })
+	serves("an expired one", first, expired).Close()
+	files.change(func() { files.at, files.pair = start.Add(4*certificateInterval), second })
 	serves("a good pair", second, first).Close()
+	if end := CertificateEnd(config); !end.Equal(start.AddDate(2, 0, 0)) || !CertificateEnd(nil).IsZero() {
+		t.Errorf("the certificate ends at %s", end)
+	}
 	if _, err := io.WriteString(open, aRequest); err != nil {
 		t.Error(err)
 	}

@@ -100,6 +100,8 @@ func (c *healthCommand) run(ctx context.Context, p *process) error {
 		storage = ", storage " + body.Storage
 	}
 	switch {
+	case !c.Live && response.TLS != nil && p.Now().After(response.TLS.PeerCertificates[0].NotAfter):
+		return fmt.Errorf("the TLS certificate of %s has expired at %s: clients refuse it", address, timestamp(response.TLS.PeerCertificates[0].NotAfter))
 	case response.StatusCode != http.StatusOK:
 		return fmt.Errorf("%s responds %s%s", address, response.Status, storage)
 	case body.Status == "":

@@ -1,13 +1,17 @@
 package commands_test
 
 import (
+	"crypto/tls"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/certtest"
+	"merchantorders/internal/testenv"
 )
 
 func TestHealth(t *testing.T) {
@@ -56,7 +60,13 @@ func TestHealthResponses(t *testing.T) {
 		}
 	})
 	plain, encrypted := httptest.NewServer(handler), httptest.NewTLSServer(handler)
-	t.Cleanup(func() { close(release); plain.Close(); encrypted.Close() })
+	expired := httptest.NewUnstartedServer(handler)
+	pair := certtest.New(t, time.Date(2020, 2, 1, 0, 0, 0, 0, time.UTC))
+	certificate, err := tls.LoadX509KeyPair(pair.Cert, pair.Key)
+	testenv.NoError(t, err)
+	expired.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	expired.StartTLS()
+	t.Cleanup(func() { close(release); plain.Close(); encrypted.Close(); expired.Close() })
 	listen := "--listen=" + strings.TrimPrefix(encrypted.URL, "https://")
 	for name, c := range map[string]struct {
 		args []string
@@ -70,6 +80,7 @@ func TestHealthResponses(t *testing.T) {
 		"moved":       {[]string{"--url", plain.URL + "/moved"}, 1, plain.URL + "/moved/readyz responds 302 Found\n"},
 		"hangs":       {[]string{"--url", plain.URL + "/hangs", "--timeout=100ms"}, 1, "no response from " + plain.URL + "/hangs/readyz within 100ms\n"},
 		"certificate": {[]string{listen, "--tls-cert=x"}, 1, encrypted.URL + "/readyz is not a Merchant Orders service: the response has no status\n"},
+		"expired":     {[]string{"--url", expired.URL + "/storage"}, 1, "the TLS certificate of " + expired.URL + "/storage/readyz has expired at 2020-02-01T00:00:00Z: clients refuse it\n"},
 		"no port":     {[]string{"--listen=127.0.0.1:0"}, 2, "--listen (MERCHANT_ORDERS_LISTEN): must have the port that the service has chosen; or set --url\n"},
 		"no address":  {[]string{"--listen=8080"}, 2, "--listen (MERCHANT_ORDERS_LISTEN): must be host:port with a port from 0 to 65535, such as 127.0.0.1:8080 or [::]:8080\n"},
 		"no URL":      {[]string{"--url=orders.example.com"}, 2, "--url (MERCHANT_ORDERS_URL): must be a URL such as https://orders.example.com\n"},

@@ -265,7 +265,8 @@ func TestServeRefusesListeners(t *testing.T) {
 	}
 }
 
-// TestExpiredCertificate checks that an expired certificate is a warning.
+// TestExpiredCertificate checks that an expired certificate is a warning, and that health
+// reports it.
 func TestExpiredCertificate(t *testing.T) {
 	t.Parallel()
 	pair := certtest.New(t, time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -274,7 +275,9 @@ func TestExpiredCertificate(t *testing.T) {
 		t.Errorf("log:\n%s", s.Log())
 	}
 	listen := strings.TrimPrefix(s.BaseURL, "https://")
-	apptest.Run(t, "", "health", "--listen", listen, "--tls-cert", pair.Cert).WantOut(t, 0, "ready\n")
+	apptest.Run(t, "", "health", "--listen", listen, "--tls-cert", pair.Cert).WantErr(t, 1,
+		"merchant-orders: the TLS certificate of "+s.BaseURL+"/readyz has expired at 2021-01-01T00:00:00Z: clients refuse it\n")
+	apptest.Run(t, "", "health", "--live", "--listen", listen, "--tls-cert", pair.Cert).WantOut(t, 0, "ok\n")
 }
 
 // TestClientAddressOfServer checks that failed sign-ins are counted and logged by the
