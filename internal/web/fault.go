@@ -8,6 +8,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
+	"merchantorders/internal/web/ratelimit"
 )
 
 // FaultHeader requests a fault of a sandbox.
@@ -20,9 +21,13 @@ const slowFault = 5 * time.Second
 // errFault is the error of a response that the request asked for.
 var errFault = fmt.Errorf("the request asked for a fault: %w", order.ErrUnavailable)
 
+// errTooManyFault is the same for a client that is too fast.
+var errTooManyFault = fmt.Errorf("the request asked for a fault: %w", &ratelimit.Error{Limit: ratelimit.Rate})
+
 // WithFaults wraps the handler of a sandbox. A request chooses its fault with
 // FaultHeader:
 //   - slow: the response is held back for some seconds,
+//   - 429: there are too many requests, nothing is done,
 //   - 503: the service is unavailable, nothing is done,
 //   - reset: the connection is closed, nothing is done,
 //   - lost: the request is served, then the connection is closed without a response.
@@ -38,13 +43,15 @@ func WithFaults(next http.Handler, encode ErrorEncoder, wait func(ctx context.Co
 			next.ServeHTTP(w, r)
 		case "503":
 			writeError(w, r, encode, errFault)
+		case "429":
+			writeError(w, r, encode, errTooManyFault)
 		case "reset":
 			panic(http.ErrAbortHandler)
 		case "lost":
 			next.ServeHTTP(discardWriter{w, make(http.Header)}, r)
 			panic(http.ErrAbortHandler)
 		default:
-			writeError(w, r, encode, &strict.ParamError{Name: FaultHeader, Problem: "must be slow, 503, reset or lost"})
+			writeError(w, r, encode, &strict.ParamError{Name: FaultHeader, Problem: "must be slow, 429, 503, reset or lost"})
 		}
 	})
 }

@@ -38,11 +38,12 @@ func TestFaults(t *testing.T) {
 	}{
 		{"", 200, "sent", 1},
 		{"slow", 200, "sent", 1},
+		{"429", 429, `{"error":{"code":"too_many_requests","message":"Too many requests in a short time."}}`, 0},
 		{"503", 503, `{"error":{"code":"unavailable","message":"The service cannot answer for now."}}`, 0},
 		{"reset", 0, "", 0},
 		{"lost", 0, "", 1},
-		{"Slow", 400, `{"error":{"code":"invalid_params","message":"X-Sandbox-Fault must be slow, 503, reset or lost"}}`, 0},
-		{"slow, reset", 400, `{"error":{"code":"invalid_params","message":"X-Sandbox-Fault must be slow, 503, reset or lost"}}`, 0},
+		{"Slow", 400, `{"error":{"code":"invalid_params","message":"X-Sandbox-Fault must be slow, 429, 503, reset or lost"}}`, 0},
+		{"slow, reset", 400, `{"error":{"code":"invalid_params","message":"X-Sandbox-Fault must be slow, 429, 503, reset or lost"}}`, 0},
 	} {
 		served.Store(0)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL, strings.NewReader("sent"))
@@ -53,7 +54,7 @@ func TestFaults(t *testing.T) {
 			content, _ := io.ReadAll(response.Body)
 			_ = response.Body.Close()
 			status, body = response.StatusCode, strings.TrimSpace(string(content))
-			if retry := response.Header.Get("Retry-After"); (status == 503) != (retry != "") {
+			if retry := response.Header.Get("Retry-After"); (status == 503 || status == 429) != (retry != "") {
 				t.Errorf("%q: Retry-After %q", test.fault, retry)
 			}
 		}
