@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/orderpb"
+	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -97,22 +98,27 @@ func (db *DB) EraseFileNames(ctx context.Context, merchantID, legacyID int64) er
 	})
 }
 
-// CustomerOrders implements order.Store.
+// CustomerOrders implements order.Store. It reads all pages in one snapshot: an erasure
+// that misses an order would report success.
 func (db *DB) CustomerOrders(ctx context.Context, email string) ([]order.LockedOrder, error) {
+	defer db.timed("customer_orders")()
 	var found []order.LockedOrder
-	search := order.Search{Email: email, From: order.NoDay, To: order.NoDay, Limit: order.MaxSearchLimit}
-	for {
-		page, err := db.Search(ctx, search)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range page.Orders {
-			if strings.EqualFold(o.Customer.Email, email) {
-				found = append(found, order.LockedOrder{MerchantID: o.MerchantID, LegacyID: o.LegacyID, Reference: o.Reference})
+	request := order.Search{Email: email, From: order.NoDay, To: order.NoDay, Limit: order.MaxSearchLimit}
+	err := db.sql.Snapshot(ctx, func(q sqldb.Querier) error {
+		for {
+			page, err := search.Page(ctx, q, db.dialect, searchedOrders{q}, request)
+			if err != nil {
+				return err
+			}
+			for _, o := range page.Orders {
+				if strings.EqualFold(o.Customer.Email, email) {
+					found = append(found, order.LockedOrder{MerchantID: o.MerchantID, LegacyID: o.LegacyID, Reference: o.Reference})
+				}
+			}
+			if request.After = page.Next; page.Next == nil {
+				return nil
 			}
 		}
-		if search.After = page.Next; page.Next == nil {
-			return found, nil
-		}
-	}
+	})
+	return found, db.readError("find the orders of a customer", err, nil)
 }

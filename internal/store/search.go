@@ -136,8 +136,8 @@ func (t *tx) changeWords(ctx context.Context, merchantID, legacyID int64, change
 	if err != nil || slices.Equal(before, after) {
 		return err
 	}
-	if err := t.db.words.Delete(ctx, t, before); err != nil {
-		return fmt.Errorf("delete the words of an order: %w", err)
+	if err := t.db.words.Replace(ctx, t, before, after); err != nil {
+		return fmt.Errorf("replace the words of an order: %w", err)
 	}
-	return t.db.words.Add(ctx, t, after)
+	return nil
 }

@@ -23,7 +23,8 @@ import (
 // periods are on as many pages as there are words. So new words are staged there: they
 // go into a small block with a positive number, all of whose pages a batch changes
 // anyway, and Merge moves them to their periods later, many at a time. A word is in
-// one block.
+// one block. Words move in this direction only, so a search that reads the staged words
+// first misses none.
 
 // period is how many seconds a block of words covers, four weeks. A search for a rare
 // word looks into each period, and one for a common word reads all its words of a period:
@@ -106,7 +107,7 @@ func stagedBlocks(ctx context.Context, q sqldb.Querier) ([]int64, error) {
 // insertWords leaves a word that is there already: it fails no change.
 var insertWords = sqldb.NewBulkInsert("order_words", "block, word, created_at, legacy_id, merchant_id", " ON CONFLICT DO NOTHING")
 
-// Add writes words, in a transaction.
+// Add writes the words of new orders, in a transaction.
 func (w *Writer) Add(ctx context.Context, tx sqldb.Querier, words []Word) error {
 	if len(words) == 0 {
 		return nil
@@ -153,6 +154,14 @@ func (w *Writer) write(ctx context.Context, tx sqldb.Querier, staged int64, word
 		values = append(values, cmp.Or(staged, periodBlock(word.CreatedAt)), word.Text, word.CreatedAt, word.LegacyID, word.MerchantID)
 	}
 	return insertWords.Insert(ctx, tx, w.dialect, values)
+}
+
+// Replace writes the words of a changed order to their period, in a transaction.
+func (w *Writer) Replace(ctx context.Context, tx sqldb.Querier, before, after []Word) error {
+	if err := w.Delete(ctx, tx, before); err != nil {
+		return err
+	}
+	return w.write(ctx, tx, 0, after)
 }
 
 // Delete deletes words, whatever their blocks, in a transaction.

@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
+)
+
+// interrupted is a database that something happens to before one of its statements that
+// read.
+type interrupted struct {
+	sqldb.DB
+	countdown *int // statements until then
+	happen    func()
+}
+
+func (i interrupted) wait() {
+	if *i.countdown--; *i.countdown == 0 {
+		i.happen()
+	}
+}
+
+func (i interrupted) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+	i.wait()
+	return i.DB.Query(ctx, text, args...)
+}
+
+func (i interrupted) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
+	i.wait()
+	return i.DB.QueryRow(ctx, text, args, dest...)
+}
+
+func (i interrupted) Snapshot(ctx context.Context, fn func(sqldb.Querier) error) error {
+	return i.DB.Snapshot(ctx, func(q sqldb.Querier) error { return fn(interruptedSnapshot{q, i}) })
+}
+
+type interruptedSnapshot struct {
+	sqldb.Querier
+	interrupted
+}
+
+func (i interruptedSnapshot) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	return i.Querier.Exec(ctx, text, args...)
+}
+
+func (i interruptedSnapshot) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+	i.wait()
+	return i.Querier.Query(ctx, text, args...)
+}
+
+func (i interruptedSnapshot) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
+	i.wait()
+	return i.Querier.QueryRow(ctx, text, args, dest...)
+}
+
+func (i interruptedSnapshot) WithoutTimeout() sqldb.Querier { return i }
+
+// TestSearchBesideCorrection searches for an order and for the orders of its customer
+// while its phone number is corrected, or its words are merged, between any two
+// statements. It is found each time.
+func TestSearchBesideCorrection(t *testing.T) {
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		testSearchBesideCorrection(t, SQLite, filepath.Join(t.TempDir(), "orders.db"))
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		testSearchBesideCorrection(t, Postgres, pgtest.Database(t))
+	})
+}
+
+func testSearchBesideCorrection(t *testing.T, engine Engine, address string) {
+	ctx := t.Context()
+	db, err := engine.Open(ctx, address, Options{})
+	testenv.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	testenv.NoError(t, addTestMerchant(ctx, db, 1))
+	_, err = db.ImportOrders(ctx, testBatch(1, "R", 2), order.Cause{At: testTime})
+	testenv.NoError(t, err)
+	corrections := 0
+	correct := func() {
+		corrections++
+		phone := fmt.Sprint("210000", corrections)
+		testenv.NoError(t, db.InTx(ctx, func(tx order.Tx) error {
+			locked, err := tx.LockOrder(ctx, 1, order.ByReference("R-1"))
+			if err == nil {
+				_, err = tx.Correct(ctx, locked, order.Correction{Phone: order.To(&phone)}, order.Cause{At: testTime})
+			}
+			return err
+		}))
+	}
+	merge := func() {
+		blocks, err := sqldb.Column[int64](ctx, db.sql, `SELECT DISTINCT block FROM order_words WHERE block > 0`)
+		testenv.NoError(t, err)
+		testenv.NoError(t, db.inTx(ctx, "test", func(tx *tx) error {
+			_, err := db.words.Merge(ctx, tx, blocks)
+			return err
+		}))
+	}
+	for name, search := range map[string]func(*DB) (int, error){
+		"e-mail": func(db *DB) (int, error) {
+			page, err := db.Search(ctx, order.Search{Email: "buyer@example.com", From: order.NoDay, To: order.NoDay, Limit: 10})
+			return len(page.Orders), err
+		},
+		"phone": func(db *DB) (int, error) {
+			page, err := db.Search(ctx, order.Search{Phone: "210000", From: order.NoDay, To: order.NoDay, Limit: 10})
+			return len(page.Orders), err
+		},
+		"customer": func(db *DB) (int, error) {
+			orders, err := db.CustomerOrders(ctx, "buyer@example.com")
+			return len(orders), err
+		},
+	} {
+		for _, happen := range []func(){correct, merge} {
+			for n := 1; ; n++ {
+				merge() // so that a correction finds the words in their period
+				countdown := n
+				view := New(interrupted{db.sql, &countdown, happen}, Options{})
+				found, err := search(view)
+				if found != 2 || err != nil {
+					t.Errorf("%s, before statement %d: %d orders, error %v", name, n, found, err)
+				}
+				if countdown > 0 {
+					break
+				}
+			}
+		}
+	}
+	if corrections < 6 {
+		t.Error("the searches have too few statements")
+	}
+}
