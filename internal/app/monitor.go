@@ -84,6 +84,7 @@ func (m *monitor) snapshot() metrics.Snapshot {
 	snapshot.CertificateEnd = httpserver.CertificateEnd(m.server.tls)
 	pool := m.server.DB.Pool()
 	snapshot.Pool = metrics.ConnectionPool{InUse: pool.InUse, Idle: pool.Idle, Max: pool.Max, Waits: pool.Waits}
+	snapshot.DatabaseLog = m.server.DB.LogSize()
 	snapshot.RateLimited = m.server.limits.Refused()
 	snapshot.FeedWaiters, snapshot.FeedLag = m.server.Orders.Waiting()
 	snapshot.Deliveries, snapshot.WebhooksInFlight = m.server.Sender.Stats()

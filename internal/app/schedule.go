@@ -16,6 +16,7 @@ const (
 	purgeInterval      = time.Hour        // of purging deleted files and deleting old orders
 	mergeInterval      = 5 * time.Second  // of moving the words of new orders to their periods
 	dueInterval        = 10 * time.Second // of canceling orders past their deadline
+	logInterval        = time.Minute      // of truncating the write-ahead log of SQLite
 	deliveriesInterval = time.Hour        // of deleting old deliveries from the log of webhooks
 )
 
@@ -65,6 +66,9 @@ func (s *server) startJobs() (stop func()) {
 		return err
 	})
 	group.every("merge words", mergeInterval, true, s.mergeWords)
+	if s.Settings.DatabaseLocation().File() != "" {
+		group.every("truncate the database log", logInterval, true, s.DB.TruncateLog)
+	}
 	s.startOptionalJobs(group)
 	return group.stop
 }

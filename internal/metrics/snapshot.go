@@ -14,6 +14,7 @@ type Snapshot struct {
 	Disks             []Disk
 	Jobs              []Job
 	Pool              ConnectionPool
+	DatabaseLog       int64     // bytes of the write-ahead log of SQLite
 	Survey            *Survey   // nil: not known
 	CertificateEnd    time.Time // zero: no TLS
 
@@ -110,6 +111,7 @@ var (
 	descInterval    = describe("job_interval_seconds", "Interval of a background job.", "background_job")
 	descConnections = describe("database_connections", "Connections to the database by use: in_use, idle.", "use")
 	descPoolSize    = describe("database_connections_limit", "Most connections to the database at a time.")
+	descLog         = describe("database_log_bytes", "Size of the write-ahead log of SQLite; 0 on PostgreSQL.")
 	descWaits       = describe("database_connection_waits_total", "How often a statement has waited for a connection to the database.")
 	descHits        = describe("response_cache_hits_total", "Lookups in the response cache that found a valid entry.")
 	descMisses      = describe("response_cache_misses_total", "Lookups in the response cache that found no valid entry.")
@@ -153,6 +155,7 @@ func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 	to.gauge(descConnections, float64(s.Pool.Idle), "idle")
 	to.gauge(descPoolSize, float64(s.Pool.Max))
 	to.counter(descWaits, s.Pool.Waits)
+	to.gauge(descLog, float64(s.DatabaseLog))
 	to.counter(descCanceled, s.CanceledByDeadline)
 	to.counter(descHits, s.CacheHits)
 	to.counter(descMisses, s.CacheMisses)

@@ -36,30 +36,34 @@ func (i interrupted) QueryRow(ctx context.Context, text string, args []any, dest
 	return i.DB.QueryRow(ctx, text, args, dest...)
 }
 
-func (i interrupted) Snapshot(ctx context.Context, fn func(sqldb.Querier) error) error {
-	return i.DB.Snapshot(ctx, func(q sqldb.Querier) error { return fn(interruptedSnapshot{q, i}) })
+func (i interrupted) WithoutTimeout() sqldb.Querier {
+	return interruptedQuerier{i.DB.WithoutTimeout(), i}
 }
 
-type interruptedSnapshot struct {
+func (i interrupted) Snapshot(ctx context.Context, fn func(sqldb.Querier) error) error {
+	return i.DB.Snapshot(ctx, func(q sqldb.Querier) error { return fn(interruptedQuerier{q, i}) })
+}
+
+type interruptedQuerier struct {
 	sqldb.Querier
 	interrupted
 }
 
-func (i interruptedSnapshot) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+func (i interruptedQuerier) Exec(ctx context.Context, text string, args ...any) (int64, error) {
 	return i.Querier.Exec(ctx, text, args...)
 }
 
-func (i interruptedSnapshot) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+func (i interruptedQuerier) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
 	i.wait()
 	return i.Querier.Query(ctx, text, args...)
 }
 
-func (i interruptedSnapshot) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
+func (i interruptedQuerier) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
 	i.wait()
 	return i.Querier.QueryRow(ctx, text, args, dest...)
 }
 
-func (i interruptedSnapshot) WithoutTimeout() sqldb.Querier { return i }
+func (i interruptedQuerier) WithoutTimeout() sqldb.Querier { return i }
 
 // TestSearchBesideCorrection searches for an order and for the orders of its customer
 // while its phone number is corrected, or its words are merged, between any two

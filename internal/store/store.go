@@ -110,19 +110,31 @@ func (db *DB) Ping(ctx context.Context) error { return db.wrap(db.sql.Ping(ctx))
 // tells of commits. It is called at most once, before the first request.
 func (db *DB) WatchCommits(ctx context.Context) error { return db.wrap(db.sql.WatchCommits(ctx)) }
 
-// CheckFile returns an error if the database file is damaged. It reads all of it,
-// unless that was done when the file was opened. It returns nil if the database is
-// not a file.
+// CheckFile returns an error if the database file is damaged. It reads all tables,
+// unless that was done when the file was opened. It returns nil if the database is not a
+// file. It checks one table after the other: the log keeps what is committed meanwhile.
 func (db *DB) CheckFile(ctx context.Context) error {
 	if db.dialect.QuickCheck == "" {
 		return nil
 	}
-	var finding string
-	if err := db.sql.WithoutTimeout().QueryRow(ctx, db.dialect.QuickCheck, nil, &finding); err != nil {
-		return fmt.Errorf("check the database file: %w", err)
+	for _, table := range migrations.Tables {
+		var finding string
+		if err := db.sql.WithoutTimeout().QueryRow(ctx, db.dialect.QuickCheck+`(`+table+`)`, nil, &finding); err != nil {
+			return fmt.Errorf("check the database file: %w", err)
+		}
+		if err := sqldb.CheckResult(finding); err != nil {
+			return err
+		}
 	}
-	return sqldb.CheckResult(finding)
+	return nil
 }
+
+// LogSize returns the size of the write-ahead log of a database file in bytes, else 0.
+func (db *DB) LogSize() int64 { return db.sql.LogSize() }
+
+// TruncateLog makes a long write-ahead log of a database file short, unless transactions
+// need it. It is a background job.
+func (db *DB) TruncateLog(ctx context.Context) error { return db.wrap(db.sql.TruncateLog(ctx)) }
 
 // Close closes the database. No operation may be in progress.
 func (db *DB) Close() error { return db.sql.Close() }

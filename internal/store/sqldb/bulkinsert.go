@@ -18,7 +18,7 @@ const BatchSize = 64
 
 // BulkInsert is an INSERT of many rows.
 type BulkInsert struct {
-	Columns int    // values of a row
+	Columns int // values of a row
 	// numbered and plain write as many rows as their index, with parameters $1 or ?.
 	// SQLite searches a numbered parameter among all those before it: a batch of orders,
 	// which has 1,408, takes twice the time of single rows then. OR FAIL, which only

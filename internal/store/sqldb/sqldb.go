@@ -98,6 +98,12 @@ type DB interface {
 	// must sync the file. Backup returns ErrNoBackup if the database is not a file.
 	Backup(ctx context.Context, path string) error
 
+	// LogSize returns the size of the write-ahead log in bytes, 0 if the database is not
+	// a file. The log holds what was committed since the oldest transaction in progress
+	// began.
+	LogSize() int64
+	// TruncateLog makes a long log short, unless transactions need it.
+	TruncateLog(ctx context.Context) error
 	// Pool returns the use of the connections at the moment. It does not wait.
 	Pool() PoolUse
 	// Dialect returns what statements must know of the database.
@@ -153,9 +159,9 @@ type Dialect struct {
 	// WordsPerBlock is how many words of the search a block takes in which they are
 	// staged, where writing to many pages in a transaction is slow. 0: none are staged.
 	WordsPerBlock int
-	// QuickCheck finds most damage in less time. It returns one row, as CheckResult
-	// takes it. It is empty if the database is not a file, and if the file was checked
-	// when it was opened.
+	// QuickCheck finds most damage of a table, whose name in parentheses follows it, in
+	// less time. Its first row is as CheckResult takes it. It is empty if the database is
+	// not a file, and if the file was checked when it was opened.
 	QuickCheck string
 	// Clustered reports whether tables can be distributed over several servers.
 	Clustered bool
@@ -165,7 +171,7 @@ type Dialect struct {
 	StatementTimeout, TxTimeout, TxTimeoutPerOrder time.Duration
 }
 
-// CheckResult returns the error of a row of Dialect.QuickCheck, nil for "ok".
+// CheckResult returns the error of the first row of Dialect.QuickCheck, nil for "ok".
 func CheckResult(finding string) error {
 	if finding == "ok" {
 		return nil

@@ -142,6 +142,12 @@ func (db *DB) WatchCommits(context.Context) error { return nil }
 // Conn implements sqldb.DB.
 func (db *DB) Conn(ctx context.Context) (*sql.Conn, error) { return db.admin.Conn(ctx) }
 
+// LogSize implements sqldb.DB. The log is the server's.
+func (db *DB) LogSize() int64 { return 0 }
+
+// TruncateLog implements sqldb.DB.
+func (db *DB) TruncateLog(context.Context) error { return nil }
+
 // Pool implements sqldb.DB.
 func (db *DB) Pool() sqldb.PoolUse {
 	use := db.pool.Stat()

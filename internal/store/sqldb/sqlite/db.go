@@ -46,7 +46,7 @@ var dialect = sqldb.Dialect{
 	InList:           `IN (SELECT value FROM json_each($1))`,
 	History:          `m.history`,
 	IntegrityCheck:   `PRAGMA integrity_check`,
-	QuickCheck:       `PRAGMA quick_check(1)`,
+	QuickCheck:       `PRAGMA quick_check`,
 }
 
 // DB is an open database file. It implements sqldb.DB.

@@ -86,7 +86,7 @@ func quickCheck(ctx context.Context, db *sql.DB, path string) (bool, error) {
 		return false, err
 	}
 	var finding string
-	if err := db.QueryRowContext(ctx, dialect.QuickCheck).Scan(&finding); err != nil {
+	if err := db.QueryRowContext(ctx, dialect.QuickCheck+`(1)`).Scan(&finding); err != nil {
 		return false, err
 	}
 	return true, sqldb.CheckResult(finding)

@@ -1,0 +1,45 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+)
+
+const (
+	// maxLog is the size of the longest write-ahead log that TruncateLog leaves, in
+	// bytes. SQLite overwrites a log that no transaction needs, but never makes the file
+	// shorter.
+	maxLog = 64 << 20
+	// truncateTimeout is how long those who write may wait for readers to leave the log.
+	truncateTimeout = 50 * time.Millisecond
+)
+
+// LogSize implements sqldb.DB.
+func (db *DB) LogSize() int64 {
+	info, err := os.Stat(db.path + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// TruncateLog implements sqldb.DB. It first writes the log into the database while others
+// write to the log, so that they wait for what is left only.
+func (db *DB) TruncateLog(ctx context.Context) error {
+	if db.LogSize() <= maxLog {
+		return nil
+	}
+	c, err := openConn(db.path, truncateTimeout)
+	if err != nil {
+		return err
+	}
+	c.sqlite.SetInterrupt(ctx.Done())
+	for _, mode := range []string{"PASSIVE", "TRUNCATE"} {
+		// busy is 1 if readers or writers are in the way; the next run tries again.
+		var busy, length, written int64
+		err = errors.Join(err, c.QueryRow(ctx, `PRAGMA wal_checkpoint(`+mode+`)`, nil, &busy, &length, &written))
+	}
+	return errors.Join(err, c.sqlite.Close())
+}
