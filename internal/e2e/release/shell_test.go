@@ -1,8 +1,10 @@
 package release
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +21,28 @@ func unpack(t *testing.T) string {
 		t.Fatalf("%v: %s", err, output)
 	}
 	return folder
+}
+
+// TestDocumentsOfPackage checks that the files exist that the README of the package links
+// to, and those of deploy that its documents do.
+func TestDocumentsOfPackage(t *testing.T) {
+	testenv.Release(t)
+	t.Parallel()
+	folder := filepath.Join(unpack(t), "usr/share/doc/merchant-orders")
+	links := regexp.MustCompile(`\]\(((?:\.\./deploy/|\w)[\w./-]+)[)#]`)
+	for document, atLeast := range map[string]int{"README.md": 20, "docs/monitoring.md": 5, "docs/deployment.md": 5} {
+		text, err := os.ReadFile(filepath.Join(folder, document))
+		testenv.NoError(t, err)
+		found := links.FindAllSubmatch(text, -1)
+		for _, link := range found {
+			if _, err := os.Stat(filepath.Join(folder, filepath.Dir(document), string(link[1]))); err != nil {
+				t.Errorf("%s: %v", document, err)
+			}
+		}
+		if len(found) < atLeast {
+			t.Errorf("%s: %d links", document, len(found))
+		}
+	}
 }
 
 // TestShells completes a command line in each shell, with the completion and the
