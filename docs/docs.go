@@ -17,7 +17,7 @@ var files embed.FS
 // shown lists the documents in reading order.
 var shown = []string{
 	"guide/token.md", "guide/first-call.md", "guide/paging.md", "guide/changes.md", "guide/webhooks.md", "guide/accepting.md", "guide/retries.md",
-	"guide/invoices.md", "guide/errors.md", "guide/limits.md", "guide/client.md", "guide/sandbox.md", "guide/before-go-live.md", "guide/from-v1-to-v2.md",
+	"guide/invoices.md", "guide/errors.md", "guide/limits.md", "guide/client.md", "guide/sandbox.md", "guide/before-go-live.md", "guide/from-v1-to-v2.md", "guide/compatibility.md",
 	"interface.md", "decisions.md",
 	"operator.md", "merchants-and-tokens.md", "orders-in.md",
 }

@@ -45,6 +45,7 @@ func paths(t *testing.T) []string {
 }
 
 var (
+	fileLink   = regexp.MustCompile(`>[\w-]+\.md</a>`)
 	linkForm   = regexp.MustCompile(`(?:href|src|data-document)="([^"]*)"`)
 	inlineForm = regexp.MustCompile(`(?i)<script(?:>| [^>]*>[^<])|<style|\sstyle=|\son[a-z]+=|javascript:`)
 )
@@ -64,6 +65,9 @@ func TestPages(t *testing.T) {
 			policy := page.Header.Get("Content-Security-Policy")
 			if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "script-src 'self' 'unsafe") {
 				t.Errorf("policy %q", policy)
+			}
+			if link := fileLink.FindString(page.Body); link != "" {
+				t.Errorf("a link reads as the name of a file: %s", link)
 			}
 			if scripts := strings.Contains(policy, "script-src"); scripts != strings.Contains(address, "/reference/") {
 				t.Errorf("scripts are allowed: %t", scripts)
