@@ -81,15 +81,11 @@ func TestFollowEvents(t *testing.T) {
 			seqs = append(seqs, event.Seq)
 		}
 	}
-	if diff := cmp.Diff([]int64{1, 2, 3}, seqs); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "events", []int64{1, 2, 3}, seqs)
 	if e := wantKind(t, last, nil); !errors.Is(e, context.Canceled) {
 		t.Errorf("ended with %v", e)
 	}
-	if diff := cmp.Diff([]time.Duration{time.Second, time.Second, time.Second}, waits); diff != "" {
-		t.Errorf("waits (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "waits", []time.Duration{time.Second, time.Second, time.Second}, waits)
 	if got := f.requests()[0].URL.RawQuery; got != "after=0&limit=1000&wait=30" {
 		t.Errorf("query %s", got)
 	}
@@ -161,9 +157,7 @@ func TestHistoryChanged(t *testing.T) {
 					got = append(got, fmt.Sprint(event.Seq, " ", event.History))
 				}
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("%s, following %v: events (-want +got):\n%s", name, follow, diff)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s, following %v: events", name, follow), test.want, got)
 			if e := wantKind(t, last, client.ErrHistoryChanged); e.Error() != test.message {
 				t.Errorf("%s: %v, want %s", name, e, test.message)
 			}

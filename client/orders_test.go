@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/client"
 	"merchantorders/internal/testenv"
 )
@@ -55,13 +53,9 @@ func TestOrdersFollowLinks(t *testing.T) {
 		}
 	})
 	got := references(t, f.client, client.Filter{State: client.Registered, PageSize: 2})
-	if diff := cmp.Diff([]string{"SF-5", "SF-4", "SF-3", "SF-2", "SF-1"}, got); diff != "" {
-		t.Errorf("orders (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "orders", []string{"SF-5", "SF-4", "SF-3", "SF-2", "SF-1"}, got)
 	want := []string{"itemsPerPage=2&page=1&state=registered", "state=registered&cursor=a,b", "state=registered&cursor=c"}
-	if diff := cmp.Diff(want, requested); diff != "" {
-		t.Errorf("queries (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "queries", want, requested)
 }
 
 // TestOrdersByNumber checks that without links pages are requested by number, and
@@ -75,9 +69,7 @@ func TestOrdersByNumber(t *testing.T) {
 	}
 	f := newFake(t, func(w http.ResponseWriter, r *http.Request) { response(w, 200, pages[r.URL.Query().Get("page")]) })
 	got := references(t, f.client, client.Filter{})
-	if diff := cmp.Diff([]string{"SF-5", "SF-4", "SF-3", "SF-2", "SF-1"}, got); diff != "" {
-		t.Errorf("orders (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "orders", []string{"SF-5", "SF-4", "SF-3", "SF-2", "SF-1"}, got)
 	if n := len(f.requests()); n != 3 {
 		t.Errorf("requested %d times", n)
 	}

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/client"
 	"merchantorders/internal/testenv"
 )
@@ -68,9 +66,7 @@ func TestInProgress(t *testing.T) {
 	if err := f.client.Accept(t.Context(), "SF-1"); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff([]time.Duration{time.Second, time.Second, time.Second}, f.waited()); diff != "" {
-		t.Errorf("waits (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "waits", []time.Duration{time.Second, time.Second, time.Second}, f.waited())
 }
 
 func TestWaits(t *testing.T) {
@@ -108,9 +104,7 @@ func TestWaits(t *testing.T) {
 			f := newFake(t, failing(100, 503, "", "Retry-After", test.retryAfter), options...)
 			_, err := f.client.Order(t.Context(), "SF-1")
 			e := wantKind(t, err, client.ErrUnavailable)
-			if diff := cmp.Diff(test.waits, f.waited()); diff != "" {
-				t.Errorf("waits (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "waits", test.waits, f.waited())
 			if e.RetryAfter != test.asked || e.Tries != len(test.waits)+1 {
 				t.Errorf("%+v", e)
 			}

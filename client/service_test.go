@@ -67,9 +67,7 @@ func TestOrderAgainstService(t *testing.T) {
 		Payment: client.Payment{Name: "bank-transfer"}, Tag: got.Tag, LineItems: got.LineItems,
 		Carrier: client.Carrier{ShipmentID: 920_002, Name: "ACS", DeliveryName: "Παράδοση στο σπίτι", DeliveryKey: "courier"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "order", want, got)
 	for i, line := range document.LineItems {
 		item := got.LineItems[i]
 		if item.ID != line.ID || item.UnitPrice != line.UnitPrice || item.Quantity != line.Quantity || item.ProductName != line.ProductName {
@@ -162,9 +160,7 @@ func TestInvoicesAgainstService(t *testing.T) {
 	}
 	order, err := c.Order(ctx, reference)
 	testenv.NoError(t, err)
-	if diff := cmp.Diff(stored, order.Invoices); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "files", stored, order.Invoices)
 	for name, kind := range map[string]error{"d.pdf": client.ErrTooManyFiles, "d.exe": client.ErrFileType, "": client.ErrInvalidPayload} {
 		_, err := c.UploadInvoice(ctx, reference, name, strings.NewReader("x"))
 		wantKind(t, err, kind)
@@ -253,9 +249,7 @@ func TestFeedAgainstService(t *testing.T) {
 		fmt.Sprintln(5, "order.state_changed", second, ingesttest.FirstOrderID+2, "merchant", "{registered rejected-by-merchant damaged}", "{0 }"),
 		fmt.Sprintln(6, "invoice.uploaded", first, ingesttest.FirstOrderID+1, "merchant", "{  }", fmt.Sprintf("{%d a.pdf}", invoice.ID)),
 	}
-	if diff := cmp.Diff(want, events); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "events", want, events)
 	end, err := c.FeedEnd(ctx)
 	if err != nil || end.Next != 6 || end.Newest != 6 || end.History == "" {
 		t.Errorf("end of the feed %+v, error %v", end, err)
@@ -273,9 +267,7 @@ func TestFeedAgainstService(t *testing.T) {
 		testenv.NoError(t, err)
 		history = append(history, event.Seq)
 	}
-	if diff := cmp.Diff([]int64{1, 4, 6}, history); diff != "" {
-		t.Errorf("history (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "history", []int64{1, 4, 6}, history)
 	for _, err := range c.OrderEvents(ctx, "SF-0") {
 		wantKind(t, err, client.ErrNotFound)
 	}

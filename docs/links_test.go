@@ -16,8 +16,6 @@ import (
 	"testing/fstest"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/testenv"
 )
 
@@ -71,9 +69,7 @@ func TestBrokenLinks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tree := fstest.MapFS{"index.md": {Data: []byte(c.text)}, "docs/page.md": {Data: []byte(page)}}
-			if diff := cmp.Diff(c.want, brokenLinks(t, tree, "index.md")); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "faults", c.want, brokenLinks(t, tree, "index.md"))
 		})
 	}
 }

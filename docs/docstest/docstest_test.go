@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/testenv"
 )
 
 func TestFields(t *testing.T) {
@@ -22,9 +24,7 @@ func TestFields(t *testing.T) {
 		F string `json:"-"`
 	}
 	want := []string{"a", "b.x", "b.y", "c.x", "c.y", "d", "e"}
-	if diff := cmp.Diff(want, Fields(whole{})); diff != "" {
-		t.Errorf("fields (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "fields", want, Fields(whole{}))
 }
 
 func TestCode(t *testing.T) {

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -30,9 +28,7 @@ func TestStatePicture(t *testing.T) {
 	}
 	got, err := os.ReadFile(pictureFile)
 	testenv.NoError(t, err)
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("states.svg does not match the allowed transitions; redraw it with go test ./docs/guide -update (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "states.svg does not match the allowed transitions; redraw it with go test ./docs/guide -update", want, string(got))
 }
 
 // cell is the position of a state in the grid of the picture.

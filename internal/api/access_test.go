@@ -1,12 +1,11 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
@@ -82,9 +81,7 @@ func TestTokens(t *testing.T) {
 			if strings.HasPrefix(endpoint.path, "/api") {
 				challenges = append(challenges, `Basic realm="merchant-orders", charset="UTF-8"`)
 			}
-			if diff := cmp.Diff(challenges, got.Header.Values("WWW-Authenticate")); diff != "" {
-				t.Errorf("%s: WWW-Authenticate (-want +got):\n%s", what, diff)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s: WWW-Authenticate", what), challenges, got.Header.Values("WWW-Authenticate"))
 		}
 		others := s.NewToken(apitest.MerchantID, order.DefaultScopes&^endpoint.scope)
 		s.Send(others, endpoint.method, endpoint.path, "ignored").Want(s.T, what, http.StatusForbidden, forbidden)

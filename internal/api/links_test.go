@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // link makes a link to the first file of R-1 and returns its path.
@@ -45,9 +44,7 @@ func TestLinks(t *testing.T) {
 		"Cache-Control":           "private, no-store",
 		"Referrer-Policy":         "no-referrer",
 	} {
-		if diff := cmp.Diff(want, got.Header.Get(name)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		testenv.Equal(t, name, want, got.Header.Get(name))
 	}
 	head := s.Send("", "HEAD", path, "")
 	if head.Status != http.StatusOK || head.Header.Get("Content-Length") != "10" {

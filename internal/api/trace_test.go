@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 // trace is what an event or a log line tells about a change.
@@ -71,12 +70,8 @@ func TestChangesAreTraced(t *testing.T) {
 			logged = append(logged, trace{line["order"].(string), line["request"].(string), int64(line["token"].(float64))})
 		}
 	}
-	if diff := cmp.Diff(want, events); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(want, logged); diff != "" {
-		t.Errorf("log (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "events", want, events)
+	testenv.Equal(t, "log", want, logged)
 }
 
 // TestTokensAreTraced checks that the log says who created and revoked a token, and
@@ -104,9 +99,7 @@ func TestTokensAreTraced(t *testing.T) {
 		for _, name := range []string{"time", "level", "msg"} {
 			delete(lines[0], name)
 		}
-		if diff := cmp.Diff(want, lines[0]); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", message, diff)
-		}
+		testenv.Equal(t, message, want, lines[0])
 	}
 	refused := make(map[float64]bool)
 	for _, line := range s.logLines("request") {

@@ -10,9 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/metrics"
+	"merchantorders/internal/testenv"
 )
 
 // TestJobs checks the record of a job that succeeds, fails, and is stopped.
@@ -26,9 +25,7 @@ func TestJobs(t *testing.T) {
 		want := metrics.Job{Name: "purge", Interval: time.Hour, LastSuccess: started}
 		check := func(when string) {
 			t.Helper()
-			if diff := cmp.Diff([]metrics.Job{want}, j.all()); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", when, diff)
-			}
+			testenv.Equal(t, when, []metrics.Job{want}, j.all())
 		}
 		results := []error{nil, errors.New("first"), errors.New("second")}
 		group.every("purge", time.Hour, false, func(context.Context) error {

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/config"
 	"merchantorders/internal/testenv"
 )
@@ -147,9 +145,7 @@ func TestCheckReportsAllErrors(t *testing.T) {
 		flags = append(flags, strings.Fields(line)[0])
 	}
 	want := []string{"--data", "--database", "--storage", "--base-url", "--storage-url", "--error-codes", "--log-level"}
-	if diff := cmp.Diff(want, flags); diff != "" {
-		t.Errorf("flags with errors (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "flags with errors", want, flags)
 }
 
 func TestErrorsContainNoPasswords(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/testenv"
 )
@@ -38,9 +37,7 @@ func parse(t testing.TB, text string) any {
 func wantJSON(t testing.TB, what, got, want string) {
 	t.Helper()
 	expected := parse(t, want)
-	if diff := cmp.Diff(expected, forgive(expected, parse(t, got))); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	testenv.Equal(t, what, expected, forgive(expected, parse(t, got)))
 }
 
 // forgive returns got with anyText wherever want has it and got a text.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/testenv"
 )
 
 // listed is an order as the model of a list knows it.
@@ -169,9 +171,7 @@ func TestListIsOwnOrders(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			want = []string{theirs[2].reference, theirs[1].reference, theirs[0].reference}
-			if diff := gocmp.Diff(want, v.walk(t, other, "", 10, 3)); diff != "" {
-				t.Errorf("of the other merchant (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "of the other merchant", want, v.walk(t, other, "", 10, 3))
 		})
 	})
 }

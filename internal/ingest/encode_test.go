@@ -1,9 +1,8 @@
 package ingest_test
 
 import (
+	"fmt"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/ingest/ingesttest"
@@ -22,8 +21,6 @@ func TestEncode(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("document %d (-want +got):\n%s", n, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("document %d", n), want, got)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -39,20 +37,14 @@ func TestImportDoesNotWaitForFullBatch(t *testing.T) {
 			ended <- err
 		}()
 		write(t, w, documents(1, 1))
-		if diff := cmp.Diff([][]string{references(1, 1)}, s.batches); diff != "" {
-			t.Errorf("after one line (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, "after one line", [][]string{references(1, 1)}, s.batches)
 		write(t, w, documents(2, 4)+`{"half":`)
-		if diff := cmp.Diff(references(1, 4), s.references); diff != "" {
-			t.Errorf("after four lines and a half (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, "after four lines and a half", references(1, 4), s.references)
 		if len(reported.refused) != 0 {
 			t.Errorf("refused before the line end: %q", reported.refused)
 		}
 		write(t, w, "1}\n")
-		if diff := cmp.Diff([]string{"5: half: unknown key"}, reported.refused); diff != "" {
-			t.Errorf("after a bad line (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, "after a bad line", []string{"5: half: unknown key"}, reported.refused)
 		write(t, w, string(ingesttest.Document(5)))
 		if len(s.references) != 4 {
 			t.Errorf("a line without line end was imported: %q", s.references)
@@ -61,9 +53,7 @@ func TestImportDoesNotWaitForFullBatch(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if diff := cmp.Diff(references(1, 5), s.references); diff != "" {
-			t.Errorf("after the end of the input (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, "after the end of the input", references(1, 5), s.references)
 	})
 }
 
@@ -88,9 +78,7 @@ func TestImportGathersDuringImport(t *testing.T) {
 		write(t, w, documents(3, 300))
 		close(proceed)
 		synctest.Wait()
-		if diff := cmp.Diff([][]string{references(1, 1), references(2, 300)}, s.batches); diff != "" {
-			t.Errorf("batches (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, "batches", [][]string{references(1, 1), references(2, 300)}, s.batches)
 		testenv.NoError(t, w.Close())
 		if err := <-ended; err != nil {
 			t.Error(err)

@@ -143,13 +143,9 @@ func TestImport(t *testing.T) {
 		"9: customer: is required",
 		"10: merchantId: is required",
 	}
-	if diff := cmp.Diff(want, reported.refused); diff != "" {
-		t.Errorf("refused (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "refused", want, reported.refused)
 	all := strings.Split(input, "\n")
-	if diff := cmp.Diff([]string{all[2], all[6], all[7], all[8], all[9]}, reported.texts); diff != "" {
-		t.Errorf("texts of the refused lines (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "texts of the refused lines", []string{all[2], all[6], all[7], all[8], all[9]}, reported.texts)
 	if reported.bytes != int64(len(input)) {
 		t.Errorf("progress ends at %d of %d bytes", reported.bytes, len(input))
 	}
@@ -203,12 +199,8 @@ func TestImportPreservesOrder(t *testing.T) {
 				want = want[:created]
 				wantRefused = append(wantRefused[:created/3:created/3], reported.refused[len(reported.refused)-1])
 			}
-			if diff := cmp.Diff(want, s.references); diff != "" {
-				t.Errorf("orders (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(wantRefused, reported.refused); diff != "" {
-				t.Errorf("refused (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "orders", want, s.references)
+			testenv.Equal(t, "refused", wantRefused, reported.refused)
 			if got.created != len(want) || got.invalid != len(wantRefused) {
 				t.Errorf("counts %+v", got)
 			}
@@ -276,12 +268,8 @@ func TestImportOfLongLines(t *testing.T) {
 		}
 		const problem = ": the line is longer than 4 MiB"
 		want := []string{"2" + problem, "5" + problem, "6" + problem, "8: merchantId: is required", "9" + problem}
-		if diff := cmp.Diff(want, reported.refused); diff != "" {
-			t.Errorf("%s: refused (-want +got):\n%s", name, diff)
-		}
-		if diff := cmp.Diff([]string{"", "", "", "{}", ""}, reported.texts); diff != "" {
-			t.Errorf("%s: texts of the refused lines (-want +got):\n%s", name, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("%s: refused", name), want, reported.refused)
+		testenv.Equal(t, fmt.Sprintf("%s: texts of the refused lines", name), []string{"", "", "", "{}", ""}, reported.texts)
 		wantOrders := slices.Concat(references(1, 3), references(5, 5))
 		if diff := cmp.Diff(wantOrders, s.references); diff != "" || got.created != 4 || got.invalid != 5 {
 			t.Errorf("%s: counts %+v, orders (-want +got):\n%s", name, got, diff)
@@ -329,9 +317,7 @@ func TestImportStopsAtReadError(t *testing.T) {
 	if !errors.Is(err, broken) || got != (counts{created: 700}) {
 		t.Errorf("counts %+v, error %v", got, err)
 	}
-	if diff := cmp.Diff(references(1, 700), s.references); diff != "" {
-		t.Errorf("orders (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "orders", references(1, 700), s.references)
 	got, err = new(report).run(t.Context(), t, emptyReader{}, s.add)
 	if !errors.Is(err, io.ErrNoProgress) || got != (counts{}) {
 		t.Errorf("a reader without end: counts %+v, error %v", got, err)

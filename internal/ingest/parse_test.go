@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -76,9 +77,7 @@ func TestParseExampleOfDecision7(t *testing.T) {
 			ExtendedAttributes: json.RawMessage("[]"), PickupDate: day(t, "2026-11-21"), DeliveryDate: day(t, "2026-11-24"),
 		}},
 	}
-	if diff := cmp.Diff(want, mustParse(t, string(document)).Order); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "order", want, mustParse(t, string(document)).Order)
 }
 
 func day(t testing.TB, text string) order.Day {
@@ -115,9 +114,7 @@ func TestParseFillsInDefaults(t *testing.T) {
 	for name, document := range map[string]string{
 		"absent": minimal, "null": nulls, "null in the line": lineNulls, "null in the customer": customerNulls,
 	} {
-		if diff := cmp.Diff(minimalOrder(), mustParse(t, document).Order); diff != "" {
-			t.Errorf("%s: order (-want +got):\n%s", name, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("%s: order", name), minimalOrder(), mustParse(t, document).Order)
 	}
 }
 
@@ -184,9 +181,7 @@ func TestParseReads(t *testing.T) {
 			t.Parallel()
 			want := minimalOrder()
 			test.want(&want)
-			if diff := cmp.Diff(want, mustParse(t, test.document).Order); diff != "" {
-				t.Errorf("order (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "order", want, mustParse(t, test.document).Order)
 		})
 	}
 }
@@ -208,9 +203,7 @@ func TestParseDoesNotRetainTheDocument(t *testing.T) {
 	in, err := ingest.Parse(document)
 	testenv.NoError(t, err)
 	clear(document)
-	if diff := cmp.Diff(mustParse(t, inLine(`"extendedAttributes":["a",1],"ean":"123"`)), in); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "order", mustParse(t, inLine(`"extendedAttributes":["a",1],"ean":"123"`)), in)
 }
 
 // refusal returns the message for an invalid document.

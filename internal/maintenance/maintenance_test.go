@@ -3,10 +3,9 @@ package maintenance_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/maintenancetest"
+	"merchantorders/internal/testenv"
 )
 
 func TestMain(m *testing.M) { maintenancetest.Main(m) }
@@ -23,9 +22,7 @@ func TestInvoiceFilePlans(t *testing.T) {
 		maintenance.SelectInvoiceFile:     {invoice + "legacy_id=? AND id=?)", order},
 		maintenance.SelectInvoiceFilePage: {invoice + "(legacy_id,id)>(?,?))", order},
 	} {
-		if diff := cmp.Diff(want, in.QueryPlan(t, text)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", text, diff)
-		}
+		testenv.Equal(t, text, want, in.QueryPlan(t, text))
 	}
 }
 

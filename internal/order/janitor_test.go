@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -51,14 +49,10 @@ func TestDeleteInvoice(t *testing.T) {
 	for _, invoice := range got.Invoices {
 		names = append(names, invoice.Name)
 	}
-	if diff := cmp.Diff([]string{"a.pdf", "c.pdf"}, names); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "left", []string{"a.pdf", "c.pdf"}, names)
 	events := db.events(t, 1)
 	event := order.Event{Type: order.InvoiceDeleted, By: order.Caller{Actor: order.ActorMerchant}, At: noonUTC, InvoiceID: ids["b.pdf"]}
-	if diff := cmp.Diff(event, events[len(events)-1], ignoreSeq); diff != "" {
-		t.Errorf("event (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "event", event, events[len(events)-1], ignoreSeq)
 	if len(files.paths(t)) != 3 {
 		t.Errorf("the bytes of a deleted invoice are gone: %q", files.paths(t))
 	}

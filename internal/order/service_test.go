@@ -2,9 +2,9 @@ package order_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
@@ -69,9 +69,7 @@ func TestTransitionFromEveryState(t *testing.T) {
 		if a.name == "reject" {
 			event.Reason = "damaged"
 		}
-		if diff := cmp.Diff([]order.Event{event}, events, ignoreSeq); diff != "" {
-			t.Errorf("%s to %s from %s: events (-want +got):\n%s", a.name, a.to, from, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("%s to %s from %s: events", a.name, a.to, from), []order.Event{event}, events, ignoreSeq)
 	}
 }
 

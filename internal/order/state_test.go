@@ -1,13 +1,13 @@
 package order_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // publishedStates is the state table of decision 2.
@@ -95,9 +95,7 @@ func TestStatesOfCode(t *testing.T) {
 				want = append(want, row.state)
 			}
 		}
-		if diff := cmp.Diff(want, order.StatesOfCode(byte(c))); diff != "" {
-			t.Errorf("code %q (-want +got):\n%s", byte(c), diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("code %q", byte(c)), want, order.StatesOfCode(byte(c)))
 	}
 }
 
@@ -137,9 +135,7 @@ func TestCanTransition(t *testing.T) {
 func TestPublishedNames(t *testing.T) {
 	t.Parallel()
 	actors := []string{order.ActorMerchant.String(), order.ActorOperator.String(), order.ActorSystem.String(), order.Actor(0).String()}
-	if diff := cmp.Diff([]string{"merchant", "operator", "system", "unknown"}, actors); diff != "" {
-		t.Errorf("actors (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "actors", []string{"merchant", "operator", "system", "unknown"}, actors)
 	var events []string
 	for e := range order.WebhookFailed + 2 {
 		events = append(events, e.String())
@@ -148,9 +144,7 @@ func TestPublishedNames(t *testing.T) {
 		"unknown", "order.created", "order.state_changed", "order.updated", "invoice.uploaded", "invoice.deleted", "order.deleted",
 		"webhook.failed", "unknown",
 	}
-	if diff := cmp.Diff(want, events); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "events", want, events)
 }
 
 func TestReasons(t *testing.T) {

@@ -75,16 +75,12 @@ func TestUpload(t *testing.T) {
 		t.Errorf("order %+v", got)
 	}
 	want := order.Invoice{ID: 1, Name: "a?.PDF", Size: 5, SHA256: sha256.Sum256([]byte("bytes")), CreatedAt: noonUTC}
-	if diff := cmp.Diff(want, invoice); diff != "" {
-		t.Errorf("invoice (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "invoice", want, invoice)
 	if diff := cmp.Diff([]order.Invoice{want}, db.order(t, 1).Invoices); diff != "" || db.slots(t, 1) != 1 {
 		t.Errorf("%d slots used, invoices (-want +got):\n%s", db.slots(t, 1), diff)
 	}
 	event := order.Event{Type: order.InvoiceUploaded, By: order.Caller{Actor: order.ActorMerchant}, At: noonUTC, InvoiceID: 1}
-	if diff := cmp.Diff([]order.Event{event}, db.events(t, 1), ignoreSeq); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "events", []order.Event{event}, db.events(t, 1), ignoreSeq)
 	if got := files.content(t, "invoices/SF-1/a?.PDF"); got != "bytes" {
 		t.Errorf("stored %q", got)
 	}
@@ -150,9 +146,7 @@ func TestNamesAreNeverReused(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]string{"a.pdf", "a-1.pdf", "a-2.pdf", "a-3.pdf"}, names); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "names", []string{"a.pdf", "a-1.pdf", "a-2.pdf", "a-3.pdf"}, names)
 	if got := files.content(t, "invoices/SF-1/a.pdf"); got != "file 0" {
 		t.Errorf("the first file is now %q", got)
 	}
@@ -263,9 +257,7 @@ func TestUploadOutcomeUnknown(t *testing.T) {
 		if n, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
 			t.Errorf("%s: %d expired, error %v", test.name, n, err)
 		}
-		if diff := cmp.Diff([]string{"invoices/SF-1/a-1.pdf"}, files.paths(t)); diff != "" {
-			t.Errorf("%s: files (-want +got):\n%s", test.name, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("%s: files", test.name), []string{"invoices/SF-1/a-1.pdf"}, files.paths(t))
 		if got := db.slots(t, 1); got != 1 {
 			t.Errorf("%s: %d slots used", test.name, got)
 		}

@@ -81,9 +81,7 @@ func TestDetails(t *testing.T) {
 		if err := DecodeDetails(encoded, &got); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(detailsOf(o), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		testenv.Equal(t, name, detailsOf(o), got)
 	}
 }
 

@@ -165,9 +165,7 @@ func TestListAfterAnError(t *testing.T) {
 			}
 			change(t, db, test.repair)
 			want := firstPage(t, openTest(t, path)) // with a new index
-			if diff := cmp.Diff(want, firstPage(t, db)); diff != "" {
-				t.Errorf("list (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "list", want, firstPage(t, db))
 		})
 	}
 }

@@ -2,14 +2,13 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
@@ -78,9 +77,7 @@ func TestSQLitePaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []string{name, name + "-shm", name + "-wal", name + ".lock", name + ".turn.lock"}
-		if diff := cmp.Diff(want, files); diff != "" {
-			t.Errorf("%s: files (-want +got):\n%s", name, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("%s: files", name), want, files)
 	}
 }
 

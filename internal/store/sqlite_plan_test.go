@@ -1,16 +1,16 @@
 package store
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/sqldb/sqldbtest"
+	"merchantorders/internal/testenv"
 )
 
 // TestSQLitePlans verifies the query plan of each statement. A step that scans a
@@ -117,9 +117,7 @@ func TestSQLitePlans(t *testing.T) {
 			"SEARCH tokens USING INTEGER PRIMARY KEY (rowid=?)", "SCAN json_each VIRTUAL TABLE INDEX 1:",
 		}},
 	} {
-		if diff := cmp.Diff(test.want, sqldbtest.SQLitePlan(t, db.sql, test.text)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		testenv.Equal(t, name, test.want, sqldbtest.SQLitePlan(t, db.sql, test.text))
 	}
 }
 
@@ -139,8 +137,6 @@ func TestSQLitePlanOfKeys(t *testing.T) {
 		for _, step := range sqldbtest.SQLitePlan(t, db.sql, selectKeys(ascending)) {
 			got[step]++
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("ascending %v (-want +got):\n%s", ascending, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("ascending %v", ascending), want, got)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
@@ -46,9 +44,7 @@ func TestObserve(t *testing.T) {
 	for _, operation := range []string{"change", "add", "order", "list", "list", "change", "invoice", "token"} {
 		want = append(want, observed{operation, time.Second})
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("observed (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "observed", want, got)
 }
 
 // TestClosed calls a database after its end: an error, and nothing worse.

@@ -3,10 +3,9 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
@@ -28,9 +27,7 @@ func TestSurvey(t *testing.T) {
 			t.Helper()
 			got, err := db.Survey(t.Context(), testTime.Add(48*time.Hour))
 			testenv.NoError(t, err)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s: survey (-want +got):\n%s", when, diff)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s: survey", when), want, got)
 		}
 		survey("empty")
 		want.Merchants = 3

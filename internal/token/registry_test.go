@@ -47,9 +47,7 @@ func TestCreateAndAuthenticate(t *testing.T) {
 		CreatedAt: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
 		ExpiresAt: time.Date(2026, 11, 20, 13, 30, 0, 0, time.UTC),
 	}
-	if diff := cmp.Diff(want, made); diff != "" {
-		t.Errorf("token (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "token", want, made)
 	if !strings.HasPrefix(text, "mo_") || made.Operator() {
 		t.Errorf("%q, operator %v", text, made.Operator())
 	}
@@ -316,9 +314,7 @@ func TestRecordUses(t *testing.T) {
 			{1: {noon.Add(time.Second), here}, 2: {noon.Add(time.Second), netip.Addr{}}},
 			{2: {noon.Add(61 * time.Second), there}},
 		}
-		if diff := cmp.Diff(want, db.written(), sameAddress); diff != "" {
-			t.Errorf("written (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, "written", want, db.written(), sameAddress)
 	})
 }
 
@@ -356,9 +352,7 @@ func TestRecordUsesRetries(t *testing.T) {
 		cancel()
 		<-ended
 		want := []map[int64]token.Use{{1: {At: noon.Add(time.Minute)}, 2: {At: noon}}}
-		if diff := cmp.Diff(want, db.written(), sameAddress); diff != "" {
-			t.Errorf("written (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, "written", want, db.written(), sameAddress)
 		if !strings.Contains(log.String(), "cannot write the last-used times of tokens") || strings.Contains(log.String(), "mo_") {
 			t.Errorf("log %q", log.String())
 		}

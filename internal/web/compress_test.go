@@ -3,6 +3,7 @@ package web_test
 import (
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -96,9 +97,7 @@ func TestCompressed(t *testing.T) {
 			packed.header.Del(own)
 			want.Del(own)
 		}
-		if diff := cmp.Diff(want, packed.header); diff != "" {
-			t.Errorf("headers of %s (-want +got):\n%s", request, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("headers of %s", request), want, packed.header)
 		if got := plain.header.Values("Vary"); !cmp.Equal(got, []string{"Accept-Encoding"}) {
 			t.Errorf("%s as it is: Vary %q", request, got)
 		}

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
@@ -73,9 +71,7 @@ func TestRequestID(t *testing.T) {
 	for _, line := range server.log.Lines(t, "request") {
 		logged = append(logged, line["request"].(string))
 	}
-	if diff := cmp.Diff(want, logged); diff != "" {
-		t.Errorf("ids in the log (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "ids in the log", want, logged)
 }
 
 func TestLogEntry(t *testing.T) {
@@ -120,9 +116,7 @@ func TestLogEntry(t *testing.T) {
 	for _, line := range got {
 		delete(line, "time")
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("log (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "log", want, got)
 }
 
 // deadToken is an Authenticator to which a token with the text dead has expired.
@@ -226,9 +220,7 @@ func TestPanic(t *testing.T) {
 		{"/x/abort/early", "ERROR", 0.0, "the response was aborted"},
 		{"unmatched", "INFO", 404.0, nil},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("log (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "log", want, got)
 	panics := server.log.Lines(t, "panic")
 	if len(panics) != 3 {
 		t.Fatalf("%d panics in the log", len(panics))
@@ -286,7 +278,5 @@ func TestEmptyResponseIsOK(t *testing.T) {
 	for _, line := range server.log.Lines(t, "request") {
 		got[line["route"].(string)] = line["status"].(float64)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("status in the log (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "status in the log", want, got)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"merchantorders/internal/testenv"
 )
 
 // TestSign compares with the example of the Standard Webhooks specification.
@@ -103,9 +103,7 @@ func TestGivesUp(t *testing.T) {
 		t.Errorf("after a 410: %+v", gone)
 	}
 	done := Endpoint{State: Active, Failures: 3, FailingSince: start, NextAttempt: start}.after(9, Result{Status: 204}, start, nil)
-	if diff := cmp.Diff(Progress{Acknowledged: 9, State: Active}, done); diff != "" {
-		t.Errorf("after a success (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "after a success", Progress{Acknowledged: 9, State: Active}, done)
 	for _, kind := range []string{ErrorTimeout, ErrorAddress, ErrorResolve, ErrorTLS, ErrorConnection} {
 		if text := (Result{Error: kind}).problem(); text == "" {
 			t.Errorf("%s has no text", kind)

@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -59,9 +57,7 @@ func TestDocumentsWithThirdPartyTools(t *testing.T) {
 		"states": []any{"registered", "registered"}, "total": got["total"], "linesMatch": true, "uploaded": "success", "accepted": true,
 		"again": "10304", "oldStatus": "G",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("through the client (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "through the client", want, got)
 	if total, ok := got["total"].(float64); !ok || total < 2 {
 		t.Errorf("the total is %v", got["total"])
 	}

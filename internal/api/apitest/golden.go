@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
@@ -35,9 +33,7 @@ func CheckGolden(t *testing.T, name string, view any) {
 	}
 	want, err := os.ReadFile(path)
 	testenv.NoError(t, err)
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
+	testenv.Equal(t, name, string(want), got.String())
 }
 
 // CheckOrders compares the views of single orders with golden files.

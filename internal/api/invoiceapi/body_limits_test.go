@@ -109,13 +109,9 @@ func TestReadUploadBodyLimit(t *testing.T) {
 			if test.good {
 				want = hello
 			}
-			if diff := cmp.Diff(want, read(t, strings.NewReader(fits))); diff != "" {
-				t.Errorf("11 MiB (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "11 MiB", want, read(t, strings.NewReader(fits)))
 			over := test.before + " " + fits[len(test.before):]
-			if diff := cmp.Diff(refused(ErrBodyTooBig), read(t, strings.NewReader(over))); diff != "" {
-				t.Errorf("11 MiB and a byte (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "11 MiB and a byte", refused(ErrBodyTooBig), read(t, strings.NewReader(over)))
 		})
 	}
 }

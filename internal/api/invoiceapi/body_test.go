@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"syscall"
@@ -162,12 +163,8 @@ func wantRead(t *testing.T, body string, want upload) {
 	if diff := cmp.Diff(want, plainRead([]byte(body))); diff != "" {
 		t.Errorf("the expectation is wrong (-want +plain):\n%s", diff)
 	}
-	if diff := cmp.Diff(want, read(t, strings.NewReader(body))); diff != "" {
-		t.Errorf("whole (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(want, read(t, iotest.OneByteReader(strings.NewReader(body)))); diff != "" {
-		t.Errorf("in single bytes (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "whole", want, read(t, strings.NewReader(body)))
+	testenv.Equal(t, "in single bytes", want, read(t, iotest.OneByteReader(strings.NewReader(body))))
 }
 
 func TestReadUploadBrokenBody(t *testing.T) {
@@ -176,17 +173,11 @@ func TestReadUploadBrokenBody(t *testing.T) {
 	broken := errors.New("connection reset")
 	for _, cut := range []int{0, 1, 20, 40, 70_000, len(good) - 1, len(good)} {
 		body := io.MultiReader(strings.NewReader(good[:cut]), iotest.ErrReader(broken))
-		if diff := cmp.Diff(refused(ErrPayload), read(t, body)); diff != "" {
-			t.Errorf("broken after %d bytes (-want +got):\n%s", cut, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("broken after %d bytes", cut), refused(ErrPayload), read(t, body))
 	}
 	tooBig := io.MultiReader(strings.NewReader(good), strings.NewReader(strings.Repeat(" ", MaxBody)), iotest.ErrReader(broken))
-	if diff := cmp.Diff(refused(ErrBodyTooBig), read(t, tooBig)); diff != "" {
-		t.Errorf("broken after the limit (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(refused(ErrPayload), read(t, stuckReader{})); diff != "" {
-		t.Errorf("stuck (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "broken after the limit", refused(ErrBodyTooBig), read(t, tooBig))
+	testenv.Equal(t, "stuck", refused(ErrPayload), read(t, stuckReader{}))
 }
 
 // stuckReader returns neither bytes nor an error.

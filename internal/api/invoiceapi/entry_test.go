@@ -1,12 +1,12 @@
 package invoiceapi
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 func TestNewEntries(t *testing.T) {
@@ -23,9 +23,7 @@ func TestNewEntries(t *testing.T) {
 	for name, escaped := range names {
 		got := NewEntries("https://x.example/s", "SF-1", []order.Invoice{{ID: 3, Name: name, CreatedAt: at}})
 		want := []Entry{{ID: 3, URL: "https://x.example/s/invoices/SF-1/" + escaped, CreatedAt: "2026-11-20T09:15:00Z"}}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", name, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("%q", name), want, got)
 	}
 	if got := NewEntries("", "SF-1", nil); got == nil || len(got) != 0 {
 		t.Errorf("no files: %#v, want an empty slice that is not nil", got)

@@ -147,9 +147,7 @@ func TestEventsView(t *testing.T) {
 			{15, "webhook.failed", "", 0, "2026-11-20T09:15:00Z", "system", nil, nil, webhookFailedView{3, "gone"}},
 		}, 15}},
 	} {
-		if diff := cmp.Diff(test.want, newEventsView(test.events, test.next)); diff != "" {
-			t.Errorf("view (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, "view", test.want, newEventsView(test.events, test.next))
 	}
 }
 

@@ -85,9 +85,7 @@ func TestDoctorOfNothing(t *testing.T) {
 	f := folder(t)
 	_, _, statuses := doctor(t, nil, "--data", f.Data, "--listen=:80")
 	want := map[string]string{"data folder": "warning", "database": "warning", "storage": "warning", "base-url": "warning", "encryption": "warning"}
-	if diff := cmp.Diff(want, statuses); diff != "" {
-		t.Errorf("checks (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "checks", want, statuses)
 	if _, err := os.Stat(f.Data); err == nil {
 		t.Error("the data folder was created")
 	}

@@ -3,6 +3,7 @@ package commands_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -89,9 +90,7 @@ func TestHelpNamesEveryFlagAndVariable(t *testing.T) {
 		for _, found := range regexp.MustCompile(`(?m)^ +--([a-z-]+)(?:=| {2,})`).FindAllStringSubmatch(got.Stdout, -1) {
 			shown = append(shown, found[1])
 		}
-		if diff := cmp.Diff(wanted, shown); diff != "" {
-			t.Errorf("flags of %s --help (-want +got):\n%s", name, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("flags of %s --help", name), wanted, shown)
 		words := strings.Join(strings.Fields(got.Stdout), " ")
 		for _, flag := range wanted {
 			if variable := "[" + config.Variable(flag) + "]"; !strings.Contains(words, variable) {

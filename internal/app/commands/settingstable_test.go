@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/testenv"
 )
@@ -32,9 +31,7 @@ func TestSettingsTable(t *testing.T) {
 		testenv.NoError(t, os.WriteFile(file, []byte(before+heading+want), 0o644))
 		return
 	}
-	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(table, "\n")); diff != "" {
-		t.Errorf("write the table again with -update (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "write the table again with -update", strings.Split(want, "\n"), strings.Split(table, "\n"))
 }
 
 // settingsTable returns a table of the flags of every command and those of serve, in

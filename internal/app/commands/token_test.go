@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -80,9 +82,7 @@ func TestTokenList(t *testing.T) {
 			{"2", "355", "orders:read,orders:write", hint, table[i][4], expires, "-", "-", "-", "-"},
 			{"3", "operator", "orders:read,tokens,webhooks,orders:ingest,orders:transition,merchants,audit,customers", hint, table[i][4], expires, "-", "-", "-", "-"},
 		}[i]
-		if diff := cmp.Diff(want, table[i]); diff != "" {
-			t.Errorf("row %d (-want +got):\n%s", i, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("row %d", i), want, table[i])
 	}
 }
 

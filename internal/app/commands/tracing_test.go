@@ -9,8 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/tracing/tracingtest"
@@ -100,9 +98,7 @@ func checkSpans(t *testing.T, spans []tracingtest.Span, token string) {
 		switch span.Name {
 		case "GET /v2/orders":
 			want := map[string]string{"http.request.method": "GET", "http.route": "/v2/orders", "http.response.status_code": "int_value:200"}
-			if diff := cmp.Diff(want, span.Attributes); diff != "" {
-				t.Errorf("attributes (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "attributes", want, span.Attributes)
 		case "SELECT orders":
 			if span.Attributes["db.system.name"] != "sqlite" || !strings.HasPrefix(span.Attributes["db.query.text"], "SELECT ") {
 				t.Errorf("attributes %v", span.Attributes)

@@ -13,6 +13,8 @@ import (
 	chromium "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/testenv"
 )
 
 // exportedFields are the columns of the CSV that are compared with the NDJSON.
@@ -41,9 +43,7 @@ func (p *staff) export(t *testing.T, query string, references ...string) {
 	for _, row := range fromCSV {
 		got = append(got, row[0])
 	}
-	if diff := cmp.Diff(references, got); diff != "" {
-		t.Errorf("exported orders (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "exported orders", references, got)
 }
 
 // downloaded waits until the browser has stored a file, and returns its content. The

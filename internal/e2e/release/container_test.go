@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/testenv"
 )
 
@@ -60,9 +58,7 @@ func TestContainerImage(t *testing.T) {
 		Volumes: map[string]struct{}{"/data": {}},
 	}
 	want.Healthcheck.Test = []string{"CMD", "merchant-orders", "health"}
-	if diff := cmp.Diff(want, image.Docker.Config); diff != "" {
-		t.Errorf("configuration (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "configuration", want, image.Docker.Config)
 	container := run("from", "--pull-never", "image")
 	root := run("mount", container)
 	t.Cleanup(func() { run("rm", container) })

@@ -66,9 +66,7 @@ func TestDiskModes(t *testing.T) {
 	want := map[string]fs.FileMode{
 		"": folder, "/tmp": folder, "/invoices": folder, "/invoices/SF-1": folder, "/invoices/SF-1/a.pdf": 0o600,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("modes (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "modes", want, got)
 }
 
 func TestDiskHidesStagedFiles(t *testing.T) {
@@ -159,12 +157,8 @@ func TestRemoveStagedFiles(t *testing.T) {
 
 	files := openDisk(t, dir)
 	testenv.NoError(t, files.RemoveStagedFiles(before))
-	if diff := cmp.Diff([]string{"other-file", "staged-ON-THE-DOT", "staged-YOUNG"}, stagedFiles(t, dir)); diff != "" {
-		t.Errorf("left in the staging directory (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "left in the staging directory", []string{"other-file", "staged-ON-THE-DOT", "staged-YOUNG"}, stagedFiles(t, dir))
 	wantFile(t, files, path, "content")
 	testenv.NoError(t, files.RemoveStagedFiles(farFuture))
-	if diff := cmp.Diff([]string{"other-file"}, stagedFiles(t, dir)); diff != "" {
-		t.Errorf("left in the staging directory (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "left in the staging directory", []string{"other-file"}, stagedFiles(t, dir))
 }

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -31,9 +29,7 @@ func testEach(t *testing.T, files Files) {
 	}
 	slices.Sort(want)
 	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "files", want, got)
 
 	enough, calls := errors.New("enough"), 0
 	if err := files.Each(t.Context(), func(string) error {

@@ -303,9 +303,7 @@ func TestDamage(t *testing.T) {
 				in.Fill(t, 5)
 				d.seed(t, in)
 				result, findings := runCheck(t, in)
-				if diff := cmp.Diff(d.findings, findings); diff != "" {
-					t.Errorf("findings (-want +got):\n%s", diff)
-				}
+				testenv.Equal(t, "findings", d.findings, findings)
 				if d.files == 0 {
 					d.files = 6
 				}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/maintenance/maintenancetest"
@@ -55,9 +53,7 @@ func TestRepair(t *testing.T) {
 				t.Errorf("%d findings, repaired %q", findings, repairs)
 			}
 			removed := []string{"removed " + purged + ", which belonged to no invoice", "removed " + left + ", which belonged to no invoice"}
-			if diff := cmp.Diff(removed, repairs[4:]); diff != "" {
-				t.Errorf("removed (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "removed", removed, repairs[4:])
 			in.Replace(t, "notes/a.txt", nil)
 			in.Replace(t, "invoices/none/a.pdf", nil)
 			in.WantDump(t, before)

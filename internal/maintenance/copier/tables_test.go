@@ -88,9 +88,7 @@ func TestReadPlans(t *testing.T) {
 		eventsTable.selectWhere + eventsTable.wherePage:     events,
 		orderKeysTable.selectWhere + `key IN ($1, $2)`:      keys,
 	} {
-		if diff := cmp.Diff([]string{want}, in.QueryPlan(t, text)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", text, diff)
-		}
+		testenv.Equal(t, text, []string{want}, in.QueryPlan(t, text))
 	}
 	for _, text := range []string{invoicesTable.selectPageEnd} {
 		steps := in.QueryPlan(t, text)
@@ -125,9 +123,7 @@ func TestApply(t *testing.T) {
 			got, err := days.readFrom(t.Context(), in.DB)
 			testenv.NoError(t, err)
 			slices.SortFunc(got, func(a, b []any) int { return int(a[1].(int64) - b[1].(int64)) })
-			if diff := cmp.Diff(days.rows, got); diff != "" {
-				t.Errorf("rows (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "rows", days.rows, got)
 		}
 		applyDays(2*insertRows + 7)
 		applyDays(0)

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -41,9 +39,7 @@ func TestRefresh(t *testing.T) {
 			source.fill(test.after)
 			clear(source.reads)
 			refresh(t, shared, source)
-			if diff := cmp.Diff(test.want, source.reads); diff != "" {
-				t.Errorf("reads (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "reads", test.want, source.reads)
 			if got := shared.index.version; got != source.version() {
 				t.Errorf("version %v, want %v", got, source.version())
 			}

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/sqldb"
@@ -61,9 +59,7 @@ func TestSQLitePlans(t *testing.T) {
 		"words to merge":  {selectFirstWords, []string{"SEARCH order_words USING PRIMARY KEY (block=?)"}},
 		"words to delete": {deleteFirstWords, []string{"SEARCH order_words USING PRIMARY KEY (block=? AND (word,created_at,legacy_id,merchant_id)<(?,?,?,?))"}},
 	} {
-		if diff := cmp.Diff(test.want, sqldbtest.SQLitePlan(t, db, test.text)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		testenv.Equal(t, name, test.want, sqldbtest.SQLitePlan(t, db, test.text))
 	}
 }
 

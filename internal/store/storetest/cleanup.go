@@ -38,9 +38,7 @@ func (f *fixture) cleanable(
 		f.Fatalf("%s: %v", when, err)
 	}
 	slices.SortFunc(got, func(x, y order.StoredInvoice) int { return int(x.ID - y.ID) })
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		f.Errorf("%s (-want +got):\n%s", when, diff)
-	}
+	testenv.Equal(f, when, want, got, cmpopts.EquateEmpty())
 }
 
 func (f *fixture) abandon(store Store, invoice order.StoredInvoice, want bool) {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var correctionSubjects = []subject{
@@ -67,9 +68,7 @@ func testCorrections(f *fixture) {
 		f.Fatalf("%d events, error %v", len(events), err)
 	}
 	types := []order.EventType{events[1].Type, events[2].Type, events[3].Type}
-	if diff := cmp.Diff([]order.EventType{order.OrderUpdated, order.OrderUpdated, order.OrderStateChanged}, types); diff != "" {
-		f.Errorf("events (-want +got):\n%s", diff)
-	}
+	testenv.Equal(f, "events", []order.EventType{order.OrderUpdated, order.OrderUpdated, order.OrderStateChanged}, types)
 	if last := events[3]; last.Reason != "customer-request" || events[1].By.RequestID != requester(order.ActorOperator).RequestID || events[1].From != 0 {
 		f.Errorf("events %+v", events)
 	}

@@ -84,18 +84,14 @@ func (f *fixture) expectFeed(after int64, limit int, want []order.EventRecord) {
 	f.Helper()
 	got, err := f.b.Events(f.Context(), alpha, after, limit)
 	testenv.NoError(f, err)
-	if diff := cmp.Diff(want, withoutNonces(got.Events)); diff != "" {
-		f.Errorf("%d events after %d (-want +got):\n%s", limit, after, diff)
-	}
+	testenv.Equal(f, fmt.Sprintf("%d events after %d", limit, after), want, withoutNonces(got.Events))
 }
 
 func (f *fixture) expectHistory(key order.Identifier, after int64, limit int, want []order.EventRecord) {
 	f.Helper()
 	got, err := f.b.OrderEvents(f.Context(), alpha, key, after, limit)
 	testenv.NoError(f, err)
-	if diff := cmp.Diff(want, withoutNonces(got)); diff != "" {
-		f.Errorf("%d events of %v after %d (-want +got):\n%s", limit, key, after, diff)
-	}
+	testenv.Equal(f, fmt.Sprintf("%d events of %v after %d", limit, key, after), want, withoutNonces(got))
 }
 
 // withoutNonces returns events without their nonces, which are random.
@@ -122,9 +118,7 @@ func testFeedParts(f *fixture) {
 				break
 			}
 		}
-		if diff := cmp.Diff([]int64{1, 2, 3, 4, 5, 6, 7}, seen); diff != "" {
-			f.Errorf("%d at a time (-want +got):\n%s", limit, diff)
-		}
+		testenv.Equal(f, fmt.Sprintf("%d at a time", limit), []int64{1, 2, 3, 4, 5, 6, 7}, seen)
 	}
 }
 

@@ -6,9 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var eventSubjects = []subject{
@@ -85,9 +84,7 @@ func testEventContent(f *fixture) {
 			{event(moved, 2, func(e *order.Event) { e.From, e.To = order.Registered, order.InProcessing }), 2, today},
 		},
 	} {
-		if diff := cmp.Diff(want, f.events(merchantID)); diff != "" {
-			f.Errorf("events of merchant %d (-want +got):\n%s", merchantID, diff)
-		}
+		testenv.Equal(f, fmt.Sprintf("events of merchant %d", merchantID), want, f.events(merchantID))
 	}
 }
 

@@ -273,7 +273,5 @@ func testSameBatchTwice(f *fixture) {
 		}
 	}
 	want := map[order.LineStatus]int{order.Created: len(batch), order.Unchanged: 3 * len(batch)}
-	if diff := cmp.Diff(want, count); diff != "" {
-		f.Errorf("verdicts (-want +got):\n%s", diff)
-	}
+	testenv.Equal(f, "verdicts", want, count)
 }

@@ -110,9 +110,7 @@ func (f *fixture) expect(when string, key order.Identifier, revision int64, want
 	same := f.order(f.a, alpha, key)
 	for store, key := range map[Store]order.Identifier{f.a: order.ByLegacyID(same.LegacyID), f.b: order.ByReference(same.Reference)} {
 		got := f.order(store, alpha, key)
-		if diff := cmp.Diff(want, got.Invoices, cmpopts.EquateEmpty()); diff != "" {
-			f.Errorf("%s: invoices (-want +got):\n%s", when, diff)
-		}
+		testenv.Equal(f, fmt.Sprintf("%s: invoices", when), want, got.Invoices, cmpopts.EquateEmpty())
 		if got.Revision != revision {
 			f.Errorf("%s: revision %d, want %d", when, got.Revision, revision)
 		}
@@ -144,9 +142,7 @@ func testInvoiceLife(f *fixture) {
 
 	left, err := f.remove(f.b, key, first.ID, noon)
 	testenv.NoError(f, err)
-	if diff := cmp.Diff([]order.Invoice{second}, left); diff != "" {
-		f.Errorf("left after the deletion (-want +got):\n%s", diff)
-	}
+	testenv.Equal(f, "left after the deletion", []order.Invoice{second}, left)
 	f.expect("first deleted", key, 4, second)
 	f.found("deleted", "R", first.Name, order.Invoice{}, order.ErrInvoiceNotFound)
 	if _, err := f.remove(f.a, key, first.ID, noon); !errors.Is(err, order.ErrInvoiceNotFound) {
@@ -165,9 +161,7 @@ func (f *fixture) found(when, reference, name string, want order.Invoice, wantEr
 	if !errors.Is(err, wantErr) {
 		f.Errorf("%s: file %s: error %v, want %v", when, name, err, wantErr)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		f.Errorf("%s: file %s (-want +got):\n%s", when, name, diff)
-	}
+	testenv.Equal(f, fmt.Sprintf("%s: file %s", when, name), want, got)
 }
 
 func testThreePlaces(f *fixture) {
@@ -225,9 +219,7 @@ func testNamesOnce(f *fixture) {
 		testenv.NoError(f, f.a.MarkPurged(f.Context(), purged, noon))
 	}
 	used := []string{"a.pdf", "b.pdf", "c.pdf", "d.pdf"}
-	if diff := cmp.Diff(used, f.used(f.b, key, append(used, "A.pdf", "")...)); diff != "" {
-		f.Errorf("names (-want +got):\n%s", diff)
-	}
+	testenv.Equal(f, "names", used, f.used(f.b, key, append(used, "A.pdf", "")...))
 	before := f.tables.rows()
 	for _, name := range used {
 		if _, err := f.reserve(f.b, key, name, noon); err == nil || errors.Is(err, order.ErrTooManyFiles) {
@@ -282,9 +274,7 @@ func testReleased(f *fixture) {
 		// A second time it must not give a second place back.
 		testenv.NoError(f, f.release(f.b, key, ids[0]))
 	}
-	if diff := cmp.Diff([]string{"1.pdf", "2.pdf"}, f.used(f.a, key, "0.pdf", "1.pdf", "2.pdf")); diff != "" {
-		f.Errorf("names after the release (-want +got):\n%s", diff)
-	}
+	testenv.Equal(f, "names after the release", []string{"1.pdf", "2.pdf"}, f.used(f.a, key, "0.pdf", "1.pdf", "2.pdf"))
 	if err := f.activate(f.a, key, ids[0]); !errors.Is(err, order.ErrInvoiceNotFound) {
 		f.Errorf("activate what was released: %v, want %v", err, order.ErrInvoiceNotFound)
 	}

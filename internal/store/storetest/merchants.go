@@ -50,9 +50,7 @@ func testMerchantTwice(f *fixture) {
 	}
 	got, err := f.a.Merchants(f.Context(), order.MerchantFilter{})
 	testenv.NoError(f, err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		f.Errorf("merchants (-want +got):\n%s", diff)
-	}
+	testenv.Equal(f, "merchants", want, got)
 }
 
 func testMerchantAtOnce(f *fixture) {

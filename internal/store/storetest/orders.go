@@ -2,12 +2,11 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -30,9 +29,7 @@ func testRoundTrip(f *fixture) {
 		want := asRead(o, f.create(o), name)
 		for _, key := range []order.Identifier{order.ByLegacyID(want.LegacyID), order.ByReference(want.Reference)} {
 			got := f.order(f.b, o.MerchantID, key)
-			if diff := cmp.Diff(want, got); diff != "" {
-				f.Errorf("order by %+v (-want +got):\n%s", key, diff)
-			}
+			testenv.Equal(f, fmt.Sprintf("order by %+v", key), want, got)
 			if got.CreatedAt.Location() != time.UTC {
 				f.Errorf("order by %+v: created at %v, which is not UTC", key, got.CreatedAt)
 			}
@@ -78,9 +75,7 @@ func testInvoiceRequestKinds(f *fixture) {
 		o := minimal(alpha, "invoice-"+name)
 		o.InvoiceDetails = details
 		number := f.create(o)
-		if diff := cmp.Diff(details, f.order(f.b, alpha, order.ByLegacyID(number)).InvoiceDetails); diff != "" {
-			f.Errorf("invoice details %s (-want +got):\n%s", name, diff)
-		}
+		testenv.Equal(f, fmt.Sprintf("invoice details %s", name), details, f.order(f.b, alpha, order.ByLegacyID(number)).InvoiceDetails)
 		page, err := f.b.List(f.Context(), alpha, order.NewFilter())
 		testenv.NoError(f, err)
 		if listed := page.Orders[0]; listed.LegacyID != number || !listed.HasInvoice {
@@ -124,8 +119,6 @@ func testTimesFarAway(f *fixture) {
 		o := minimal(alpha, reference)
 		o.CreatedAt, o.UpdatedAt = at, at
 		want := asRead(o, f.create(o), "Alpha Shop")
-		if diff := cmp.Diff(want, f.order(f.b, alpha, order.ByReference(reference))); diff != "" {
-			f.Errorf("%s (-want +got):\n%s", reference, diff)
-		}
+		testenv.Equal(f, reference, want, f.order(f.b, alpha, order.ByReference(reference)))
 	}
 }

@@ -243,9 +243,7 @@ func testSearchCommon(f *fixture) {
 		search.States = []order.State{order.Completed}
 		completed, _ := c.walk(search)
 		found = slices.DeleteFunc(found, func(o order.FoundOrder) bool { return o.State != order.Completed })
-		if diff := gocmp.Diff(found, completed, cmpopts.EquateEmpty()); diff != "" {
-			f.Errorf("%s, completed (-want +got):\n%s", name, diff)
-		}
+		testenv.Equal(f, fmt.Sprintf("%s, completed", name), found, completed, cmpopts.EquateEmpty())
 		search.MerchantID, search.States = beta, nil
 		if found, pages := c.walk(search); found != nil || pages > 3 {
 			f.Errorf("%s of a merchant without orders: %d found on %d pages", name, len(found), pages)

@@ -42,9 +42,7 @@ func testSessionLife(f *fixture) {
 	session.LastUsedAt, session.MerchantName = at, "Alpha Shop"
 	got, grant, err := f.b.SessionGrant(f.Context(), token.Hash{2})
 	testenv.NoError(f, err)
-	if diff := cmp.Diff(session, got); diff != "" {
-		f.Errorf("session (-want +got):\n%s", diff)
-	}
+	testenv.Equal(f, "session", session, got)
 	same, err := f.b.Grant(f.Context(), token.Hash{1})
 	if diff := cmp.Diff(same, grant); err != nil || diff != "" || grant.DataVersion.Event != 1 {
 		f.Errorf("grant of the token and of the session (-token +session), %v:\n%s", err, diff)
@@ -138,9 +136,7 @@ func testLoginLink(f *fixture) {
 		fmt.Sprint("token.created merchant ", operator.TokenID, " sign-in 192.0.2.7 by=login-link scopes=orders:read"),
 		fmt.Sprint("token.revoked merchant ", grant.ID, " sign-in 192.0.2.7 by=login-link scopes=orders:read"),
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		f.Errorf("audit (-want +got):\n%s", diff)
-	}
+	testenv.Equal(f, "audit", want, got)
 }
 
 // testOverview reads what the overview of the console shows.

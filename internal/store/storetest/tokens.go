@@ -76,9 +76,7 @@ func (f *fixture) expectToken(when string, hash token.Hash, want token.Token) {
 		if i < 0 {
 			f.Fatalf("%s: token %d is missing in %+v", when, want.ID, all)
 		}
-		if diff := cmp.Diff(want, all[i]); diff != "" {
-			f.Errorf("%s (-want +got):\n%s", when, diff)
-		}
+		testenv.Equal(f, when, want, all[i])
 		granted, err := store.Grant(f.Context(), hash)
 		if err != nil {
 			f.Fatalf("%s: %v", when, err)
@@ -87,9 +85,7 @@ func (f *fixture) expectToken(when string, hash token.Hash, want token.Token) {
 		brief := token.Token{
 			ID: want.ID, MerchantID: want.MerchantID, Scopes: want.Scopes, ExpiresAt: want.ExpiresAt, RevokedAt: want.RevokedAt,
 		}
-		if diff := cmp.Diff(token.Grant{Token: brief}, granted); diff != "" {
-			f.Errorf("%s, granted (-want +got):\n%s", when, diff)
-		}
+		testenv.Equal(f, fmt.Sprintf("%s, granted", when), token.Grant{Token: brief}, granted)
 	}
 }
 
@@ -172,9 +168,7 @@ func testTokenLife(f *fixture) {
 	f.expectToken("unused", plain, second)
 	all, err := f.a.Tokens(f.Context(), token.Filter{}, noon)
 	testenv.NoError(f, err)
-	if diff := cmp.Diff([]token.Token{first, second, third}, all); diff != "" {
-		f.Errorf("tokens (-want +got):\n%s", diff)
-	}
+	testenv.Equal(f, "tokens", []token.Token{first, second, third}, all)
 }
 
 func testTokenReplaced(f *fixture) {
@@ -304,9 +298,7 @@ func (f *fixture) checkTokenAudit(ids map[string]int64) {
 	want := map[string]int{
 		"355 token.created": 3, "356 token.created": 2, "0 token.created": 1, "355 token.revoked": 3, "356 token.revoked": 2,
 	}
-	if diff := cmp.Diff(want, entries); diff != "" {
-		f.Errorf("audit entries (-want +got):\n%s", diff)
-	}
+	testenv.Equal(f, "audit entries", want, entries)
 }
 
 // testTokenCounts counts tokens for their limits.

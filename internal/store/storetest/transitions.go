@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var transitionSubjects = []subject{
@@ -87,9 +89,7 @@ func testWholeLife(f *fixture) {
 		}
 		want := asRead(minimal(alpha, "LIFE"), number, "Alpha Shop")
 		want.State, want.UpdatedAt, want.Revision = to, at, int64(i)+2
-		if diff := cmp.Diff(want, f.order(other, alpha, order.ByLegacyID(number))); diff != "" {
-			f.Errorf("after the move to %v (-want +got):\n%s", to, diff)
-		}
+		testenv.Equal(f, fmt.Sprintf("after the move to %v", to), want, f.order(other, alpha, order.ByLegacyID(number)))
 	}
 	if got := f.order(f.a, alpha, order.ByReference("BYSTANDER")); got.Revision != 1 || got.State != order.Registered {
 		f.Errorf("another order is %v, revision %d", got.State, got.Revision)
@@ -143,9 +143,7 @@ func testLock(f *fixture) {
 				f.Errorf("locked by %+v: the next revision counts %d", key, next)
 			}
 			got.Revision, got.NextRevision = count(got.Revision), 0
-			if diff := cmp.Diff(want, got); diff != "" {
-				f.Errorf("locked by %+v (-want +got):\n%s", key, diff)
-			}
+			testenv.Equal(f, fmt.Sprintf("locked by %+v", key), want, got)
 			return nil
 		})
 		if err != nil {

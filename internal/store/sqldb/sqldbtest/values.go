@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 func testArguments(t *testing.T, open func() sqldb.DB) {
@@ -108,9 +109,7 @@ func testScan(t *testing.T, open func() sqldb.DB) {
 		{"int32", "small", [3]any{"error", "error", "error"}, into(int32(0))},
 	} {
 		for i, want := range test.want {
-			if diff := cmp.Diff(want, test.scan(t, db, test.column, 1+i)); diff != "" {
-				t.Errorf("%s from %s of row %d (-want +got):\n%s", test.name, test.column, 1+i, diff)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s from %s of row %d", test.name, test.column, 1+i), want, test.scan(t, db, test.column, 1+i))
 		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/testenv"
 )
@@ -49,9 +47,7 @@ func TestSQLiteSettings(t *testing.T) {
 			}
 			got[setting] = value
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("connection %d (-want +got):\n%s", i, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("connection %d", i), want, got)
 	}
 }
 
