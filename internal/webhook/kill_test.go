@@ -146,11 +146,12 @@ func killSenders(t *testing.T, database string) {
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	s := &shops{TB: t, byPath: make(map[string]*shop)}
-	server := httptest.NewServer(s)
+	server := httptest.NewUnstartedServer(s)
 	t.Cleanup(server.Close)
 	services := order.NewServices(db, nil, time.Now, slog.New(slog.DiscardHandler))
 	orders := services.Orders
-	addShops(t, s, db, services.Merchants, server.URL, merchants)
+	addShops(t, s, db, services.Merchants, "http://"+server.Listener.Addr().String(), merchants)
+	server.Start()
 	started := time.Now()
 	var children [2]*exec.Cmd
 	start := func(i int) {
