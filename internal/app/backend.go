@@ -86,6 +86,9 @@ func (o *Opener) OpenDatabase(ctx context.Context, options store.Options) (*stor
 		}
 	}
 	options.Now = o.Now
+	if flag := o.FlagPrefix + "database"; o.Sources != nil && o.Sources.From(flag) != "" {
+		options.Reread = func() (string, error) { return o.Sources.Reread(flag) }
+	}
 	engine, address := o.Engine()
 	db, err := engine.Open(ctx, address, options)
 	if usage, ok := errors.AsType[UsageError](err); ok {
@@ -123,6 +126,10 @@ func (o *Opener) OpenBucket(ctx context.Context) (*s3.Store, error) {
 	}
 	bucket, err := s3.Open(ctx, s3.Bucket{
 		Name: settings.Name, Region: settings.Region, Endpoint: settings.Endpoint, Credentials: s3.Credentials(credentials),
+		Reread: func() (s3.Credentials, error) {
+			now, err := o.Sources.S3Credentials()
+			return s3.Credentials(now), err
+		},
 		Wrap: o.traceTransport(),
 	})
 	if err != nil {

@@ -106,6 +106,13 @@ func (s *Sources) Lookup(flag Flag) (string, bool, error) {
 	return value, err == nil, err
 }
 
+// Reread returns the value of a secret flag again, from the place where Lookup has found
+// it: a file may have another content by now. It may be called at any time.
+func (s *Sources) Reread(flag string) (string, error) {
+	value, _, err := s.lookup(Flag{Name: flag, Secret: true})
+	return value, err
+}
+
 func (s *Sources) lookup(flag Flag) (value, from string, err error) {
 	variable := Variable(flag.Name)
 	if !flag.Secret {
@@ -235,7 +242,7 @@ type S3Credentials struct {
 	AccessKeyID, SecretAccessKey, SessionToken string
 }
 
-// S3Credentials returns the credentials, if one of them is in a file or a
+// S3Credentials returns the credentials as they are now, if one of them is in a file or a
 // credential of systemd, and otherwise none: then they come from where all tools
 // for S3 look for them.
 func (s *Sources) S3Credentials() (S3Credentials, error) {

@@ -231,7 +231,7 @@ type recorder struct {
 // openRecorded opens a database whose statements are recorded.
 func openRecorded(t *testing.T, url string) (*DB, *recorder) {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), url, migrations.Options{})
+	db, err := postgres.Open(t.Context(), url, nil, migrations.Options{})
 	testenv.NoError(t, err)
 	r := &recorder{DB: db}
 	t.Cleanup(func() { _ = db.Close() })

@@ -38,6 +38,9 @@ type Options struct {
 	Now func() time.Time
 	// Wrap wraps the database that the store works on; nil: not called.
 	Wrap func(sqldb.DB) sqldb.DB
+	// Reread returns the URL of a PostgreSQL database with the password for a new
+	// connection; nil: the URL stays.
+	Reread func() (string, error)
 	// Schema says what may be done to the schema of a database that is opened.
 	Schema migrations.Options
 }
@@ -93,7 +96,7 @@ func OpenSQLite(ctx context.Context, path string, options Options) (*DB, error) 
 
 // OpenPostgres opens a store in a PostgreSQL database: see postgres.Open.
 func OpenPostgres(ctx context.Context, url string, options Options) (*DB, error) {
-	db, err := postgres.Open(ctx, url, options.Schema)
+	db, err := postgres.Open(ctx, url, options.Reread, options.Schema)
 	if err != nil {
 		return nil, err
 	}

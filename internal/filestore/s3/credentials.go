@@ -19,13 +19,43 @@ const credentialsTimeout = 2 * time.Second
 // a container or the role of the machine. Those that expire are retrieved again before.
 func newCredentials(bucket Bucket) *credentials.Credentials {
 	if c := bucket.Credentials; c != (Credentials{}) {
-		return credentials.NewStaticV4(c.AccessKeyID, c.SecretAccessKey, c.SessionToken)
+		return credentials.New(&given{current: c, reread: bucket.Reread})
 	}
 	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
 	if role := newRole(bucket.Region); role != nil {
 		providers = append(providers, role)
 	}
 	return credentials.New(&chain{providers: providers})
+}
+
+// rereadInterval is how soon other keys are noticed.
+const rereadInterval = 10 * time.Second
+
+// given are credentials that are read again at an interval. While they cannot be read,
+// they are those before. It implements credentials.Provider.
+type given struct {
+	credentials.Expiry
+	current Credentials
+	reread  func() (Credentials, error) // nil: they stay
+}
+
+// Retrieve implements credentials.Provider.
+func (g *given) Retrieve() (credentials.Value, error) {
+	if g.reread != nil {
+		if now, err := g.reread(); err == nil && now != (Credentials{}) {
+			g.current = now
+		}
+	}
+	g.SetExpiration(time.Now().Add(rereadInterval), 0)
+	return credentials.Value{
+		AccessKeyID: g.current.AccessKeyID, SecretAccessKey: g.current.SecretAccessKey, SessionToken: g.current.SessionToken,
+		SignerType: credentials.SignatureV4,
+	}, nil
+}
+
+// RetrieveWithCredContext implements credentials.Provider.
+func (g *given) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
+	return g.Retrieve()
 }
 
 // newRole returns the credentials of a role; nil if there is none. The variables are

@@ -29,6 +29,8 @@ type Bucket struct {
 	// Credentials of the bucket. The zero value: those that Amazon's tools find, in the
 	// environment, in shared files or from a role.
 	Credentials Credentials
+	// Reread returns the Credentials again, which may have changed; nil: they stay.
+	Reread func() (Credentials, error)
 	// Wrap wraps the transport of all requests; nil: not called.
 	Wrap func(http.RoundTripper) http.RoundTripper
 }

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) {
 	pgtest.Main(m, func(ctx context.Context, url string, _ bool) error {
-		db, err := postgres.Open(ctx, url, migrations.Options{})
+		db, err := postgres.Open(ctx, url, nil, migrations.Options{})
 		if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func openSQLite(t *testing.T) sqldb.DB {
 
 func openPostgres(t *testing.T) sqldb.DB {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), pgtest.Database(t), migrations.Options{})
+	db, err := postgres.Open(t.Context(), pgtest.Database(t), nil, migrations.Options{})
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db

@@ -70,6 +70,23 @@ func parseURL(address string) (*pgxpool.Config, error) {
 	return pool, nil
 }
 
+// rotate has each new connection of a pool authenticate as the URL says then: the
+// password in the URL, or in the file that it names, may have changed. reread returns the
+// URL; nil: it stays. While the URL cannot be read, it is that of the start.
+func rotate(pool *pgxpool.Config, url string, reread func() (string, error)) {
+	if reread == nil {
+		reread = func() (string, error) { return url, nil }
+	}
+	pool.BeforeConnect = func(_ context.Context, config *pgx.ConnConfig) error {
+		if url, err := reread(); err == nil {
+			if now, err := pgxpool.ParseConfig(url); err == nil {
+				config.User, config.Password = now.ConnConfig.User, now.ConnConfig.Password
+			}
+		}
+		return nil
+	}
+}
+
 // choosesTLS reports whether a URL, or the environment, says how connections are
 // encrypted.
 func choosesTLS(address string) bool {

@@ -71,13 +71,15 @@ var _ sqldb.DB = (*DB)(nil)
 // Open opens a database by its URL and brings its schema up to date as far as the
 // options allow. Any number of instances may have it open. Beside the parameters of
 // PostgreSQL's own tools the URL may have pool_max_conns, the most connections of this
-// instance. Errors never contain the password.
-func Open(ctx context.Context, url string, schema migrations.Options) (*DB, error) {
+// instance. Errors never contain the password. reread returns the URL with the password
+// for new connections; nil: the URL stays.
+func Open(ctx context.Context, url string, reread func() (string, error), schema migrations.Options) (*DB, error) {
 	config, err := parseURL(url)
 	if err != nil {
 		return nil, err
 	}
-	admin := stdlib.OpenDB(*config.ConnConfig)
+	rotate(config, url, reread)
+	admin := stdlib.OpenDB(*config.ConnConfig, stdlib.OptionBeforeConnect(config.BeforeConnect))
 	cluster, err := prepare(ctx, admin, schema)
 	if err == nil {
 		admin.SetMaxIdleConns(0)

@@ -13,7 +13,7 @@ func TestMain(m *testing.M) { pgtest.Main(m, nil) }
 // openTest opens a database until the end of the test.
 func openTest(t *testing.T, url string) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), url, migrations.Options{})
+	db, err := Open(t.Context(), url, nil, migrations.Options{})
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
