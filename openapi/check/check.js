@@ -1,5 +1,6 @@
 // Judges the documents in this folder (v1.json and so on) with two validators,
-// and generates the types that client.ts is made with.
+// generates the types that client.ts is made with, and compiles the clients of two other
+// generators.
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import SwaggerParser from "@apidevtools/swagger-parser";
@@ -17,6 +18,23 @@ for (const name of documents) {
   const types = await openapiTS(JSON.parse(readFileSync(name, "utf8")));
   writeFileSync(name.replace(".json", ".d.ts"), astToString(types));
 }
+
+// Other generators refuse forms that the first one takes.
+const clients = [];
+const jobs = {};
+for (const name of documents.map((document) => document.replace(".json", ""))) {
+  for (const client of ["fetch", "zod"]) {
+    const target = `./orval/${client}-${name}.ts`;
+    jobs[`${name}_${client}`] = { input: { target: `./${name}.json` }, output: { target, client } };
+    clients.push(target);
+  }
+  execFileSync(bin("openapi-ts"), ["-i", `${name}.json`, "-o", `hey/${name}`, "-c", "@hey-api/client-fetch"], { stdio: "pipe", env: environment });
+  clients.push(`hey/${name}/index.ts`);
+}
+writeFileSync("orval.config.cjs", `module.exports = ${JSON.stringify(jobs)};`);
+execFileSync(bin("orval"), ["--config", "orval.config.cjs"], { stdio: "pipe", env: environment });
+execFileSync(bin("tsc"), ["--noEmit", "--skipLibCheck", "--strict", "--module", "es2022", "--moduleResolution", "bundler", "--target", "es2022",
+  "--lib", "es2022,dom,dom.iterable", "--types", "node", ...clients], { stdio: "inherit" });
 
 execFileSync(bin("tsc"), ["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--module", "nodenext", "--target", "es2022",
   "--lib", "es2022,dom", "--types", "node", "client.ts", "v1.d.ts", "v2.d.ts", "operator.d.ts", "service.d.ts"], { stdio: "inherit" });
