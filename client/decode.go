@@ -135,6 +135,12 @@ func decodeTokens(r response) (tokenPage, error) {
 	})
 }
 
+// decodeRevoked decodes the response with the ids of tokens that were revoked.
+func decodeRevoked(r response) ([]int64, error) {
+	wire, err := decode(r, func(w struct{ Revoked []int64 }) bool { return w.Revoked != nil })
+	return wire.Revoked, err
+}
+
 // decodeNewToken decodes the response with a new token.
 func decodeNewToken(r response) (NewToken, error) {
 	return decode(r, func(n NewToken) bool { return n.Token.complete() })

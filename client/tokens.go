@@ -87,6 +87,14 @@ func (c *Client) RevokeToken(ctx context.Context, id int64, options ...WriteOpti
 	return err
 }
 
+// RevokeTokenAndChildren revokes a token and all tokens that were made with it, and with
+// those. It returns the ids of those that were not revoked before. Errors as of RevokeToken.
+func (c *Client) RevokeTokenAndChildren(ctx context.Context, id int64, options ...WriteOption) ([]int64, error) {
+	address := c.address(url.Values{"children": {"true"}}, "tokens", text(id))
+	call := &call{op: "revoke token " + text(id), method: http.MethodDelete, url: address}
+	return send(ctx, c, call, nil, options, decodeRevoked)
+}
+
 // newToken sends a request for a new token.
 func (c *Client) newToken(ctx context.Context, op, address string, body any, options []WriteOption) (NewToken, error) {
 	return send(ctx, c, &call{op: op, method: http.MethodPost, url: address, creates: true}, body, options, decodeNewToken)

@@ -41,4 +41,12 @@ func TestTokensAgainstService(t *testing.T) {
 	_, err = connect(t, server.BaseURL, made.Text).Order(t.Context(), "SF-1")
 	wantKind(t, err, client.ErrUnauthorized)
 	wantKind(t, c.RevokeToken(t.Context(), 9999), client.ErrTokenNotFound)
+	child, err := c.CreateToken(t.Context(), client.TokenRequest{Scopes: []string{"orders:read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoked, err := c.RevokeTokenAndChildren(t.Context(), rotated.Token.ID)
+	if want := []int64{rotated.Token.ID, child.Token.ID}; err != nil || !slices.Equal(revoked, want) {
+		t.Errorf("revoked %v, error %v, want %v", revoked, err, want)
+	}
 }

@@ -214,3 +214,25 @@ func TestOperatorTokenChanges(t *testing.T) {
 		t.Errorf("rotations: %d %s, %d %s", rotations[0].Status, rotations[0].Body, rotations[1].Status, rotations[1].Body)
 	}
 }
+
+// TestRevokeChildren revokes an operator's token with what it made.
+func TestRevokeChildren(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var parent, child struct {
+		Text  string
+		Token struct{ ID int64 }
+	}
+	s.Send(s.operator, "POST", "/operator/tokens", `{"operator":true,"scopes":["tokens"]}`).Decode(t, &parent)
+	s.Send(parent.Text, "POST", "/operator/tokens", `{"merchantId":355}`).Decode(t, &child)
+	path := fmt.Sprintf("/operator/tokens/%d?children=", parent.Token.ID)
+	for _, wrong := range []string{path + "yes", path + "true&other=1", path + "true&children=true"} {
+		s.Send(s.operator, "DELETE", wrong, "").WantText(t, 400, "invalid_params")
+	}
+	s.Send(child.Text, "GET", "/v2/orders", "").WantStatus(t, 200)
+	for _, want := range []string{fmt.Sprintf(`[%d,%d]`, parent.Token.ID, child.Token.ID), `[]`} {
+		s.Send(s.operator, "DELETE", path+"true", "").Want(t, "revocation", 200, `{"success":true,"revoked":`+want+`}`)
+	}
+	s.Send(child.Text, "GET", "/v2/orders", "").WantStatus(t, 401)
+	s.Send(parent.Text, "GET", "/operator/tokens", "").WantStatus(t, 401)
+}

@@ -1,7 +1,10 @@
 package console_test
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -9,6 +12,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
 	"merchantorders/internal/webhook"
 )
 
@@ -290,4 +294,30 @@ func (s *service) get(reference string) order.Order {
 	o, err := s.Orders.Get(s.T.Context(), ours, order.ByReference(reference))
 	testenv.NoError(s.T, err)
 	return o
+}
+
+// TestRevokeChildren revokes a token with what it made, because the box is ticked.
+func TestRevokeChildren(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	parent, err := s.Tokens.Add(t.Context(), order.Command(), token.Request{Operator: true, Scopes: order.ScopeTokens}, order.Options[token.Created]{})
+	testenv.NoError(t, err)
+	by := order.Caller{Actor: order.ActorOperator, TokenID: parent.Token.ID, Scopes: order.ScopeTokens}
+	b := s.operator(order.OperatorScopes)
+	address := fmt.Sprintf("/console/operator/tokens/%d/revoke", parent.Token.ID)
+	for _, children := range []bool{true, false} {
+		child, err := s.Tokens.Add(t.Context(), by, token.Request{MerchantID: ours, Scopes: order.ScopeOrdersRead}, order.Options[token.Created]{})
+		if !children {
+			if !errors.Is(err, token.ErrUnknown) {
+				t.Errorf("the revoked token makes another one: %v", err)
+			}
+			return
+		}
+		testenv.NoError(t, err)
+		key := hiddenField.FindStringSubmatch(b.get(address).Body)[2]
+		b.post(address, url.Values{"key": {key}, "children": {"yes"}}).WantStatus(t, http.StatusSeeOther)
+		if _, err := s.Tokens.Authenticate(t.Context(), child.Text, netip.Addr{}); !errors.Is(err, token.ErrUnknown) {
+			t.Errorf("the child is valid: %v", err)
+		}
+	}
 }

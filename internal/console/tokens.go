@@ -251,11 +251,19 @@ func (s *site) rotateToken(w http.ResponseWriter, r *web.Request, values url.Val
 // revokeToken serves POST /tokens/{token}/revoke.
 func (s *site) revokeToken(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	id, _ := order.ParseID(r.PathValue("token"))
-	options := web.FormOptions[int64](r)
-	if _, err := s.Tokens.RevokeID(r.Context(), r.Caller, id, options); replayed(err) != nil {
+	revoked := []int64{id}
+	var err error
+	if values.Get("children") == "" {
+		_, err = s.Tokens.RevokeID(r.Context(), r.Caller, id, web.FormOptions[int64](r))
+	} else {
+		revoked, err = s.Tokens.RevokeFamily(r.Context(), r.Caller, id, web.FormOptions[[]int64](r))
+	}
+	if replayed(err) != nil {
 		return err
 	}
-	token.LogRevoked(s.Log, id, r.LogAttrs()...)
+	for _, id := range revoked {
+		token.LogRevoked(s.Log, id, r.LogAttrs()...)
+	}
 	http.Redirect(w, r.Request, s.root+tokensBase(r)+"?done=revoked", http.StatusSeeOther)
 	return nil
 }

@@ -45,11 +45,7 @@ func (r *tokenRow) token() token.Token {
 func (db *DB) Tokens(ctx context.Context, filter token.Filter, now time.Time) ([]token.Token, error) {
 	defer db.timed("tokens")()
 	text, args := db.tokensStatement(filter, now)
-	tokens, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (token.Token, error) {
-		var row tokenRow
-		err := rows.Scan(row.dest()...)
-		return row.token(), err
-	})
+	tokens, err := sqldb.All(ctx, db.sql, text, args, scanToken)
 	return tokens, db.readError("list tokens", err, nil)
 }
 
@@ -107,6 +103,29 @@ func (t *tx) LockToken(ctx context.Context, id int64) (token.Token, error) {
 	return row.token(), err
 }
 
+// TokenBound implements token.Tx.
+func (t *tx) TokenBound(ctx context.Context, id int64) (time.Time, error) {
+	var bound sql.NullInt64
+	err := t.QueryRow(ctx, `SELECT bound_at FROM tokens WHERE id = $1`, []any{id}, &bound)
+	return timeOf(bound), err
+}
+
+// Descendants implements token.Tx.
+func (t *tx) Descendants(ctx context.Context, id int64) ([]token.Token, error) {
+	text := `WITH RECURSIVE made(id) AS (
+			SELECT id FROM tokens WHERE created_by = $1
+			UNION SELECT tokens.id FROM tokens JOIN made ON tokens.created_by = made.id
+		) ` + selectTokens + `revoked_at IS NULL AND id IN (SELECT id FROM made) ORDER BY id` + t.db.dialect.RowLock
+	return sqldb.All(ctx, t, text, []any{id}, scanToken)
+}
+
+// scanToken scans a row of selectTokens.
+func scanToken(rows sqldb.Rows) (token.Token, error) {
+	var row tokenRow
+	err := rows.Scan(row.dest()...)
+	return row.token(), err
+}
+
 // AddToken implements token.Tx.
 func (t *tx) AddToken(ctx context.Context, hash token.Hash, added token.Token, entry order.AuditEntry) (int64, error) {
 	if !added.Operator() {
@@ -120,8 +139,8 @@ func (t *tx) AddToken(ctx context.Context, hash token.Hash, added token.Token, e
 		return 0, err
 	}
 	by := sql.NullInt64{Int64: added.CreatedBy, Valid: added.CreatedBy != 0}
-	_, err = t.Exec(ctx, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+	_, err = t.Exec(ctx, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, bound_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
 		id, hash[:], added.MerchantID, int64(added.Scopes), added.Hint, added.Label, seconds(added.CreatedAt), by, seconds(added.ExpiresAt))
 	if err != nil {
 		return 0, err

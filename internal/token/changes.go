@@ -63,10 +63,17 @@ func (r *Registry) Add(ctx context.Context, caller order.Caller, request Request
 			return Created{}, order.ErrMerchantNotFound
 		}
 		t := Token{MerchantID: request.MerchantID, Scopes: request.Scopes, Label: request.Label}
-		if err := r.mayAdd(ctx, tx, caller, t); err != nil {
+		bound, err := r.bound(ctx, tx, caller.TokenID)
+		if err == nil {
+			err = r.mayAdd(ctx, tx, caller, t)
+		}
+		if err == nil {
+			t.ExpiresAt, err = r.expiry(request.Lifetime, 0, bound)
+		}
+		if err != nil {
 			return Created{}, err
 		}
-		return r.complete(t, request.Lifetime, caller, func(hash Hash, t Token) (int64, error) {
+		return r.complete(t, caller, func(hash Hash, t Token) (int64, error) {
 			entry := r.entry(ActionCreated, t, caller)
 			return tx.AddToken(ctx, hash, t, entry)
 		})
@@ -91,27 +98,58 @@ func (r *Registry) mayAdd(ctx context.Context, tx Tx, caller order.Caller, added
 	return err
 }
 
-// complete completes a token and stores it with a function that returns its id.
-func (r *Registry) complete(t Token, lifetime time.Duration, caller order.Caller, store func(Hash, Token) (int64, error)) (Created, error) {
-	switch {
-	case lifetime < 0:
-		// The check below would treat it as 0.
-		return Created{}, ErrLifetime
-	case r.MaxLifetime > 0 && lifetime > r.MaxLifetime:
-		return Created{}, &LifetimeError{Max: r.MaxLifetime}
-	case lifetime == 0:
-		lifetime = r.MaxLifetime
+// bound locks the token of a caller and returns when the tokens that it makes end at the
+// latest: no child outlives its parent. Zero: never. A token that is not valid any more
+// makes none.
+func (r *Registry) bound(ctx context.Context, tx Tx, id int64) (time.Time, error) {
+	if id == 0 { // a command
+		return time.Time{}, nil
 	}
+	t, err := tx.LockToken(ctx, id)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case !t.Valid(r.now()):
+		return time.Time{}, &InvalidError{ID: id}
+	}
+	return tx.TokenBound(ctx, id)
+}
+
+// expiry returns when a new token ends: after the lifetime that is wanted, or for 0 after
+// the usual one, but not after the bound. A usual lifetime of 0 and the zero time mean never.
+func (r *Registry) expiry(wanted, usual time.Duration, bound time.Time) (time.Time, error) {
+	now := r.createdAt()
+	switch {
+	case wanted < 0:
+		return time.Time{}, ErrLifetime
+	case r.MaxLifetime > 0 && wanted > r.MaxLifetime:
+		return time.Time{}, &LifetimeError{Max: r.MaxLifetime}
+	case !bound.IsZero() && now.Add(wanted).After(bound):
+		return time.Time{}, &LifetimeError{Max: bound.Sub(now)}
+	case wanted > 0:
+		return now.Add(wanted), nil
+	case r.MaxLifetime > 0 && (usual == 0 || usual > r.MaxLifetime):
+		usual = r.MaxLifetime
+	}
+	end := bound
+	if usual > 0 && (bound.IsZero() || now.Add(usual).Before(bound)) {
+		end = now.Add(usual)
+	}
+	return end, nil
+}
+
+// createdAt returns the time of tokens that are made now.
+func (r *Registry) createdAt() time.Time { return r.now().UTC().Truncate(time.Second) }
+
+// complete completes a token and stores it with a function that returns its id.
+func (r *Registry) complete(t Token, caller order.Caller, store func(Hash, Token) (int64, error)) (Created, error) {
 	prefix := MerchantPrefix
 	if t.Operator() {
 		prefix = OperatorPrefix
 	}
 	text, hint := NewText(prefix)
 	t.Hint, t.CreatedBy = hint, caller.TokenID
-	t.CreatedAt = r.now().UTC().Truncate(time.Second)
-	if lifetime > 0 {
-		t.ExpiresAt = t.CreatedAt.Add(lifetime)
-	}
+	t.CreatedAt = r.createdAt()
 	hash, err := HashText(text)
 	if err != nil {
 		return Created{}, err
@@ -125,7 +163,7 @@ func (r *Registry) complete(t Token, lifetime time.Duration, caller order.Caller
 // entry returns the audit entry of a change of a token.
 func (r *Registry) entry(action order.AuditAction, t Token, caller order.Caller) order.AuditEntry {
 	entry := order.AuditEntry{
-		MerchantID: t.MerchantID, At: r.now().UTC().Truncate(time.Second), Action: action, By: caller, SubjectID: t.ID,
+		MerchantID: t.MerchantID, At: r.createdAt(), Action: action, By: caller, SubjectID: t.ID,
 	}
 	if action == ActionCreated {
 		entry.Detail = order.AuditDetail("scopes", t.Scopes.String())
@@ -146,7 +184,7 @@ type Rotation struct {
 // if the old token has expired or is revoked.
 func (r *Registry) Rotate(ctx context.Context, caller order.Caller, rotation Rotation, options order.Options[Created]) (Created, error) {
 	return order.Change(ctx, r.changes, caller, options, func(tx Tx) (Created, error) {
-		old, err := lockFor(ctx, tx, rotation.ID, caller)
+		old, bound, err := r.lockRotated(ctx, tx, rotation.ID, caller)
 		if err != nil {
 			return Created{}, err
 		}
@@ -158,19 +196,24 @@ func (r *Registry) Rotate(ctx context.Context, caller order.Caller, rotation Rot
 		if err := r.mayAdd(ctx, tx, caller, t); err != nil {
 			return Created{}, err
 		}
-		lifetime := rotation.Lifetime
-		if lifetime == 0 && !old.ExpiresAt.IsZero() {
-			lifetime = old.ExpiresAt.Sub(old.CreatedAt)
-			if r.MaxLifetime > 0 {
-				lifetime = min(lifetime, r.MaxLifetime)
-			}
+		// An earlier rotation, whose response may have been lost, has cut ExpiresAt only.
+		end, err := tx.TokenBound(ctx, old.ID)
+		var usual time.Duration
+		if !end.IsZero() {
+			usual = end.Sub(old.CreatedAt)
+		}
+		if err == nil {
+			t.ExpiresAt, err = r.expiry(rotation.Lifetime, usual, bound)
+		}
+		if err != nil {
+			return Created{}, err
 		}
 		// Times are stored in whole seconds. Rounded down, so that without an overlap the
 		// old token is not valid for the rest of this second.
 		if end := now.Add(rotation.Overlap).Truncate(time.Second); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
 			old.ExpiresAt = end
 		}
-		created, err := r.complete(t, lifetime, caller, func(hash Hash, t Token) (int64, error) {
+		created, err := r.complete(t, caller, func(hash Hash, t Token) (int64, error) {
 			entry := r.entry(ActionRotated, t, caller)
 			entry.Detail = order.AuditDetail("old", strconv.FormatInt(old.ID, 10))
 			return tx.AddToken(ctx, hash, t, entry)
@@ -181,6 +224,21 @@ func (r *Registry) Rotate(ctx context.Context, caller order.Caller, rotation Rot
 		created.Replaced = old
 		return created, tx.ExpireToken(ctx, old.ID, old.ExpiresAt)
 	})
+}
+
+// lockRotated locks the token that a caller rotates, and its own, and returns the bound of
+// that. They are locked by id, so that two rotations cannot deadlock.
+func (r *Registry) lockRotated(ctx context.Context, tx Tx, id int64, caller order.Caller) (old Token, bound time.Time, err error) {
+	if caller.TokenID < id {
+		bound, err = r.bound(ctx, tx, caller.TokenID)
+	}
+	if err == nil {
+		old, err = lockFor(ctx, tx, id, caller)
+	}
+	if err == nil && caller.TokenID >= id {
+		bound, err = r.bound(ctx, tx, caller.TokenID)
+	}
+	return old, bound, err
 }
 
 // lockFor locks a token that a caller changes. For a merchant those of others do not
@@ -225,6 +283,32 @@ func (r *Registry) RevokeID(ctx context.Context, caller order.Caller, id int64, 
 			return id, err
 		}
 		return id, tx.RevokeToken(ctx, id, r.now(), r.entry(ActionRevoked, t, caller))
+	})
+}
+
+// RevokeFamily revokes a token and all tokens that it made, and those that they made, and
+// returns the ids of those that were not revoked before. Errors beside those of
+// order.Change: ErrUnknown.
+func (r *Registry) RevokeFamily(ctx context.Context, caller order.Caller, id int64, options order.Options[[]int64]) ([]int64, error) {
+	return order.Change(ctx, r.changes, caller, options, func(tx Tx) ([]int64, error) {
+		t, err := lockFor(ctx, tx, id, caller)
+		var family []Token
+		if t.RevokedAt.IsZero() {
+			family = []Token{t}
+		}
+		// Until there are no more: those that are locked make no others.
+		var revoked []int64
+		for first := true; err == nil && (first || len(family) > 0); first = false {
+			for _, t := range family {
+				if err == nil {
+					revoked, err = append(revoked, t.ID), tx.RevokeToken(ctx, t.ID, r.now(), r.entry(ActionRevoked, t, caller))
+				}
+			}
+			if err == nil {
+				family, err = tx.Descendants(ctx, id)
+			}
+		}
+		return revoked, err
 	})
 }
 

@@ -55,10 +55,10 @@ func TestActingToken(t *testing.T) {
 	callers := map[string]order.Caller{
 		"nobody":            {},
 		"command":           order.Command(),
-		"merchant":          {Actor: order.ActorMerchant, TokenID: 90, MerchantID: 355, Scopes: few},
-		"another merchant":  {Actor: order.ActorMerchant, TokenID: 90, MerchantID: 356, Scopes: many},
-		"operator":          {Actor: order.ActorOperator, TokenID: 90, Scopes: order.ScopeTokens | order.ScopeOrdersRead},
-		"powerful operator": {Actor: order.ActorOperator, TokenID: 90, Scopes: order.OperatorScopes},
+		"merchant":          {Actor: order.ActorMerchant, TokenID: 1, MerchantID: 355, Scopes: few},
+		"another merchant":  {Actor: order.ActorMerchant, TokenID: 1, MerchantID: 356, Scopes: many},
+		"operator":          {Actor: order.ActorOperator, TokenID: 1, Scopes: order.ScopeTokens | order.ScopeOrdersRead},
+		"powerful operator": {Actor: order.ActorOperator, TokenID: 1, Scopes: order.OperatorScopes},
 	}
 	for _, test := range []struct {
 		by      string
@@ -81,6 +81,8 @@ func TestActingToken(t *testing.T) {
 		{"powerful operator", token.Token{Scopes: order.OperatorScopes}, nil, nil},
 	} {
 		registry, db, _ := newRegistry(t)
+		_, _, err := registry.Create(t.Context(), 355, many, 0) // token 1, of the callers
+		testenv.NoError(t, err)
 		options := order.Options[token.Created]{}
 		caller := callers[test.by]
 		request := token.Request{MerchantID: test.of.MerchantID, Operator: test.of.Operator(), Scopes: test.of.Scopes, Label: "label"}
@@ -106,6 +108,97 @@ func TestActingToken(t *testing.T) {
 		if test.revoked == nil && (len(log.Entries) != 1 || log.Entries[0].By.Actor != caller.Actor || log.Entries[0].By.TokenID != caller.TokenID || log.Entries[0].MerchantID != test.of.MerchantID) {
 			t.Errorf("%s: audit %+v", test.by, log.Entries)
 		}
+	}
+}
+
+// TestChildrenDoNotOutlive makes and rotates tokens with a token that ends: none ends later.
+func TestChildrenDoNotOutlive(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		parent, wanted, want time.Duration // 0: none; want -1: refused
+	}{
+		{0, 0, 0}, {0, time.Hour, time.Hour}, {time.Hour, 0, time.Hour}, {time.Hour, time.Minute, time.Minute},
+		{time.Hour, time.Hour, time.Hour}, {time.Hour, time.Hour + time.Second, -1},
+	} {
+		registry, db, clock := newRegistry(t)
+		_, parent, err := registry.Create(t.Context(), 355, order.MerchantScopes, test.parent)
+		testenv.NoError(t, err)
+		_, other, err := registry.Create(t.Context(), 355, order.ScopeOrdersRead, 0)
+		testenv.NoError(t, err)
+		caller := order.Caller{Actor: order.ActorMerchant, MerchantID: 355, TokenID: parent.ID, Scopes: parent.Scopes}
+		made := func() (all []token.Token, errs []error) {
+			created, err := registry.Add(t.Context(), caller, token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Lifetime: test.wanted}, order.Options[token.Created]{})
+			all, errs = append(all, created.Token), append(errs, err)
+			for _, id := range []int64{other.ID, parent.ID} {
+				created, err := registry.Rotate(t.Context(), caller, token.Rotation{ID: id, Overlap: time.Minute, Lifetime: test.wanted}, order.Options[token.Created]{})
+				all, errs = append(all, created.Token), append(errs, err)
+			}
+			return all, errs
+		}
+		// Again with the parent that ends earlier, because it was rotated: the response may
+		// have been lost.
+		for range 2 {
+			all, errs := made()
+			for i, child := range all {
+				var tooLong *token.LifetimeError
+				switch {
+				case test.want < 0:
+					if !errors.As(errs[i], &tooLong) || tooLong.Max != test.parent {
+						t.Errorf("%+v, %d: %v", test, i, errs[i])
+					}
+				case errs[i] != nil:
+					t.Errorf("%+v, %d: %v", test, i, errs[i])
+				case test.want == 0 && !child.ExpiresAt.IsZero(), test.want > 0 && child.ExpiresAt.Sub(child.CreatedAt) != test.want:
+					t.Errorf("%+v, %d: ends %s", test, i, child.ExpiresAt)
+				}
+			}
+			if test.want < 0 {
+				break
+			}
+			other = all[0]
+		}
+		if test.want < 0 {
+			continue
+		}
+		clock.move(2 * time.Minute) // after the overlap
+		before := len(db.tokens(t))
+		if _, errs := made(); !errors.Is(errs[0], token.ErrUnknown) || len(db.tokens(t)) != before {
+			t.Errorf("%+v: a token that has ended makes another one: %v", test, errs)
+		}
+	}
+}
+
+// TestRevokeFamily revokes a token with what it made.
+func TestRevokeFamily(t *testing.T) {
+	t.Parallel()
+	registry, db, _ := newRegistry(t)
+	by := func(id int64) order.Caller {
+		return order.Caller{Actor: order.ActorMerchant, MerchantID: 355, TokenID: id, Scopes: order.MerchantScopes}
+	}
+	for _, parent := range []int64{0, 1, 2, 0, 2, 4} { // of the tokens 1 to 6
+		caller := by(parent)
+		if parent == 0 {
+			caller = order.Command()
+		}
+		_, err := registry.Add(t.Context(), caller, token.Request{MerchantID: 355, Scopes: order.MerchantScopes}, order.Options[token.Created]{})
+		testenv.NoError(t, err)
+	}
+	if _, err := registry.RevokeID(t.Context(), by(1), 2, order.Options[int64]{}); err != nil {
+		t.Fatal(err)
+	}
+	stranger := by(6)
+	stranger.MerchantID = 356
+	if got, err := registry.RevokeFamily(t.Context(), stranger, 1, order.Options[[]int64]{}); !errors.Is(err, token.ErrUnknown) {
+		t.Errorf("of another merchant: %v, %v", got, err)
+	}
+	for _, want := range [][]int64{{1, 3, 5}, nil} {
+		got, err := registry.RevokeFamily(t.Context(), by(6), 1, order.Options[[]int64]{})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("revoked %v, %v, want %v", got, err, want)
+		}
+	}
+	if !db.tokens(t)[4].RevokedAt.IsZero() || !db.tokens(t)[6].RevokedAt.IsZero() {
+		t.Errorf("others are revoked: %+v", db.tokens(t))
 	}
 }
 

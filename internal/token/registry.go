@@ -75,6 +75,12 @@ type Tx interface {
 	// LockToken returns a token and blocks other changes of it until the transaction
 	// ends. It returns ErrUnknown.
 	LockToken(ctx context.Context, id int64) (Token, error)
+	// TokenBound returns when the tokens that a token makes end at the latest: at its
+	// first ExpiresAt, which ExpireToken does not change. Zero: never.
+	TokenBound(ctx context.Context, id int64) (time.Time, error)
+	// Descendants locks and returns the tokens that are not revoked of those that a token
+	// made, and that they made, by id.
+	Descendants(ctx context.Context, id int64) ([]Token, error)
 	// AddToken stores a new token and returns its id, or order.ErrMerchantNotFound. The
 	// entry gets the id.
 	AddToken(ctx context.Context, hash Hash, t Token, entry order.AuditEntry) (id int64, err error)

@@ -229,6 +229,17 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 		if !now.Before(link.ExpiresAt) {
 			return ErrNoLoginLink
 		}
+		bound, err := s.tokens.bound(ctx, tx, link.CreatedBy)
+		if errors.Is(err, ErrUnknown) {
+			return ErrNoLoginLink // the token that made the link has ended
+		}
+		if err != nil {
+			return err
+		}
+		expires := now.Add(SessionLifetime)
+		if !bound.IsZero() && bound.Before(expires) {
+			expires = bound
+		}
 		// Nobody gets the text of the token: only the session acts as it.
 		text, hint := NewText(MerchantPrefix)
 		tokenHash, err := HashText(text)
@@ -237,7 +248,7 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 		}
 		made := Token{
 			MerchantID: link.MerchantID, Scopes: link.Scopes, Hint: hint, Label: linkLabel,
-			CreatedAt: now, CreatedBy: link.CreatedBy, ExpiresAt: now.Add(SessionLifetime),
+			CreatedAt: now, CreatedBy: link.CreatedBy, ExpiresAt: expires,
 		}
 		by := actingAs(caller, link.MerchantID, link.CreatedBy)
 		id, err := tx.AddToken(ctx, tokenHash, made, s.linkEntry(ActionCreated, by, 0, made.Scopes))

@@ -74,19 +74,37 @@ func Create[V any](r *web.Request, log *slog.Logger, view func(token.Token) V, a
 
 // revokedView is the response to a revocation.
 type revokedView struct {
-	Success bool `json:"success"`
+	Success bool    `json:"success"`
+	Revoked []int64 `json:"revoked,omitzero"` // of children=true: those that were not revoked before
 }
 
 func respondRevoked(int64) web.Response {
 	return web.Response{Status: http.StatusOK, Body: revokedView{Success: true}}
 }
 
-// Revoke revokes the token of the path and returns the response. The path identifies a
-// token by its id, never by its text: paths are logged by proxies.
+func respondFamily(revoked []int64) web.Response {
+	return web.Response{Status: http.StatusOK, Body: revokedView{Success: true, Revoked: append([]int64{}, revoked...)}}
+}
+
+// Revoke revokes the token of the path and returns the response, and with children=true
+// what it made. The path identifies a token by its id, never by its text: paths are logged
+// by proxies.
 func Revoke(r *web.Request, tokens *token.Registry, log *slog.Logger) (web.Response, error) {
+	query := web.ParseQuery(r, "children")
+	children := query.OneOf("children", "true") != ""
+	if err := query.Err(); err != nil {
+		return web.Response{}, err
+	}
 	id, err := tokenID(r)
 	if err != nil {
 		return web.Response{}, err
+	}
+	if children {
+		revoked, err := tokens.RevokeFamily(r.Context(), r.Caller, id, web.Options(r, respondFamily))
+		for _, id := range revoked {
+			token.LogRevoked(log, id, r.LogAttrs()...)
+		}
+		return respondFamily(revoked), err
 	}
 	if id, err = tokens.RevokeID(r.Context(), r.Caller, id, web.Options(r, respondRevoked)); err != nil {
 		return web.Response{}, err

@@ -36,7 +36,7 @@ var settingsCommands = map[string][]string{
 	"token create":  {"merchant", "operator", "scopes", "expires", "label"},
 	"token list":    {"merchant", "operator", "state", "label", "scope", "json"},
 	"token rotate":  {"overlap", "expires"},
-	"token revoke":  {"merchant"},
+	"token revoke":  {"children", "merchant"},
 	"migrate":       {"status", "json"},
 	"links revoke":  {},
 	"simulate":      {"merchant", "rate", "seed", "speed", "accept", "count", "duration"},

@@ -194,6 +194,7 @@ func errNoToken(err error) error {
 
 type tokenRevoke struct {
 	Token    string `arg:"" optional:"" name:"id|token" help:"The token's id, from token list, or the token itself."`
+	Children bool   `help:"Also revoke the tokens that were made with it, and with those."`
 	Merchant string `placeholder:"N" help:"Instead of one token, revoke all of this merchant."`
 
 	merchantID int64
@@ -206,6 +207,8 @@ func (c *tokenRevoke) check() error {
 		f.refuse("merchant", "or a token is required")
 	case c.Token != "" && c.Merchant != "":
 		f.refuse("merchant", "must not be given together with a token")
+	case c.Children && c.Merchant != "":
+		f.refuse("children", "must not be given together with --merchant")
 	default:
 		c.merchantID = f.optionalID("merchant", c.Merchant)
 	}
@@ -217,6 +220,9 @@ func (c *tokenRevoke) run(ctx context.Context, p *process) error {
 		if c.Token == "" {
 			return c.revokeAll(ctx, p, b.Tokens)
 		}
+		if c.Children {
+			return c.revokeFamily(ctx, p, b.Tokens)
+		}
 		id, err := b.Tokens.Revoke(ctx, p.caller, c.Token)
 		if errors.Is(err, token.ErrUnknown) {
 			return errNoToken(err)
@@ -227,6 +233,25 @@ func (c *tokenRevoke) run(ctx context.Context, p *process) error {
 		token.LogRevoked(p.log(p.Settings.Level()), id, p.byCommand())
 		return p.print("token %d is revoked", id)
 	})
+}
+
+// revokeFamily revokes the token and those that were made with it.
+func (c *tokenRevoke) revokeFamily(ctx context.Context, p *process, tokens *token.Registry) error {
+	id, err := tokens.ID(ctx, c.Token)
+	var revoked []int64
+	if err == nil {
+		revoked, err = tokens.RevokeFamily(ctx, p.caller, id, order.Options[[]int64]{})
+	}
+	if errors.Is(err, token.ErrUnknown) {
+		return errNoToken(err)
+	}
+	if err != nil {
+		return err
+	}
+	for _, id := range revoked {
+		token.LogRevoked(p.log(p.Settings.Level()), id, p.byCommand())
+	}
+	return p.print("token %d and those that were made with it: tokens revoked: %d", id, len(revoked))
 }
 
 // revokeAll revokes all tokens of the merchant.

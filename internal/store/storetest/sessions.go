@@ -80,6 +80,7 @@ func (f *fixture) expectNoSession(hash token.Hash) {
 // testLoginLink lets many use one link at once. The audit log names the token that made
 // it, the requests and the addresses.
 func testLoginLink(f *fixture) {
+	operator := f.realOperator()
 	at := func(store Store, at time.Time) *token.Sessions { return token.NewSessions(store, registry(store, at)) }
 	add := func(merchantID int64) (token.CreatedLink, error) {
 		return at(f.a, noon).NewLoginLink(f.Context(), operator, merchantID, order.ScopeOrdersRead, order.Options[token.CreatedLink]{})

@@ -21,6 +21,7 @@ var tokenSubjects = []subject{
 	{"tokens/a whole life", testTokenLife},
 	{"tokens/the merchant's events", testGrantVersion},
 	{"tokens/replaced", testTokenReplaced},
+	{"tokens/a family", testTokenFamily},
 	{"tokens/filters", testTokenFilters},
 	{"tokens/counts", testTokenCounts},
 	{"tokens/unknown", testTokenUnknown},
@@ -54,6 +55,13 @@ var operator = func() order.Caller {
 	caller.Scopes = order.OperatorScopes
 	return caller
 }()
+
+// realOperator is operator with a token that is stored, which tokens can be made with.
+func (f *fixture) realOperator() order.Caller {
+	caller := operator
+	caller.TokenID = f.addToken(f.a, token.Hash{99}, token.Token{Scopes: order.OperatorScopes, CreatedAt: noon}).ID
+	return caller
+}
 
 // registry returns a registry at a time.
 func registry(store token.Store, at time.Time) *token.Registry {
@@ -176,6 +184,7 @@ func testTokenReplaced(f *fixture) {
 	old := f.addToken(f.a, hash, token.Token{
 		MerchantID: alpha, Scopes: order.ScopeOrdersRead, Hint: "mo_1111", Label: "Ταμείο", CreatedAt: noon, CreatedBy: 1 << 40,
 	})
+	operator := f.realOperator()
 	rotate := func(store Store, id int64, overlap time.Duration) token.Created {
 		created, err := registry(store, noon).Rotate(f.Context(), operator, token.Rotation{ID: id, Overlap: overlap, Lifetime: 2 * time.Hour}, order.Options[token.Created]{})
 		if err != nil {
@@ -200,6 +209,42 @@ func testTokenReplaced(f *fixture) {
 	}
 	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
 		f.Errorf("the tables changed (-before +after):\n%s", diff)
+	}
+}
+
+// testTokenFamily revokes a token with what it made, while its child makes others.
+func testTokenFamily(f *fixture) {
+	at := func(store Store) *token.Registry { return registry(store, noon) }
+	make := func(store Store, parent int64) (int64, error) {
+		by := order.Caller{Actor: order.ActorMerchant, MerchantID: alpha, TokenID: parent, Scopes: order.MerchantScopes}
+		request := token.Request{MerchantID: alpha, Scopes: order.ScopeOrdersRead | order.ScopeTokens}
+		created, err := at(store).Add(f.Context(), by, request, order.Options[token.Created]{})
+		return created.Token.ID, err
+	}
+	_, root, err := at(f.a).Create(f.Context(), alpha, order.MerchantScopes, time.Hour)
+	testenv.NoError(f, err)
+	child, err := make(f.a, root.ID)
+	testenv.NoError(f, err)
+	_, other, err := at(f.a).Create(f.Context(), alpha, order.MerchantScopes, time.Hour)
+	testenv.NoError(f, err)
+	var all sync.WaitGroup
+	for n := range 4 {
+		store := []Store{f.a, f.b}[n%2]
+		all.Go(func() {
+			for range 5 {
+				if _, err := make(store, child); err != nil && !errors.Is(err, token.ErrUnknown) {
+					f.Errorf("make: %v", err)
+				}
+			}
+		})
+	}
+	if _, err := at(f.b).RevokeFamily(f.Context(), order.Command(), root.ID, order.Options[[]int64]{}); err != nil {
+		f.Errorf("revoke: %v", err)
+	}
+	all.Wait()
+	left, err := f.a.Tokens(f.Context(), token.Filter{MerchantID: alpha, Validity: token.Active}, noon)
+	if err != nil || len(left) != 1 || left[0].ID != other.ID {
+		f.Errorf("left are %+v, %v", left, err)
 	}
 }
 

@@ -54,11 +54,13 @@ CREATE TABLE tokens (
     created_at     BIGINT   NOT NULL,
     created_by     BIGINT, -- id of the token that made it; NULL: a command did
     expires_at     BIGINT,
+    bound_at       BIGINT, -- when tokens that it makes end at the latest: expires_at before any rotation
     revoked_at     BIGINT,
     last_used_at   BIGINT,
     last_used_from TEXT -- IP address
 );
 CREATE INDEX tokens_by_merchant ON tokens (merchant_id, id);
+CREATE INDEX tokens_by_creator ON tokens (created_by) WHERE created_by IS NOT NULL;
 
 -- Sign-ins of people at the console. Cookies and links are not stored, only the
 -- SHA-256 of their random part. A session acts as its token. It is no data of a
