@@ -14,6 +14,7 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -106,8 +107,15 @@ func OpenPostgres(ctx context.Context, url string, options Options) (*DB, error)
 // SQL returns the database, for maintenance commands.
 func (db *DB) SQL() sqldb.DB { return db.sql }
 
-// Ping returns order.ErrUnavailable if the database cannot be read.
-func (db *DB) Ping(ctx context.Context) error { return db.wrap(db.sql.Ping(ctx)) }
+// Ping returns an error if the database cannot be read: order.ErrUnavailable, unless its
+// tables are wrong. It runs the statement that every request begins with.
+func (db *DB) Ping(ctx context.Context) error {
+	_, err := db.readGrant(ctx, selectGrantOf, int64(0), make([]byte, sha256.Size))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return db.wrap(err)
+}
 
 // WatchCommits lets the store cache grants until the next commit, if the database
 // tells of commits. It is called at most once, before the first request.

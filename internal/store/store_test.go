@@ -66,3 +66,16 @@ func TestClosed(t *testing.T) {
 		t.Error("a closed database takes a merchant")
 	}
 }
+
+// TestPing checks that a database that cannot authenticate a request is not ready.
+func TestPing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	db := openTest(t, path)
+	testenv.NoError(t, db.Ping(t.Context()))
+	_, err := sqlOn(t, path).ExecContext(t.Context(), `DROP TABLE tokens`)
+	testenv.NoError(t, err)
+	if err := db.Ping(t.Context()); err == nil {
+		t.Error("a database without tokens is ready")
+	}
+}

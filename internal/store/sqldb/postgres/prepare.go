@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"merchantorders/internal/store/migrations"
 )
 
@@ -32,6 +34,7 @@ const (
 // Reasons why a database cannot be used.
 var (
 	errSchemaLocked = errors.New("another instance is migrating the schema and has not finished; find out what it is doing, then start again")
+	errPooler       = errors.New("a pooler gives each transaction any of its connections: set pool_mode = session in PgBouncer, or give the address of the server; the service has a pool of its own (" + poolSizeParameter + ")")
 	errReadOnly     = errors.New("it is read-only: a standby, or set to read-only")
 	errOnWorker     = errors.New("it is a worker of a cluster: give the address of the coordinator")
 )
@@ -42,6 +45,9 @@ var (
 func prepare(ctx context.Context, db *sql.DB, options migrations.Options) (cluster bool, err error) {
 	first, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
+	if err := checkPooler(first, db); err != nil {
+		return false, err
+	}
 	var readOnly string
 	if err := db.QueryRowContext(first, `SHOW transaction_read_only`).Scan(&readOnly); err != nil {
 		return false, err
@@ -62,6 +68,39 @@ func prepare(ctx context.Context, db *sql.DB, options migrations.Options) (clust
 		return false, err
 	}
 	return cluster, checkRights(ctx, db)
+}
+
+// poolerChecks is how often checkPooler looks: a pooler need not use the same connection
+// again at once.
+const poolerChecks = 3
+
+// checkPooler returns errPooler if two connections at a time are one of the server. Then
+// the statements that one has prepared, and the locks that it holds, are another's.
+func checkPooler(ctx context.Context, db *sql.DB) error {
+	var conns [2]*sql.Conn
+	for i := range conns {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		conns[i] = conn
+	}
+	for range poolerChecks {
+		var backends [2]string
+		for i, conn := range conns {
+			// Not prepared, so that it works behind every pooler.
+			err := conn.QueryRowContext(ctx, `SELECT concat_ws(' ', pid, backend_start, inet_server_addr()) FROM pg_stat_activity
+				WHERE pid = pg_backend_pid()`, pgx.QueryExecModeSimpleProtocol).Scan(&backends[i])
+			if err != nil {
+				return err
+			}
+		}
+		if backends[0] == backends[1] {
+			return errPooler
+		}
+	}
+	return nil
 }
 
 // checkNotWorker reports whether the database is that of a Citus cluster. It returns
