@@ -24,8 +24,8 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Cleanup(func() { _ = db.Close() })
 	s := NewService(Deps{Store: db, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	served := map[openapitest.Operation]bool{}
-	main, admin := s.groups("http://localhost", false)
-	for _, group := range slices.Concat(main, admin) {
+	main, admin := s.groups("http://localhost")
+	for _, group := range slices.Concat(main(console.Merchants), admin) {
 		if group.Prefix == "/debug/pprof" || group.Prefix == console.Prefix {
 			continue // for the tools of Go only, or pages for people
 		}

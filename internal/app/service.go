@@ -122,11 +122,10 @@ func (s *Service) sandbox() bool { return s.Flags.Sandbox || s.Flags.Demo }
 // port. The main one also has what is for operators, if operatorsOnMain is set.
 func (s *Service) Handlers(local string, operatorsOnMain bool) (main, admin http.Handler) {
 	config := s.routerConfig(local)
-	mainGroups, adminGroups := s.groups(local, false)
-	main, admin = s.handler(web.NewRouter(config, mainGroups...)), s.handler(web.NewRouter(config, adminGroups...))
+	mainGroups, adminGroups := s.groups(local)
+	main, admin = s.handler(web.NewRouter(config, mainGroups(console.Merchants)...)), s.handler(web.NewRouter(config, adminGroups...))
 	if operatorsOnMain {
-		groups, _ := s.groups(local, true)
-		main = localOnly(s.handler(web.NewRouter(config, groups...)), main)
+		main = localOnly(s.handler(web.NewRouter(config, mainGroups(console.Merchants|console.Operators)...)), main)
 	}
 	byHeader := config.Proxies.HTTPS
 	baseURL, _ := s.Settings.Addresses(local)
@@ -175,8 +174,9 @@ func (s *Service) routerConfig(local string) web.RouterConfig {
 	}
 }
 
-// groups returns the routes of Handlers.
-func (s *Service) groups(local string, operatorsOnMain bool) (main, admin []web.RouteGroup) {
+// groups returns the routes of the admin port, and a function that returns those of the
+// main port for an audience. What both have is made once.
+func (s *Service) groups(local string) (main func(console.Audience) []web.RouteGroup, admin []web.RouteGroup) {
 	baseURL, storageURL := s.Settings.Addresses(local)
 	invoices := invoiceapi.Endpoints{Orders: s.Orders, Metrics: s.Metrics, StorageURL: storageURL}
 	stored := storageapi.API{Orders: s.Orders, Links: s.Links, Metrics: s.Metrics}
@@ -185,33 +185,34 @@ func (s *Service) groups(local string, operatorsOnMain bool) (main, admin []web.
 		Services: s.Services, Tokens: s.Tokens, Log: s.Log, Webhooks: webhooks, Sessions: s.Sessions, BaseURL: baseURL,
 		OrderView: func(o order.Order) any { return v2.NewOrderView(o, storageURL) }, EventViews: v2.NewEventViews,
 	}.Routes()
-	documents, pages := docpages.DocumentRoutes(s.Settings.BaseURL), docpages.PageRoutes(baseURL)
-	people := console.Console{
-		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
-		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators,
-	}
-	// The admin port has an address of its own, so its pages and documents do not know their URL.
-	operatorPages, operatorSignIn := people.Routes()
-	people.BaseURL, people.Audience = baseURL, console.Merchants
-	if operatorsOnMain {
-		people.Audience |= console.Operators
-	}
-	staff, signIn := people.Routes()
-	main = []web.RouteGroup{
+	pages := docpages.PageRoutes(baseURL)
+	shared := []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{
 			Endpoints: invoices, Links: s.Links, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.Settings.ErrorCodes), Webhooks: webhooks,
 			Tokens: s.Tokens, Log: s.Log,
 		}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),
-		documents, pages, staff,
+		docpages.DocumentRoutes(s.Settings.BaseURL), pages,
 	}
-	root := s.health.Routes(nil)
-	if operatorsOnMain {
-		main, root = append(main, operators), s.health.Routes(s.Metrics)
+	people := console.Console{
+		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
+		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators,
 	}
-	root.Routes = append(root.Routes, signIn...)
+	// The admin port has an address of its own, so its pages and documents do not know their URL.
+	operatorPages, operatorSignIn := people.Routes()
 	adminRoot := s.health.DetailedRoutes(s.Metrics)
 	adminRoot.Routes = append(adminRoot.Routes, operatorSignIn...)
-	return append(main, root), []web.RouteGroup{operators, docpages.DocumentRoutes(""), pages, operatorPages, httpserver.ProfileRoutes(), adminRoot}
+	admin = []web.RouteGroup{operators, docpages.DocumentRoutes(""), pages, operatorPages, httpserver.ProfileRoutes(), adminRoot}
+	return func(audience console.Audience) []web.RouteGroup {
+		staff := people
+		staff.BaseURL, staff.Audience = baseURL, audience
+		staffPages, signIn := staff.Routes()
+		groups, root := slices.Concat(shared, []web.RouteGroup{staffPages}), s.health.Routes(nil)
+		if audience&console.Operators != 0 {
+			groups, root = append(groups, operators), s.health.Routes(s.Metrics)
+		}
+		root.Routes = append(root.Routes, signIn...)
+		return append(groups, root)
+	}, admin
 }
