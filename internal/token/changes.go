@@ -131,11 +131,18 @@ func (r *Registry) expiry(wanted, usual time.Duration, bound time.Time) (time.Ti
 	case r.MaxLifetime > 0 && (usual == 0 || usual > r.MaxLifetime):
 		usual = r.MaxLifetime
 	}
-	end := bound
-	if usual > 0 && (bound.IsZero() || now.Add(usual).Before(bound)) {
-		end = now.Add(usual)
+	if usual == 0 {
+		return bound, nil
 	}
-	return end, nil
+	return earlier(now.Add(usual), bound), nil
+}
+
+// earlier returns the earlier one of a time and a bound; the zero bound is never.
+func earlier(t, bound time.Time) time.Time {
+	if bound.IsZero() || t.Before(bound) {
+		return t
+	}
+	return bound
 }
 
 // createdAt returns the time of tokens that are made now.
@@ -210,9 +217,7 @@ func (r *Registry) Rotate(ctx context.Context, caller order.Caller, rotation Rot
 		}
 		// Times are stored in whole seconds. Rounded down, so that without an overlap the
 		// old token is not valid for the rest of this second.
-		if end := now.Add(rotation.Overlap).Truncate(time.Second); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
-			old.ExpiresAt = end
-		}
+		old.ExpiresAt = earlier(now.Add(rotation.Overlap).Truncate(time.Second), old.ExpiresAt)
 		created, err := r.complete(t, caller, func(hash Hash, t Token) (int64, error) {
 			entry := r.entry(ActionRotated, t, caller)
 			entry.Detail = order.AuditDetail("old", strconv.FormatInt(old.ID, 10))
@@ -282,8 +287,13 @@ func (r *Registry) RevokeID(ctx context.Context, caller order.Caller, id int64, 
 		if err != nil || !t.RevokedAt.IsZero() {
 			return id, err
 		}
-		return id, tx.RevokeToken(ctx, id, r.now(), r.entry(ActionRevoked, t, caller))
+		return id, r.revoke(ctx, tx, t, caller)
 	})
+}
+
+// revoke revokes a locked token that is not revoked.
+func (r *Registry) revoke(ctx context.Context, tx Tx, t Token, caller order.Caller) error {
+	return tx.RevokeToken(ctx, t.ID, r.now(), r.entry(ActionRevoked, t, caller))
 }
 
 // RevokeFamily revokes a token and all tokens that it made, and those that they made, and
@@ -292,16 +302,12 @@ func (r *Registry) RevokeID(ctx context.Context, caller order.Caller, id int64, 
 func (r *Registry) RevokeFamily(ctx context.Context, caller order.Caller, id int64, options order.Options[[]int64]) ([]int64, error) {
 	return order.Change(ctx, r.changes, caller, options, func(tx Tx) ([]int64, error) {
 		t, err := lockFor(ctx, tx, id, caller)
-		var family []Token
-		if t.RevokedAt.IsZero() {
-			family = []Token{t}
-		}
-		// Until there are no more: those that are locked make no others.
 		var revoked []int64
-		for first := true; err == nil && (first || len(family) > 0); first = false {
+		// Until there are no more: those that are locked make no others.
+		for family := []Token{t}; err == nil && len(family) > 0; {
 			for _, t := range family {
-				if err == nil {
-					revoked, err = append(revoked, t.ID), tx.RevokeToken(ctx, t.ID, r.now(), r.entry(ActionRevoked, t, caller))
+				if err == nil && t.RevokedAt.IsZero() {
+					revoked, err = append(revoked, t.ID), r.revoke(ctx, tx, t, caller)
 				}
 			}
 			if err == nil {
@@ -319,8 +325,7 @@ func (r *Registry) RevokeAll(ctx context.Context, caller order.Caller, merchantI
 		ids, err := tx.UnrevokedTokens(ctx, merchantID)
 		for _, id := range ids {
 			if err == nil {
-				t := Token{ID: id, MerchantID: merchantID}
-				err = tx.RevokeToken(ctx, id, r.now(), r.entry(ActionRevoked, t, caller))
+				err = r.revoke(ctx, tx, Token{ID: id, MerchantID: merchantID}, caller)
 			}
 		}
 		return ids, err

@@ -236,31 +236,22 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 		if err != nil {
 			return err
 		}
-		expires := now.Add(SessionLifetime)
-		if !bound.IsZero() && bound.Before(expires) {
-			expires = bound
-		}
-		// Nobody gets the text of the token: only the session acts as it.
-		text, hint := NewText(MerchantPrefix)
-		tokenHash, err := HashText(text)
-		if err != nil {
-			return err
-		}
-		made := Token{
-			MerchantID: link.MerchantID, Scopes: link.Scopes, Hint: hint, Label: linkLabel,
-			CreatedAt: now, CreatedBy: link.CreatedBy, ExpiresAt: expires,
-		}
 		by := actingAs(caller, link.MerchantID, link.CreatedBy)
-		id, err := tx.AddToken(ctx, tokenHash, made, s.linkEntry(ActionCreated, by, 0, made.Scopes))
+		// Nobody gets the text of the token: only the session acts as it.
+		made, err := s.tokens.complete(Token{
+			MerchantID: link.MerchantID, Scopes: link.Scopes, Label: linkLabel, ExpiresAt: earlier(now.Add(SessionLifetime), bound),
+		}, by, func(hash Hash, t Token) (int64, error) {
+			return tx.AddToken(ctx, hash, t, s.linkEntry(ActionCreated, by, 0, t.Scopes))
+		})
 		if err != nil {
 			return err
 		}
-		return tx.AddSession(ctx, sessionHash, Session{TokenID: id, OwnsToken: true, CreatedAt: now, LastUsedAt: now})
+		return tx.AddSession(ctx, sessionHash, Session{TokenID: made.Token.ID, OwnsToken: true, CreatedAt: now, LastUsedAt: now})
 	})
 	return session, err
 }
 
-func (s *Sessions) now() time.Time { return s.tokens.now().UTC().Truncate(time.Second) }
+func (s *Sessions) now() time.Time { return s.tokens.createdAt() }
 
 // secretBytes is the size of the random secret of a session or a login link.
 const secretBytes = 32
