@@ -53,8 +53,7 @@ func (t *tx) AppendAudit(_ context.Context, entry order.AuditEntry) error {
 	return nil
 }
 
-var insertAudit = sqldb.NewBulkInsert("audit", `merchant_id, seq, at, action, actor, token_id, request_id, address,
-	legacy_id, reference, subject_id, detail, hash`, "")
+var insertAudit = sqldb.NewBulkInsert("audit", AuditColumns, "")
 
 // add makes an entry the next one of the chain, and appends the values of its row of
 // insertAudit.
