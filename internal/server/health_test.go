@@ -32,7 +32,7 @@ func observe(groups ...web.RouteGroup) *observed {
 	return o
 }
 
-// ask sends a request with a token, which nobody asked for.
+// ask sends a request with a token, which the routes do not need.
 func (o *observed) ask(t *testing.T, requestLine string) *httptest.ResponseRecorder {
 	t.Helper()
 	text := requestLine + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer nonsense\r\n\r\n"
