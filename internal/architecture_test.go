@@ -31,14 +31,14 @@ var mayImport = map[string][]string{
 	"internal/app":          {everything},
 	"internal/app/commands": {everything},
 
-	"internal/api":            {"internal/metrics", "internal/web", "internal/strict", "internal/order", "internal/token", "internal/ingest", "internal/webhook", "internal/api/invoiceapi", "internal/api/orderapi", "internal/api/tokenapi", "internal/api/webhookapi"},
+	"internal/api":            {"internal/metrics", "internal/web", "internal/strict", "internal/etag", "internal/order", "internal/token", "internal/ingest", "internal/webhook", "internal/api/invoiceapi", "internal/api/orderapi", "internal/api/tokenapi", "internal/api/webhookapi"},
 	"internal/api/orderapi":   {"internal/web", "internal/strict", "internal/order"},
 	"internal/api/invoiceapi": {"internal/metrics", "internal/web", "internal/strict", "internal/order", "internal/token"},
 	"internal/api/tokenapi":   {"internal/web", "internal/strict", "internal/order", "internal/token"},
 	"internal/server":         {"internal/web", "internal/metrics", "internal/order"},
 	"internal/metrics":        {},
 	"internal/web": {
-		"internal/metrics", "internal/order", "internal/strict", "internal/token",
+		"internal/etag", "internal/metrics", "internal/order", "internal/strict", "internal/token",
 		"internal/web/idempotency", "internal/web/ratelimit", "internal/web/respcache",
 	},
 	"internal/web/idempotency": {},
@@ -47,10 +47,11 @@ var mayImport = map[string][]string{
 
 	"internal/order":   {},
 	"internal/strict":  {"internal/order"},
+	"internal/etag":    {"internal/order", "internal/strict"},
 	"internal/orderpb": {"internal/order"},
 	"internal/token":   {"internal/order"},
 	"internal/webhook": {"internal/order"},
-	"internal/ingest":  {"internal/order", "internal/strict", "internal/orderpb"},
+	"internal/ingest":  {"internal/etag", "internal/order", "internal/strict", "internal/orderpb"},
 	"internal/config":  {},
 	"internal/tracing": {"internal/order", "internal/store/sqldb", "internal/webhook"},
 	"internal/demo":    {"internal/order", "internal/ingest"},
@@ -72,7 +73,7 @@ var mayImport = map[string][]string{
 	},
 
 	"internal/console":  {"internal/metrics", "internal/web", "internal/strict", "internal/web/ratelimit", "internal/order", "internal/token", "internal/webhook", "internal/ingest"},
-	"internal/docpages": {"internal/web", "openapi", "docs"},
+	"internal/docpages": {"internal/etag", "internal/web", "openapi", "docs"},
 	"openapi":           {},
 	"docs":              {},
 }

@@ -14,6 +14,7 @@ import (
 	swaggerui "github.com/swaggest/swgui/v5/static"
 
 	"merchantorders/docs"
+	"merchantorders/internal/etag"
 	"merchantorders/internal/web"
 	"merchantorders/openapi"
 )
@@ -44,7 +45,7 @@ func (c content) serve(w http.ResponseWriter, r *http.Request) {
 		h.Set("Referrer-Policy", "no-referrer")
 	}
 	// A malformed header is ignored: it matches nothing.
-	has, _ := web.ParseEntityTags(r.Header, "If-None-Match")
+	has, _ := etag.Parse(r.Header.Values("If-None-Match"), "If-None-Match")
 	if has.MatchWeakly(c.tag) {
 		h.Set("ETag", has.Held(c.tag))
 		w.WriteHeader(http.StatusNotModified)

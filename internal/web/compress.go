@@ -6,10 +6,9 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
-)
 
-// tagSuffix ends the entity tag of a compressed representation, inside the quotes.
-const tagSuffix = "-gzip"
+	"merchantorders/internal/etag"
+)
 
 // compressed returns a handler that compresses the responses of next for clients that
 // accept it. A POST may stream in both directions, which compression would hold back.
@@ -20,7 +19,7 @@ const tagSuffix = "-gzip"
 func compressed(next http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.CompressionLevel(gzip.BestSpeed),
 		gzhttp.MinSize(1400), // a shorter body fits into one packet as it is
-		gzhttp.ContentTypeFilter(isCompressible), gzhttp.SuffixETag(tagSuffix))
+		gzhttp.ContentTypeFilter(isCompressible), gzhttp.SuffixETag(etag.CompressedSuffix))
 	if err != nil {
 		panic(err) // the options are constants
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 
+	"merchantorders/internal/etag"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web/respcache"
 )
@@ -34,7 +35,7 @@ func serveRead(config RouterConfig, pattern string, handle ReadHandler) Handler 
 	cache := config.ResponseCache
 	return func(w http.ResponseWriter, r *Request) error {
 		// A malformed header counts as absent: the response is right without it.
-		has, _ := ParseEntityTags(r.Header, "If-None-Match")
+		has, _ := etag.Parse(r.Header.Values("If-None-Match"), "If-None-Match")
 		key := respcache.Key{
 			Route: pattern, MerchantID: r.Caller.MerchantID, NameNonce: r.nameNonce, Path: r.URL.Path, Query: r.URL.RawQuery,
 		}
@@ -52,7 +53,7 @@ func serveRead(config RouterConfig, pattern string, handle ReadHandler) Handler 
 
 // makeEntry makes a response and stores it in the cache. If the client has the
 // representation already, the body is not made.
-func makeEntry(config RouterConfig, key respcache.Key, r *Request, handle ReadHandler, has *EntityTags) (*respcache.Entry, error) {
+func makeEntry(config RouterConfig, key respcache.Key, r *Request, handle ReadHandler, has *etag.Tags) (*respcache.Entry, error) {
 	rep, err := handle(r)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ var revalidate = []string{"private, no-cache"}
 
 // writeEntry sends a response, or 304 Not Modified if the client has it (RFC 9110,
 // 13.1.2).
-func writeEntry(w http.ResponseWriter, entry *respcache.Entry, has *EntityTags) {
+func writeEntry(w http.ResponseWriter, entry *respcache.Entry, has *etag.Tags) {
 	h := w.Header()
 	h["Etag"] = entry.ETag
 	h["Cache-Control"] = revalidate

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 
+	"merchantorders/internal/etag"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/web/idempotency"
@@ -86,7 +87,7 @@ func (w *write) withTag(r *Request, response Response) Response {
 		if response.Header == nil {
 			response.Header = make(http.Header)
 		}
-		response.Header.Set("ETag", entityTag(OrderTag(o.LegacyID, o.Revision), r.viewVersion(w.config.ViewVersion)))
+		response.Header.Set("ETag", entityTag(etag.OfOrder(o.LegacyID, o.Revision), r.viewVersion(w.config.ViewVersion)))
 	}
 	return response
 }
@@ -125,9 +126,9 @@ func makeWrite(config RouterConfig, handle WriteHandler, encode ErrorEncoder, r 
 	r.write = &write{key: key, encode: encode, config: config, digest: func() [sha256.Size]byte {
 		return idempotency.Digest(r.Request, bodyDigest(body))
 	}}
-	tags, err := ParseEntityTags(r.Header, ifMatch)
+	tags, err := etag.Parse(r.Header.Values(ifMatch), ifMatch)
 	if tags != nil {
-		r.write.matches = func(o order.LockedOrder) bool { return tags.MatchData(OrderTag(o.LegacyID, o.Revision)) }
+		r.write.matches = tags.MatchOrder
 	}
 	var response Response
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"merchantorders/internal/api/invoiceapi"
+	"merchantorders/internal/etag"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -16,14 +17,14 @@ func (a API) getOrder(r *web.Request) (web.Representation, error) {
 		Day: order.NoDay,
 		CurrentTag: func() (string, error) {
 			legacyID, revision, err := a.Orders.Revision(r.Context(), r.Caller.MerchantID, id)
-			return web.OrderTag(legacyID, revision), err
+			return etag.OfOrder(legacyID, revision), err
 		},
 		Body: func(rep *web.Representation) (any, error) {
 			found, err := a.Orders.Get(r.Context(), r.Caller.MerchantID, id)
 			if err != nil {
 				return nil, err
 			}
-			rep.Tag = web.OrderTag(found.LegacyID, found.Revision)
+			rep.Tag = etag.OfOrder(found.LegacyID, found.Revision)
 			return newSingleView(found, a.StorageURL), nil
 		},
 	}, nil

@@ -1,92 +1,73 @@
-package web
+// Package etag parses and compares entity tags (RFC 9110, 8.8.3 and 13.1).
+package etag
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 )
 
-// OrderTag returns the data tag of a single order, which is the part of its entity tag
+// CompressedSuffix ends the tag of a compressed representation, inside the quotes.
+const CompressedSuffix = "-gzip"
+
+// OfOrder returns the data tag of a single order, which is the part of its entity tag
 // that names the data, the same in both versions: <legacy id>-<revision>. It changes
 // whenever the order or its invoice files change, and only then.
-func OrderTag(legacyID, revision int64) string {
+func OfOrder(legacyID, revision int64) string {
 	return strconv.FormatInt(legacyID, 10) + "-" + strconv.FormatInt(revision, 10)
 }
 
-// ViewVersion returns a short text that differs if one of the parts differs: the
-// versions of the views, and the settings that bodies show.
-func ViewVersion(parts ...string) string {
-	hash := sha256.New()
-	for _, part := range parts {
-		_, _ = fmt.Fprintf(hash, "%q", part) // a hash never returns an error
-	}
-	return hex.EncodeToString(hash.Sum(nil)[:4])
-}
-
-// entityTag returns the entity tag of a body: the data tag of what it shows, and the
-// ViewVersion of the service.
-func entityTag(dataTag, viewVersion string) string {
-	if viewVersion != "" {
-		dataTag += "-" + viewVersion
-	}
-	return `"` + dataTag + `"`
-}
-
-// EntityTags are the entity tags of a header such as If-Match.
-type EntityTags struct {
+// Tags are the entity tags of a precondition such as If-Match.
+type Tags struct {
 	any        bool     // *
-	strong     []string // without quotes and tagSuffix
+	strong     []string // without quotes and CompressedSuffix
 	weak       []string // likewise
-	compressed []string // likewise; those of strong that had tagSuffix
+	compressed []string // likewise; those of strong that had CompressedSuffix
 }
 
-// ParseEntityTags parses a header of entity tags, on one line or several (RFC
-// 9110, 13.1). It returns nil if the header is absent, and a *strict.ParamError if it is
-// neither `*` nor a list of at least one tag.
-func ParseEntityTags(h http.Header, header string) (*EntityTags, error) {
-	lines := h.Values(header)
+// Parse parses the lines of a header of entity tags, or the member of a body that stands
+// for it. It returns nil if there is no line, and a *strict.ParamError with a name if they
+// are neither `*` nor a list of at least one tag.
+func Parse(lines []string, name string) (*Tags, error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}
 	list := strings.Join(lines, ",")
 	if strings.Trim(list, " \t") == "*" {
-		return &EntityTags{any: true}, nil
+		return &Tags{any: true}, nil
 	}
-	tags := new(EntityTags)
+	tags := new(Tags)
 	for rest, ok := list, true; ; {
 		rest = strings.TrimLeft(rest, " \t,") // elements of a list may be empty
 		if rest == "" {
 			break
 		}
 		if rest, ok = tags.parseFirst(rest); !ok {
-			return nil, invalidTags(header)
+			return nil, invalidTags(name)
 		}
 	}
 	if len(tags.strong)+len(tags.weak) == 0 {
-		return nil, invalidTags(header)
+		return nil, invalidTags(name)
 	}
 	return tags, nil
 }
 
-func invalidTags(header string) error {
-	return &strict.ParamError{Name: header, Problem: `must be * or a list of entity tags, each in double quotes`}
+func invalidTags(name string) error {
+	return &strict.ParamError{Name: name, Problem: `must be * or a list of entity tags, each in double quotes`}
 }
 
 // parseFirst adds the tag at the beginning of a list and returns the rest.
-func (t *EntityTags) parseFirst(list string) (rest string, ok bool) {
+func (t *Tags) parseFirst(list string) (rest string, ok bool) {
 	quoted, weak := strings.CutPrefix(list, "W/")
 	opaque, opened := strings.CutPrefix(quoted, `"`)
 	opaque, rest, closed := strings.Cut(opaque, `"`)
 	if !opened || !closed || strings.ContainsFunc(opaque, isForbiddenInTag) {
 		return "", false
 	}
-	opaque, compressed := strings.CutSuffix(opaque, tagSuffix)
+	opaque, compressed := strings.CutSuffix(opaque, CompressedSuffix)
 	if weak {
 		t.weak = append(t.weak, opaque)
 	} else {
@@ -106,25 +87,30 @@ func isForbiddenInTag(r rune) bool { return r <= ' ' || r == 0x7f }
 // MatchData compares strongly with the data tag of the current tag, as If-Match
 // demands: weak tags never match, `*` always does. A tag of another ViewVersion
 // matches: a new setting or version must not refuse a change.
-func (t *EntityTags) MatchData(dataTag string) bool {
+func (t *Tags) MatchData(dataTag string) bool {
 	return t.any || slices.ContainsFunc(t.strong, func(tag string) bool {
 		rest, ok := strings.CutPrefix(tag, dataTag)
 		return ok && (rest == "" || rest[0] == '-')
 	})
 }
 
+// MatchOrder is MatchData with the data tag of an order.
+func (t *Tags) MatchOrder(o order.LockedOrder) bool {
+	return t.MatchData(OfOrder(o.LegacyID, o.Revision))
+}
+
 // MatchWeakly compares with the current tag as If-None-Match demands: weak tags
-// match too. The nil *EntityTags of an absent header matches nothing.
-func (t *EntityTags) MatchWeakly(current string) bool {
+// match too. The nil *Tags of an absent header matches nothing.
+func (t *Tags) MatchWeakly(current string) bool {
 	opaque := opaqueTag(current)
 	return t != nil && (t.any || slices.Contains(t.strong, opaque) || slices.Contains(t.weak, opaque))
 }
 
-// Held returns the current tag for a 304: with tagSuffix if the client has the compressed
+// Held returns the current tag for a 304: with CompressedSuffix if the client has the compressed
 // representation, whose bytes are others.
-func (t *EntityTags) Held(current string) string {
+func (t *Tags) Held(current string) string {
 	if slices.Contains(t.compressed, opaqueTag(current)) {
-		return strings.TrimSuffix(current, `"`) + tagSuffix + `"`
+		return strings.TrimSuffix(current, `"`) + CompressedSuffix + `"`
 	}
 	return current
 }

@@ -1,35 +1,22 @@
-package web_test
+package etag_test
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 	"testing"
 
+	"merchantorders/internal/etag"
 	"merchantorders/internal/strict"
-	"merchantorders/internal/web"
 )
 
-func TestOrderTag(t *testing.T) {
+func TestOfOrder(t *testing.T) {
 	t.Parallel()
-	if got, want := web.OrderTag(915664, 17), "915664-17"; got != want {
+	if got, want := etag.OfOrder(915664, 17), "915664-17"; got != want {
 		t.Errorf("tag %s, want %s", got, want)
 	}
 }
 
-func TestViewVersion(t *testing.T) {
-	t.Parallel()
-	seen := make(map[string][]string)
-	for _, parts := range [][]string{{"1", "2", "a", "b"}, {"1", "2", "a", "c"}, {"1", "3", "a", "b"}, {"1", "2", "ab", ""}, {"12", "a", "b"}, {`1", "2`, "a", "b"}} {
-		got := web.ViewVersion(parts...)
-		if seen[got] != nil || len(got) != 8 || got != web.ViewVersion(parts...) {
-			t.Errorf("%q: %s, as %q", parts, got, seen[got])
-		}
-		seen[got] = parts
-	}
-}
-
-func TestEntityTags(t *testing.T) {
+func TestParse(t *testing.T) {
 	t.Parallel()
 	const own, tag = "915664-17", `"915664-17-0a1b2c3d"`
 	for _, test := range []struct {
@@ -60,7 +47,7 @@ func TestEntityTags(t *testing.T) {
 		{"a comma in a tag", []string{`"x,y",` + tag}, true, true},
 		{"bytes above ASCII", []string{"\"\xff\xc3\xa9\"," + tag}, true, true},
 	} {
-		tags, err := web.ParseEntityTags(http.Header{"If-Match": test.lines}, "If-Match")
+		tags, err := etag.Parse(test.lines, "If-Match")
 		if err != nil || tags == nil {
 			t.Errorf("%s: %v, error %v", test.name, tags, err)
 			continue
@@ -72,7 +59,7 @@ func TestEntityTags(t *testing.T) {
 			t.Errorf("%s: weak match %v, want %v", test.name, got, test.weakly)
 		}
 	}
-	if tags, err := web.ParseEntityTags(http.Header{}, "If-Match"); tags != nil || err != nil {
+	if tags, err := etag.Parse(nil, "If-Match"); tags != nil || err != nil {
 		t.Errorf("absent: %v, error %v", tags, err)
 	}
 }
@@ -83,12 +70,12 @@ var badTagLists = []string{
 	"*, \"a\"", `"a", *`, "**", `w/"a"`, `W/a`, `W/ "a"`, `W/`, "\"a b\"", "\"a\tb\"", "\"a\x7f\"", "\"a\x00\"", `"a"x`, `x"a"`, `"a", b`,
 }
 
-func TestMalformedEntityTags(t *testing.T) {
+func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for _, list := range badTagLists {
-		tags, err := web.ParseEntityTags(http.Header{"If-Match": {list}}, "If-Match")
+		tags, err := etag.Parse([]string{list}, "If-Match")
 		var param *strict.ParamError
-		if !errors.As(err, &param) || param.Name != "If-Match" || web.Status(err) != http.StatusBadRequest {
+		if !errors.As(err, &param) || param.Name != "If-Match" {
 			t.Errorf("%q: %+v, error %v", list, tags, err)
 		}
 	}
@@ -96,16 +83,16 @@ func TestMalformedEntityTags(t *testing.T) {
 
 // FuzzEntityTags checks that a valid list has the same meaning with other white
 // space.
-func FuzzEntityTags(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, list := range append(badTagLists, "*", `"915664-17"`, `W/"a", "915664-17-gzip",`, `"a","b"`) {
 		f.Add(list)
 	}
 	f.Fuzz(func(t *testing.T, list string) {
-		tags, err := web.ParseEntityTags(http.Header{"If-Match": {list}}, "If-Match")
+		tags, err := etag.Parse([]string{list}, "If-Match")
 		if (tags == nil) == (err == nil) {
 			t.Fatalf("%q: %v, error %v", list, tags, err)
 		}
-		again, errAgain := web.ParseEntityTags(http.Header{"If-Match": {"\t" + list + " "}}, "If-Match")
+		again, errAgain := etag.Parse([]string{"\t" + list + " "}, "If-Match")
 		if (err == nil) != (errAgain == nil) {
 			t.Fatalf("%q: error %v, and %v with spaces around", list, err, errAgain)
 		}
@@ -119,7 +106,7 @@ func FuzzEntityTags(f *testing.F) {
 		if tags.MatchData(own) && !strings.Contains(list, "915664-17") && !strings.Contains(list, "*") {
 			t.Errorf("%q matches %s", list, tag)
 		}
-		longer, err := web.ParseEntityTags(http.Header{"If-Match": {list, tag}}, "If-Match")
+		longer, err := etag.Parse([]string{list, tag}, "If-Match")
 		if strings.TrimSpace(list) == "*" {
 			if err == nil {
 				t.Errorf("%q and a tag: %+v", list, longer)
