@@ -21,6 +21,10 @@ func ByLegacyID(id int64) Identifier { return Identifier{LegacyID: id} }
 // ByReference identifies an order by its reference.
 func ByReference(reference string) Identifier { return Identifier{Reference: reference} }
 
+// Locator says where an order is stored, whoever asks. It identifies no order of another
+// merchant, although legacy ids are unique in the service.
+type Locator struct{ MerchantID, LegacyID int64 }
+
 // Valid reports whether an order with this identifier could exist. Only a valid
 // identifier may reach the database: for a NUL or invalid UTF-8 in a text
 // PostgreSQL returns an error, where SQLite finds no row.

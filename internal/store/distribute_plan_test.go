@@ -105,6 +105,9 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 			t.Fatal(events, err)
 		}
 	}
+	if orders, err := db.Orders(ctx, []order.Locator{{MerchantID: merchant, LegacyID: number}}); err != nil || len(orders) != 1 {
+		t.Fatal(orders, err)
+	}
 	if feed, err := db.Events(ctx, merchant, 0, 10); err != nil || len(feed.Events) == 0 {
 		t.Fatal(feed, err)
 	}

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"merchantorders/internal/order"
@@ -36,6 +38,49 @@ func TestDataVersionsOfMany(t *testing.T) {
 			if want := (order.DataVersion{Event: 10 * id, Nonce: 7}); versions[id] != want {
 				t.Fatalf("merchant %d: %v, want %v", id, versions[id], want)
 			}
+		}
+	})
+}
+
+// TestOrdersOfPage reads the orders of a full page of events with two statements: each
+// is that of Order, also one with an invoice, and one that is asked for twice. Those that
+// do not exist, or belong to another merchant, are absent.
+func TestOrdersOfPage(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, db *DB) {
+		var at []order.Locator
+		for merchant := range int64(2) {
+			testenv.NoError(t, addTestMerchant(t.Context(), db, 1+merchant))
+			batch := testBatch(1+merchant, fmt.Sprintf("M%d", merchant), order.MaxFeedLimit/2)
+			results, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
+			testenv.NoError(t, err)
+			for _, result := range results {
+				at = append(at, order.Locator{MerchantID: 1 + merchant, LegacyID: result.LegacyID})
+			}
+		}
+		last := at[len(at)-1]
+		err := db.InTx(t.Context(), func(tx order.Tx) error {
+			o, err := tx.LockOrder(t.Context(), last.MerchantID, order.ByLegacyID(last.LegacyID))
+			for _, name := range []string{"b.pdf", "a.pdf"} {
+				id, reserveErr := tx.ReserveInvoice(t.Context(), o, order.Invoice{Name: name, CreatedAt: testTime})
+				err = errors.Join(err, reserveErr, tx.ActivateInvoice(t.Context(), o, id, order.Cause{At: testTime}))
+			}
+			return err
+		})
+		testenv.NoError(t, err)
+		recorded := &recorder{DB: db.sql}
+		none := []order.Locator{{MerchantID: 1, LegacyID: last.LegacyID}, {MerchantID: 3, LegacyID: last.LegacyID}, {MerchantID: 1, LegacyID: 1 << 60}}
+		orders, err := New(recorded, Options{}).Orders(t.Context(), slices.Concat(at, none, at[:1]))
+		if ran := len(recorded.statements()); err != nil || len(orders) != len(at) || ran != 2 {
+			t.Fatalf("%d orders with %d statements, error %v", len(orders), ran, err)
+		}
+		for _, key := range []order.Locator{at[0], at[order.MaxFeedLimit/2], last} {
+			want, err := db.Order(t.Context(), key.MerchantID, order.ByLegacyID(key.LegacyID))
+			testenv.NoError(t, err)
+			testenv.Equal(t, fmt.Sprint(key), want, orders[key])
+		}
+		if n := len(orders[last].Invoices); n != 2 {
+			t.Errorf("%d invoices", n)
 		}
 	})
 }

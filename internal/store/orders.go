@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 	"time"
 
 	"merchantorders/internal/order"
@@ -45,21 +47,69 @@ func (r *summaryRow) summary() order.Summary {
 	return s
 }
 
-// Statements that read one order. The column active_invoices counts reservations
-// too.
+// orderColumns are the columns of a whole order without its invoices, in the order of
+// orderRow.dest. The column active_invoices counts reservations too.
+const orderColumns = summaryColumns + `, o.merchant_id, o.revision, o.details, o.active_invoices,
+	(SELECT name FROM merchants m WHERE m.id = o.merchant_id)`
+
+// orderRow is a row of orderColumns.
+type orderRow struct {
+	summaryRow
+	merchantID, revision int64
+	details              sql.RawBytes
+	activeInvoices       int64 // with reservations
+	merchantName         string
+}
+
+// dest returns the Scan destinations of orderColumns.
+func (r *orderRow) dest() []any {
+	return append(r.summaryRow.dest(), &r.merchantID, &r.revision, &r.details, &r.activeInvoices, &r.merchantName)
+}
+
+// order returns the scanned order without its invoices.
+func (r *orderRow) order() (order.Order, error) {
+	s := r.summary()
+	o := order.Order{
+		MerchantID: r.merchantID, MerchantName: r.merchantName, LegacyID: s.LegacyID, Reference: s.Reference, Revision: r.revision,
+		State: s.State, Currency: s.Currency, CountryCode: s.CountryCode,
+		CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, Total: s.Total, Customer: s.Customer,
+	}
+	return o, orderpb.DecodeDetails(r.details, &o)
+}
+
+// Statements that read one order.
 const (
-	selectOrder = `SELECT ` + summaryColumns + `, o.revision, o.details, o.active_invoices,
-		(SELECT name FROM merchants WHERE id = $1) FROM orders o WHERE o.merchant_id = $1 AND `
+	selectOrder            = `SELECT ` + orderColumns + ` FROM orders o WHERE o.merchant_id = $1 AND `
 	selectOrderByLegacyID  = selectOrder + `o.legacy_id = $2`
 	selectOrderByReference = selectOrder + `o.reference = $2`
 )
 
-// selectOrderInvoices reads the active invoices of an order and its revision: one
-// row for each invoice, or one without.
-const selectOrderInvoices = `SELECT o.revision, ` + invoiceColumns + `
-	FROM orders o
-	LEFT JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id AND i.status = ` + InvoiceActive + `
+const (
+	// selectOrderInvoices reads the active invoices of an order and its revision: one
+	// row for each invoice, or one without.
+	selectOrderInvoices = `SELECT o.revision, ` + invoiceColumns + ` FROM orders o` + joinActiveInvoices + `
 	WHERE o.merchant_id = $1 AND o.legacy_id = $2 ORDER BY i.id`
+	joinActiveInvoices = `
+	LEFT JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id AND i.status = ` + InvoiceActive
+)
+
+// selectOrders returns the statement that reads the orders of two lists, of merchants and
+// of legacy ids. selectOrdersInvoices returns that for their active invoices, as
+// selectOrderInvoices reads them.
+func selectOrders(dialect *sqldb.Dialect) string {
+	return `SELECT ` + orderColumns + ordersOfLists(dialect, ``)
+}
+
+func selectOrdersInvoices(dialect *sqldb.Dialect) string {
+	return `SELECT o.merchant_id, o.legacy_id, o.revision, ` + invoiceColumns + ordersOfLists(dialect, joinActiveInvoices) + ` ORDER BY i.id`
+}
+
+// ordersOfLists returns the end of a statement. CROSS JOIN makes SQLite begin with the
+// lists. The last condition sends a statement for one merchant to one node of a cluster.
+func ordersOfLists(dialect *sqldb.Dialect, join string) string {
+	return ` FROM ` + dialect.PairList + ` CROSS JOIN orders o` + join + `
+	WHERE o.merchant_id = k.a AND o.legacy_id = k.b AND o.merchant_id ` + dialect.InList
+}
 
 // byIdentifier returns the statement for an identifier, and its argument.
 func byIdentifier(id order.Identifier, byLegacyID, byReference string) (string, any) {
@@ -82,21 +132,15 @@ func (db *DB) Order(ctx context.Context, merchantID int64, id order.Identifier) 
 func (db *DB) readOrder(ctx context.Context, merchantID int64, id order.Identifier) (order.Order, error) {
 	text, value := byIdentifier(id, selectOrderByLegacyID, selectOrderByReference)
 	for {
-		var row summaryRow
-		var details sql.RawBytes
-		var o order.Order
-		var invoices, revision int64
-		err := db.sql.QueryRow(ctx, text, []any{merchantID, value}, append(row.dest(), &o.Revision, &details, &invoices, &o.MerchantName)...)
-		if err != nil {
+		var row orderRow
+		if err := db.sql.QueryRow(ctx, text, []any{merchantID, value}, row.dest()...); err != nil {
 			return order.Order{}, err
 		}
-		s := row.summary()
-		o.MerchantID, o.LegacyID, o.Reference = merchantID, s.LegacyID, s.Reference
-		o.State, o.Currency, o.CountryCode = s.State, s.Currency, s.CountryCode
-		o.CreatedAt, o.UpdatedAt, o.Total, o.Customer = s.CreatedAt, s.UpdatedAt, s.Total, s.Customer
-		if err := orderpb.DecodeDetails(details, &o); err != nil || invoices == 0 {
+		o, err := row.order()
+		if err != nil || row.activeInvoices == 0 {
 			return o, err
 		}
+		var revision int64
 		err = sqldb.Each(ctx, db.sql, selectOrderInvoices, []any{merchantID, o.LegacyID}, func(rows sqldb.Rows) error {
 			var invoice invoiceRow
 			err := rows.Scan(append([]any{&revision}, invoice.dest()...)...)
@@ -109,6 +153,72 @@ func (db *DB) readOrder(ctx context.Context, merchantID int64, id order.Identifi
 			return o, err
 		}
 	}
+}
+
+// Orders implements order.Store with one query, and a second one if any of the orders
+// has invoices.
+func (db *DB) Orders(ctx context.Context, at []order.Locator) (map[order.Locator]order.Order, error) {
+	defer db.timed("orders")()
+	orders := make(map[order.Locator]order.Order, len(at))
+	var err error
+	for len(at) > 0 && err == nil {
+		at, err = db.readOrders(ctx, at, orders)
+	}
+	return orders, db.readError("read orders", err, nil)
+}
+
+// readOrders adds orders with their active invoices to a map. It returns those that have
+// changed between the two queries, which must be read again.
+func (db *DB) readOrders(ctx context.Context, at []order.Locator, orders map[order.Locator]order.Order) (changed []order.Locator, err error) {
+	pending := make(map[order.Locator]bool) // without their invoices
+	var row orderRow
+	err = sqldb.Each(ctx, db.sql, selectOrders(db.dialect), listsOf(at), func(rows sqldb.Rows) error {
+		if err := rows.Scan(row.dest()...); err != nil {
+			return err
+		}
+		o, err := row.order()
+		key := order.Locator{MerchantID: o.MerchantID, LegacyID: o.LegacyID}
+		orders[key] = o
+		if row.activeInvoices > 0 {
+			pending[key] = true
+		}
+		return err
+	})
+	if err != nil || len(pending) == 0 {
+		return nil, err
+	}
+	err = sqldb.Each(ctx, db.sql, selectOrdersInvoices(db.dialect), listsOf(slices.Collect(maps.Keys(pending))), func(rows sqldb.Rows) error {
+		var key order.Locator
+		var revision int64
+		var invoice invoiceRow
+		if err := rows.Scan(append([]any{&key.MerchantID, &key.LegacyID, &revision}, invoice.dest()...)...); err != nil {
+			return err
+		}
+		o := orders[key]
+		if revision != o.Revision {
+			return nil
+		}
+		delete(pending, key)
+		if invoice.id.Valid {
+			o.Invoices = append(o.Invoices, invoice.invoice())
+			orders[key] = o
+		}
+		return nil
+	})
+	for key := range pending {
+		delete(orders, key)
+		changed = append(changed, key)
+	}
+	return changed, err
+}
+
+// listsOf returns the arguments of the statements that read the orders of two lists.
+func listsOf(at []order.Locator) []any {
+	merchants, legacyIDs := make([]int64, len(at)), make([]int64, len(at))
+	for i, key := range at {
+		merchants[i], legacyIDs[i] = key.MerchantID, key.LegacyID
+	}
+	return []any{merchants, legacyIDs}
 }
 
 // Statements that read the newest revision of an order.

@@ -63,6 +63,8 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"keys, ascending":        sqldbtest.NewPostgresPlan(selectKeys(true), keys, 0, "Merge Append", "Scan using orders_by_state"),
 		"feed":                   sqldbtest.NewPostgresPlan(db.selectFeed, []any{1, 0, 0, 100}, 1, "Limit", "Index Scan using events_pkey on events e"),
 		"oldest order":           sqldbtest.NewPostgresPlan(selectOldestOrder, []any{1, 0}, 0, "Index Only Scan using orders_by_state"),
+		"orders":                 sqldbtest.NewPostgresPlan(selectOrders(db.dialect), []any{"'{1}'", "'{1}'"}, 0, "Nested Loop", "orders_pkey"),
+		"invoices of orders":     sqldbtest.NewPostgresPlan(selectOrdersInvoices(db.dialect), []any{"'{1}'", "'{1}'"}, 1, "Nested Loop", "orders_pkey"),
 		"search, orders":         sqldbtest.NewPostgresPlan(selectFound, slices.Repeat([]any{1, 2}, search.ReadLimit), 0, "BitmapOr", "orders_pkey"),
 		"deliveries of an order": sqldbtest.NewPostgresPlan(selectOrderDeliveries, []any{1, 1, 100}, 1, "Limit", "Scan using events_by_order", "Scan using webhook_deliveries_by_event"),
 		"events":                 sqldbtest.NewPostgresPlan(selectDeltasByKeys, []any{1, 1}, 0, "Index Scan using orders_pkey"),

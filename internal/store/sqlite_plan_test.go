@@ -27,6 +27,8 @@ func TestSQLitePlans(t *testing.T) {
 		itsEvents   = "SEARCH k USING COVERING INDEX events_by_order (merchant_id=? AND legacy_id=? AND seq>?) LEFT-JOIN"
 		ifDeleted   = "SEARCH d USING PRIMARY KEY (merchant_id=? AND legacy_id=?)" // only for an event without an order
 		thatEvent   = "SEARCH e USING PRIMARY KEY (merchant_id=? AND seq=?) LEFT-JOIN"
+		inList      = "SCAN json_each VIRTUAL TABLE INDEX 1:"
+		itsName     = "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)"
 		daysOf      = "SEARCH order_days USING PRIMARY KEY (merchant_id=?)" // not by state: that is one of few
 		event       = "SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)"
 		toClean     = "SEARCH i USING INDEX invoices_to_clean (status=?)"
@@ -41,14 +43,16 @@ func TestSQLitePlans(t *testing.T) {
 		text string
 		want []string
 	}{
-		"order by legacy id":   {selectOrderByLegacyID, []string{byLegacyID, event}},
-		"order by reference":   {selectOrderByReference, []string{byReference, event}},
+		"order by legacy id":   {selectOrderByLegacyID, []string{byLegacyID, itsName}},
+		"order by reference":   {selectOrderByReference, []string{byReference, itsName}},
+		"orders":               {selectOrders(db.dialect), []string{inList, byLegacyID, inList, itsName}},
+		"invoices of orders":   {selectOrdersInvoices(db.dialect), []string{inList, byLegacyID, inList, itsInvoices, "USE TEMP B-TREE FOR ORDER BY"}},
 		"invoices of an order": {selectOrderInvoices, []string{byLegacyID, itsInvoices}},
 		"active invoices":      {selectActiveInvoices, []string{"SEARCH i USING INDEX invoices_active (merchant_id=? AND legacy_id=?)"}},
 		"invoice by name": {selectInvoiceByName, []string{
 			"SEARCH invoices USING COVERING INDEX sqlite_autoindex_invoices_2 (merchant_id=? AND legacy_id=? AND name=?)",
 		}},
-		"invoice by id":     {selectInvoiceByID, []string{strings.TrimSuffix(itsFile, " LEFT-JOIN"), byLegacyID, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)"}},
+		"invoice by id":     {selectInvoiceByID, []string{strings.TrimSuffix(itsFile, " LEFT-JOIN"), byLegacyID, itsName}},
 		"lock by legacy id": {selectLockedByLegacyID, []string{strings.Replace(byLegacyID, " o ", " orders ", 1)}},
 		"lock by reference": {selectLockedByReference, []string{strings.Replace(byReference, " o ", " orders ", 1)}},
 		"list": {page(), []string{
@@ -94,7 +98,7 @@ func TestSQLitePlans(t *testing.T) {
 		"webhook":            {selectWebhook, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=? AND id=?)"}},
 		"webhooks":           {selectMerchantWebhooks, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=?)"}},
 		"webhook page":       {selectWebhookPage, []string{"SEARCH webhooks USING INDEX webhooks_by_id (id>?)"}},
-		"due webhooks":       {selectDue, []string{"SCAN w", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)"}},
+		"due webhooks":       {selectDue, []string{"SCAN w", itsName}},
 		"due of a merchant":  {selectDueOfMerchant, []string{"SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH w USING PRIMARY KEY (merchant_id=?)"}},
 		"webhook deliveries": {selectDeliveries, []string{"SEARCH d USING PRIMARY KEY (merchant_id=? AND webhook_id=? AND id<?)"}},
 		"deliveries of an order": {selectOrderDeliveries, []string{

@@ -31,6 +31,11 @@ func (s store) Order(ctx context.Context, merchantID int64, id order.Identifier)
 	return traced(ctx, s.t, "get", func(ctx context.Context) (order.Order, error) { return s.Stores.Order(ctx, merchantID, id) })
 }
 
+// Orders implements order.Store.
+func (s store) Orders(ctx context.Context, at []order.Locator) (map[order.Locator]order.Order, error) {
+	return traced(ctx, s.t, "orders", func(ctx context.Context) (map[order.Locator]order.Order, error) { return s.Stores.Orders(ctx, at) })
+}
+
 // Revision implements order.Store.
 func (s store) Revision(ctx context.Context, merchantID int64, id order.Identifier) (legacyID, revision int64, err error) {
 	_, err = traced(ctx, s.t, "revision", func(ctx context.Context) (struct{}, error) {

@@ -32,7 +32,7 @@ var (
 //
 // Arguments are nil (NULL), int64, int, string, []byte, *string,
 // sql.NullInt64 and sql.NullString. A nil []byte or *string is NULL. The argument
-// of Dialect.InList is an []int64.
+// of Dialect.InList is an []int64, and so are the two of Dialect.PairList.
 type Querier interface {
 	// Exec returns the number of rows that the statement changed.
 	Exec(ctx context.Context, text string, args ...any) (int64, error)
@@ -140,6 +140,9 @@ type Dialect struct {
 	NextInvoiceID, LastInvoiceID, SetInvoiceID string
 	// InList is the condition that the number before it is in the list $1.
 	InList string
+	// PairList is a table k with the columns a and b: the numbers of the lists $1 and $2,
+	// which are equally long.
+	PairList string
 	// RecursiveQueries reports whether tables of several merchants can be read by a
 	// recursive query, which a Citus cluster cannot do.
 	RecursiveQueries bool

@@ -49,6 +49,7 @@ var dialect = sqldb.Dialect{
 	NextInvoiceID:     `SELECT nextval('invoice_ids')`,
 	LastInvoiceID:     `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM invoice_ids`,
 	InList:            `= ANY ($1)`,
+	PairList:          `unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS k (a, b)`,
 	ByteOrder:         ` COLLATE "C"`,
 	History:           history,
 	SetInvoiceID:      `SELECT setval('invoice_ids', GREATEST(CAST($1 AS BIGINT), 1), CAST($1 AS BIGINT) > 0)`,

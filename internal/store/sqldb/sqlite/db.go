@@ -44,6 +44,7 @@ var dialect = sqldb.Dialect{
 	SetInvoiceID:     `UPDATE counters SET last = $1 WHERE name = 'invoice'`,
 	RecursiveQueries: true,
 	InList:           `IN (SELECT value FROM json_each($1))`,
+	PairList:         `(SELECT $1 ->> key AS a, value AS b FROM json_each($2)) k`,
 	History:          `m.history`,
 	IntegrityCheck:   `PRAGMA integrity_check`,
 	QuickCheck:       `PRAGMA quick_check`,
