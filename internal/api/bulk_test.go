@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,12 @@ func TestBulkImport(t *testing.T) {
 	problems := results("")
 	s.bulk("/orders/import?results=problems", body, nil, problems[1], problems[2], problems[4], importSummary(0, 2, 1, 2, 6))
 	s.bulk("/orders/import", "", nil, importSummary(0, 0, 0, 0, 0))
+
+	many := s.Send(s.operator, "POST", "/operator/orders/import?results=problems", strings.Repeat(line("B-1", 7001, ""), 1200))
+	progress := regexp.MustCompile(`^{"progress":{"lastLine":1[012][0-9]{2}}}\n` + regexp.QuoteMeta(importSummary(0, 1200, 0, 0, 1200)) + `$`)
+	if !progress.MatchString(many.Body) {
+		t.Errorf("1,200 lines without a problem: %s", many.Body)
+	}
 
 	var compressed bytes.Buffer
 	w := gzip.NewWriter(&compressed)

@@ -35,12 +35,20 @@ func serveLines(s *web.Stream, lines ingest.Lines, key string) error {
 	if err := query.Err(); err != nil {
 		return err
 	}
+	var shown int // number of the last line that the response has named
 	tally, err := lines.Run(s.Context(), s, func(batch []ingest.Line, _ int64) error {
 		for i := range batch {
 			if results == "problems" && batch[i].Problem == "" {
 				continue
 			}
+			shown = batch[i].Number
 			if err := s.WriteLine(&batch[i].Result); err != nil {
+				return err
+			}
+		}
+		if n := len(batch); n > 0 && batch[n-1].Number-shown >= progressLines {
+			shown = batch[n-1].Number
+			if err := s.WriteLine(progressView{Progress: progress{LastLine: shown}}); err != nil {
 				return err
 			}
 		}
@@ -52,6 +60,20 @@ func serveLines(s *web.Stream, lines ingest.Lines, key string) error {
 		return s.Flush()
 	})
 	return sendSummary(s, tally, key, err)
+}
+
+// progressLines is how many lines may have no line in the response, before a line of
+// progress says that they are done.
+const progressLines = 1000
+
+// progressView is a line of the response that says how far the request got, in case its
+// summary does not reach the client.
+type progressView struct {
+	Progress progress `json:"progress"`
+}
+
+type progress struct {
+	LastLine int `json:"lastLine"`
 }
 
 // summaryView is the last line of the response to a bulk request.
