@@ -169,7 +169,7 @@ func TestExamples(t *testing.T) {
 func startExamples(t *testing.T, fault string) *service {
 	t.Helper()
 	with, s := faulty[fault], new(service)
-	with.Settings.BaseURL = "https://orders.example.com"
+	with.Settings.BaseURL, with.Flags.Sandbox = "https://orders.example.com", true
 	with.Fill = func(filled *apptest.Service) {
 		s.Service = filled
 		fillExamples(s)

@@ -41,7 +41,7 @@ type Serve struct {
 	NoWebhooks           bool   `name:"no-webhooks" help:"Deliver no webhooks from this server, for example because it serves a copy of an installation."`
 	WebhookAllowPrivate  bool   `name:"webhook-allow-private" help:"Allow webhooks with the scheme http, any port, and addresses that are not public. Only for tests and sandboxes: merchants can then reach the network of the server."`
 	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders, and print a token for 24 hours and three commands to try. Then act as the marketplace of this merchant, as the command simulate does, and as a sandbox (--sandbox). Other data is not changed. Only on a loopback address."`
-	Sandbox              bool   `help:"Simulate faults, for rehearsals only: a request gets the fault that its header X-Sandbox-Fault names (slow, 429, 503, reset or lost), and webhooks whose URL has sandbox-fault=twice are sent twice."`
+	Sandbox              bool   `help:"Simulate faults, for rehearsals only: a request gets the fault that its header X-Sandbox-Fault names (slow, 429, 503, reset or lost), webhooks whose URL has sandbox-fault=twice are sent twice, and POST /v2/sandbox/orders/REFERENCE/state brings an order into a state at once."`
 }
 
 // Check returns the *Error of every invalid setting, joined, or nil.

@@ -28,6 +28,9 @@ func TestEveryChangeNotifies(t *testing.T) {
 	changes := map[string]func(order.Services, *folder) error{
 		"Accept": func(s order.Services, _ *folder) error { return second(s.Orders.Accept(ctx, caller, first, none)) },
 		"Reject": func(s order.Services, _ *folder) error { return second(s.Orders.Reject(ctx, caller, first, "", none)) },
+		"Rehearse": func(s order.Services, _ *folder) error {
+			return second(s.Orders.Rehearse(ctx, caller, first, order.Completed, none))
+		},
 		"ChangeOrder": func(s order.Services, _ *folder) error {
 			return second(s.Orders.ChangeOrder(ctx, operator, merchant, first, canceled, none))
 		},

@@ -179,3 +179,19 @@ func (a Actor) CanTransition(from, to State) bool {
 	}
 	return false
 }
+
+// path returns the fewest transitions of the actor that bring an order from one state to
+// another, as the states after the first. ok is false if there are none.
+func (a Actor) path(from, to State) (path []State, ok bool) {
+	paths := map[State][]State{from: nil}
+	for queue := []State{from}; len(queue) > 0; queue = queue[1:] {
+		for _, next := range States() {
+			if _, known := paths[next]; !known && a.CanTransition(queue[0], next) {
+				paths[next] = append(slices.Clone(paths[queue[0]]), next)
+				queue = append(queue, next)
+			}
+		}
+	}
+	path, ok = paths[to]
+	return path, ok
+}

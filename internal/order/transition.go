@@ -104,6 +104,30 @@ func (s *Service) ChangeOrder(ctx context.Context, caller Caller, merchantID int
 	})
 }
 
+// Rehearse brings an order of the caller's merchant to a state by the fewest transitions
+// of the marketplace, for integrators in a sandbox. The marketplace is the actor of the
+// events, and the token is the caller's. Errors, in addition to those of Change:
+// ErrNotFound, ErrPreconditionFailed, *TransitionError if no transitions lead there.
+func (s *Service) Rehearse(ctx context.Context, caller Caller, id Identifier, to State, options Options[WriteResult]) (WriteResult, error) {
+	marketplace := caller
+	marketplace.Actor, marketplace.MerchantID = ActorOperator, 0
+	return s.write(ctx, caller, caller.MerchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
+		path, ok := marketplace.Actor.path(locked.State, to)
+		if !ok {
+			return WriteResult{}, &TransitionError{From: locked.State, To: to}
+		}
+		result := WriteResult{LockedOrder: locked}
+		for _, next := range path {
+			var err error
+			if result, err = s.update(ctx, tx, marketplace, result.LockedOrder, Update{To: next}); err != nil {
+				return WriteResult{}, err
+			}
+			result.NextRevision = NextRevision(result.Revision)
+		}
+		return result, nil
+	})
+}
+
 // update changes a locked order, or returns ErrInvalidReason or *TransitionError. Of
 // several simultaneous transitions from one state exactly one succeeds, because the order
 // is locked between the check of its state and the change. The correction comes first, so

@@ -7,6 +7,7 @@ import (
 	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -50,6 +51,9 @@ func errorEncoder(codes ErrorCodes) web.ErrorEncoder {
 		}
 		if status, body, ok := webhookapi.Refusals.Encode(err); ok {
 			return status, body
+		}
+		if transition := (*order.TransitionError)(nil); errors.As(err, &transition) { // only in a sandbox
+			err = &strict.ParamError{Name: "state", Problem: "cannot be reached from " + transition.From.String()}
 		}
 		for _, row := range refusals {
 			if errors.Is(err, row.err) {

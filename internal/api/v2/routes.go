@@ -32,6 +32,7 @@ type API struct {
 	Webhooks   webhookapi.API
 	Tokens     *token.Registry
 	Log        *slog.Logger // gets the creations and revocations of tokens
+	Sandbox    bool         // integrators rehearse with the server
 }
 
 // Routes returns the routes of this version.
@@ -58,6 +59,7 @@ func (a API) Routes() web.RouteGroup {
 			web.UploadRoute("/orders/{orderReference}/invoices", web.Merchants(order.ScopeInvoicesWrite), a.uploadInvoice).WithErrors(invoiceErrors),
 			web.WriteRoute(http.MethodDelete, "/orders/{orderReference}/invoices/{invoiceId}", web.Merchants(order.ScopeInvoicesWrite), a.deleteInvoice).WithErrors(invoiceErrors),
 			web.PostRoute("/orders/{orderReference}/invoices/{invoiceId}/link", web.Merchants(order.ScopeOrdersRead), a.linkInvoice).WithErrors(invoiceErrors),
+			web.WriteRoute(http.MethodPost, "/sandbox/orders/{orderReference}/state", web.Merchants(order.ScopeOrdersWrite), a.rehearse),
 		}, a.Webhooks.Routes("", web.Merchants(order.ScopeWebhooks))...),
 	}
 }
