@@ -33,6 +33,14 @@ type wireSummary struct {
 	UpdatedAt wireTime `json:"updatedAt"`
 }
 
+// wireUnanswered is the JSON form of an UnansweredOrder.
+type wireUnanswered struct {
+	wireSummary
+	ExpiresAt   wireTime   `json:"expiresAt"`
+	SecondsLeft *int64     `json:"secondsLeft"`
+	LineItems   []LineItem `json:"lineItems"`
+}
+
 // wireOrder is the JSON form of an Order.
 type wireOrder struct {
 	Order
@@ -72,7 +80,7 @@ func decode[T any](r response, complete func(T) bool) (T, error) {
 func decodePage(r response) (Page, error) {
 	wire, err := decode(r, func(w wirePage) bool {
 		return w.Orders != nil && w.Params.Page > 0 && w.Params.PageSize > 0 && w.Params.Total >= 0 &&
-			!slices.ContainsFunc(w.Orders, func(o wireSummary) bool { return o.Reference == "" || o.State == "" || o.CreatedAt.IsZero() })
+			!slices.ContainsFunc(w.Orders, wireSummary.missing)
 	})
 	p := wire.Params
 	page := Page{
@@ -80,10 +88,34 @@ func decodePage(r response) (Page, error) {
 		Orders: make([]Summary, len(wire.Orders)), Tag: r.header.Get("ETag"),
 	}
 	for i, w := range wire.Orders {
-		page.Orders[i] = w.Summary
-		page.Orders[i].CreatedAt, page.Orders[i].UpdatedAt = w.CreatedAt.Time, w.UpdatedAt.Time
+		page.Orders[i] = w.summary()
 	}
 	return page, err
+}
+
+// summary returns the decoded summary.
+func (w wireSummary) summary() Summary {
+	s := w.Summary
+	s.CreatedAt, s.UpdatedAt = w.CreatedAt.Time, w.UpdatedAt.Time
+	return s
+}
+
+// missing reports whether a required field is missing.
+func (w wireSummary) missing() bool {
+	return w.Reference == "" || w.State == "" || w.CreatedAt.IsZero()
+}
+
+// unansweredPage is a page of unanswered orders.
+type unansweredPage struct {
+	Orders []wireUnanswered `json:"orders"`
+	Next   string           `json:"next"` // empty: the last page
+}
+
+// decodeUnanswered decodes the response with unanswered orders.
+func decodeUnanswered(r response) (unansweredPage, error) {
+	return decode(r, func(page unansweredPage) bool {
+		return page.Orders != nil && !slices.ContainsFunc(page.Orders, func(o wireUnanswered) bool { return o.missing() || o.LineItems == nil })
+	})
 }
 
 // decodeOrder decodes the response of a single order.

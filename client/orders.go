@@ -113,6 +113,35 @@ func (c *Client) Orders(ctx context.Context, filter Filter) iter.Seq2[Summary, e
 	}
 }
 
+// Unanswered returns the orders that wait to be accepted or rejected: the earliest
+// deadline first, then those without a deadline, oldest first. If before is not zero, it
+// returns only those with an earlier deadline. The first error ends the iteration.
+func (c *Client) Unanswered(ctx context.Context, before time.Time) iter.Seq2[UnansweredOrder, error] {
+	return func(yield func(UnansweredOrder, error) bool) {
+		query := url.Values{"limit": {strconv.Itoa(MaxPageSize)}}
+		if !before.IsZero() {
+			query.Set("expiresBefore", before.UTC().Format(time.RFC3339))
+		}
+		for {
+			call := &call{op: "list unanswered orders", method: http.MethodGet, url: c.address(query, "orders", "unanswered")}
+			page, err := fetch(ctx, c, call, decodeUnanswered)
+			if err != nil {
+				yield(UnansweredOrder{}, err)
+				return
+			}
+			for _, w := range page.Orders {
+				if !yield(UnansweredOrder{w.summary(), w.ExpiresAt.Time, w.SecondsLeft, w.LineItems}, nil) {
+					return
+				}
+			}
+			if page.Next == "" {
+				return
+			}
+			query.Set("cursor", page.Next)
+		}
+	}
+}
+
 // Order returns one order. The error is ErrNotFound if the order does not exist or
 // belongs to another merchant.
 func (c *Client) Order(ctx context.Context, reference string) (Order, error) {

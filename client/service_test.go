@@ -84,9 +84,12 @@ func TestListsAgainstService(t *testing.T) {
 		testenv.NoError(t, err)
 		all = append(all, order)
 	}
-	seen := make(map[string]bool)
+	seen, registered := make(map[string]bool), 0
 	for i, order := range all {
 		seen[order.Reference] = true
+		if order.State == client.Registered {
+			registered++
+		}
 		if i > 0 && order.CreatedAt.After(all[i-1].CreatedAt) {
 			t.Errorf("%s is newer than the one before it", order.Reference)
 		}
@@ -103,6 +106,20 @@ func TestListsAgainstService(t *testing.T) {
 	}
 	_, err = c.OrdersPage(t.Context(), client.Filter{State: "asleep"}, 1)
 	wantKind(t, err, client.ErrInvalidParams)
+	for before, want := range map[time.Time]int{{}: registered, ingesttest.CreatedAt(7): 3} {
+		previous := client.UnansweredOrder{}
+		for order, err := range c.Unanswered(t.Context(), before) {
+			testenv.NoError(t, err)
+			want--
+			if order.State != client.Registered || order.ExpiresAt.Before(previous.ExpiresAt) || len(order.LineItems) == 0 || *order.SecondsLeft != 0 {
+				t.Errorf("%+v", order)
+			}
+			previous = order
+		}
+		if want != 0 {
+			t.Errorf("before %s: %d more unanswered orders wanted", before, want)
+		}
+	}
 }
 
 // TestErrorsOfService checks that both sets of codes have the same kinds.

@@ -49,6 +49,14 @@ type Summary struct {
 	Customer         Customer  `json:"customer"`
 }
 
+// UnansweredOrder is an order that waits to be accepted or rejected.
+type UnansweredOrder struct {
+	Summary
+	ExpiresAt   time.Time  `json:"expiresAt,omitzero"` // zero: no deadline
+	SecondsLeft *int64     `json:"secondsLeft"`        // until ExpiresAt, by the clock of the service; 0: it has passed; nil: no deadline
+	LineItems   []LineItem `json:"lineItems"`
+}
+
 // Customer is who placed an order.
 type Customer struct {
 	UserID    int64   `json:"userId"` // 0: a guest

@@ -63,11 +63,11 @@ func (s *site) overview(w http.ResponseWriter, r *web.Request) error {
 		return web.ErrForbidden
 	}
 	ctx, merchantID, now := r.Context(), r.Caller.MerchantID, s.Orders.Now()
-	unanswered, err := s.Orders.Unanswered(ctx, merchantID, shownUnanswered)
+	unanswered, err := s.Orders.Unanswered(ctx, merchantID, order.UnansweredQuery{Limit: shownUnanswered})
 	if err != nil {
 		return err
 	}
-	view := overviewView{New: newOrders(unanswered, now)}
+	view := overviewView{New: newOrders(unanswered.Orders, now)}
 	if view.States, err = s.stateCounts(r); err != nil {
 		return err
 	}

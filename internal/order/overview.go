@@ -1,21 +1,12 @@
 package order
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // DayCount is how many orders that were created on a day are in a state.
 type DayCount struct {
 	Day    Day
 	State  State
 	Orders int64
-}
-
-// UnansweredOrder is an order that its merchant has neither accepted nor rejected.
-type UnansweredOrder struct {
-	Summary
-	ExpiresAt time.Time // zero: does not expire
 }
 
 // MaxExamined is how many orders of a state WithoutInvoice examines at most, the
@@ -30,12 +21,6 @@ var invoiceStates = []State{InProcessing, ReadyForShipment, PickedByCourier}
 // from a day on, in the order of days. Days and states without orders are absent.
 func (s *Service) DayCounts(ctx context.Context, merchantID int64, from Day) ([]DayCount, error) {
 	return s.store.DayCounts(ctx, merchantID, from)
-}
-
-// Unanswered returns the oldest orders that wait for the merchant's answer, at most
-// limit of them, oldest first.
-func (s *Service) Unanswered(ctx context.Context, merchantID int64, limit int) ([]UnansweredOrder, error) {
-	return s.store.Unanswered(ctx, merchantID, limit)
 }
 
 // WithoutInvoice returns the newest orders that are accepted and on their way but

@@ -58,8 +58,9 @@ type Store interface {
 	// DayCounts returns the numbers of orders by day and state, of the days from a day
 	// on, in the order of days.
 	DayCounts(ctx context.Context, merchantID int64, from Day) ([]DayCount, error)
-	// Unanswered returns up to limit registered orders, oldest first.
-	Unanswered(ctx context.Context, merchantID int64, limit int) ([]UnansweredOrder, error)
+	// Unanswered returns a page of registered orders, the earliest deadline first, then
+	// those without one, oldest first.
+	Unanswered(ctx context.Context, merchantID int64, query UnansweredQuery) (UnansweredPage, error)
 	// WithoutInvoice returns up to limit orders in a state that have no active invoice,
 	// newest first. It examines the newest orders of the state only, up to examined.
 	WithoutInvoice(ctx context.Context, merchantID int64, state State, examined, limit int) ([]Summary, error)

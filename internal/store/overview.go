@@ -23,23 +23,6 @@ func (db *DB) DayCounts(ctx context.Context, merchantID int64, from order.Day) (
 	return counts, db.readError("read day counts", err, nil)
 }
 
-// selectOldestNew reads the oldest orders in the state registered.
-var selectOldestNew = `SELECT ` + summaryColumns + `, o.expires_at FROM orders o
-	WHERE o.merchant_id = $1 AND o.state = ` + sqldb.Literal(order.Registered) + ` ORDER BY o.created_at, o.legacy_id LIMIT $2+0`
-
-// Unanswered implements order.Store.
-func (db *DB) Unanswered(ctx context.Context, merchantID int64, limit int) ([]order.UnansweredOrder, error) {
-	defer db.timed("unanswered")()
-	var row summaryRow
-	var expiresAt sql.NullInt64
-	dest := append(row.dest(), &expiresAt)
-	orders, err := sqldb.All(ctx, db.sql, selectOldestNew, []any{merchantID, limit}, func(rows sqldb.Rows) (order.UnansweredOrder, error) {
-		err := rows.Scan(dest...)
-		return order.UnansweredOrder{Summary: row.summary(), ExpiresAt: timeOf(expiresAt)}, err
-	})
-	return orders, db.readError("read unanswered orders", err, nil)
-}
-
 // WithoutInvoice implements order.Store. The inner LIMIT bounds what is read if all
 // orders have files.
 func (db *DB) WithoutInvoice(ctx context.Context, merchantID int64, state order.State, examined, limit int) ([]order.Summary, error) {

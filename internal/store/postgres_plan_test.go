@@ -66,6 +66,8 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"orders":                 sqldbtest.NewPostgresPlan(selectOrders(db.dialect), []any{"'{1}'", "'{1}'"}, 0, "Nested Loop", "orders_pkey"),
 		"invoices of orders":     sqldbtest.NewPostgresPlan(selectOrdersInvoices(db.dialect), []any{"'{1}'", "'{1}'"}, 1, "Nested Loop", "orders_pkey"),
 		"search, orders":         sqldbtest.NewPostgresPlan(selectFound, slices.Repeat([]any{1, 2}, search.ReadLimit), 0, "BitmapOr", "orders_pkey"),
+		"with a deadline":        sqldbtest.NewPostgresPlan(selectWithDeadline, []any{1, 0, 0, 0, highest.CreatedAt, 10}, 0, "Index Scan using orders_with_deadline", "ROW(expires_at, created_at, legacy_id) > "),
+		"without a deadline":     sqldbtest.NewPostgresPlan(selectWithoutDeadline, []any{1, 0, 0, 10}, 0, "Index Scan using orders_without_deadline"),
 		"deliveries of an order": sqldbtest.NewPostgresPlan(selectOrderDeliveries, []any{1, 1, 100}, 1, "Limit", "Scan using events_by_order", "Scan using webhook_deliveries_by_event"),
 		"events":                 sqldbtest.NewPostgresPlan(selectDeltasByKeys, []any{1, 1}, 0, "Index Scan using orders_pkey"),
 	})

@@ -117,6 +117,12 @@ func TestSQLitePlans(t *testing.T) {
 		"oldest order": {selectOldestOrder, []string{
 			"SCAN m", "SEARCH o USING COVERING INDEX orders_by_state (merchant_id=? AND state=?)", "SCAN unanswered",
 		}},
+		"unanswered orders with a deadline": {selectWithDeadline, []string{
+			"SEARCH o USING INDEX orders_with_deadline (merchant_id=? AND state=? AND (expires_at,created_at,legacy_id)>(?,?,?) AND expires_at<?)",
+		}},
+		"unanswered orders without a deadline": {selectWithoutDeadline, []string{
+			"SEARCH o USING INDEX orders_without_deadline (merchant_id=? AND state=? AND (created_at,legacy_id)>(?,?))",
+		}},
 		"revoked tokens": {selectRevoked + db.dialect.InList, []string{
 			"SEARCH tokens USING INTEGER PRIMARY KEY (rowid=?)", "SCAN json_each VIRTUAL TABLE INDEX 1:",
 		}},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
@@ -139,12 +140,30 @@ func (q *Query) Day(name string) order.Day {
 	if text == "" {
 		return order.NoDay
 	}
-	day, ok := parseDay(text)
+	day, ok := order.ParseDay(text)
+	if !ok {
+		var t time.Time
+		t, ok = parseTime(text)
+		day = order.DayOf(t)
+	}
 	if !ok {
 		q.Refuse(name, "must be a date of the form YYYY-MM-DD")
 		return order.NoDay
 	}
 	return day
+}
+
+// Time returns a parameter that is a date with a time, zero if it is absent.
+func (q *Query) Time(name string) time.Time {
+	text := q.Text(name)
+	if text == "" {
+		return time.Time{}
+	}
+	t, ok := parseTime(text)
+	if !ok {
+		q.Refuse(name, "must be a time such as 2026-11-20T08:15:30Z")
+	}
+	return t
 }
 
 // Days returns the days of two parameters, of which the first must not be the later one.
@@ -157,13 +176,13 @@ func (q *Query) Days(from, to string) (first, last order.Day) {
 
 // dayTime is a date with a time, as clients print it. A plus that the client does
 // not escape arrives as a space.
-var dayTime = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|([+ -])(\d\d):?(\d\d))?$`)
+var dayTime = regexp.MustCompile(`(?i)^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|([+ -])(\d\d):?(\d\d))?$`)
 
-// parseDay parses a date, or the UTC day of a date with a time.
-func parseDay(text string) (order.Day, bool) {
+// parseTime parses a date with a time, which is UTC if it has no zone.
+func parseTime(text string) (time.Time, bool) {
 	parts := dayTime.FindStringSubmatch(text)
 	if parts == nil {
-		return order.ParseDay(text)
+		return time.Time{}, false
 	}
 	date, clock, sign, hours, minutes := parts[1], parts[2], parts[3], parts[4], parts[5]
 	zone := "Z"
@@ -173,8 +192,7 @@ func parseDay(text string) (order.Day, bool) {
 	case "+", " ":
 		zone = "+" + hours + ":" + minutes
 	}
-	t, ok := order.ParseTime(date + "T" + clock + zone)
-	return order.DayOf(t), ok
+	return order.ParseTime(date + "T" + clock + zone)
 }
 
 // CutPage returns the first limit rows of a page that was read with one row more, and

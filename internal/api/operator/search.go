@@ -79,13 +79,7 @@ func parseSearch(r *web.Request) (order.Search, error) {
 		Text:       searchText(query, "q"),
 	}
 	s.From, s.To = query.Days("dateFrom", "dateTo")
-	if text := query.Text("expiresBefore"); text != "" {
-		var ok bool
-		// A plus that the client does not escape arrives as a space.
-		if s.ExpiresBefore, ok = order.ParseTime(strings.Replace(text, " ", "+", 1)); !ok {
-			query.Refuse("expiresBefore", "must be a time such as 2026-11-20T08:15:30Z")
-		}
-	}
+	s.ExpiresBefore = query.Time("expiresBefore")
 	s.States = parseStates(query)
 	s.Sort = parseSort(query, s)
 	s.After = parseSearchCursor(query, s)

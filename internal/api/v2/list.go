@@ -77,17 +77,21 @@ func newListView(list orderapi.List, page order.Page, now time.Time) listView {
 		Orders: make([]summaryView, 0, len(page.Orders)),
 	}
 	for _, o := range page.Orders {
-		view.Orders = append(view.Orders, summaryView{
-			ID:               o.Reference,
-			State:            o.State.String(),
-			CountryCode:      o.CountryCode,
-			HasInvoice:       o.HasInvoice,
-			TotalItemsAmount: o.Total,
-			Currency:         o.Currency,
-			CreatedAt:        o.CreatedAt.UTC().Format(timeFormat),
-			UpdatedAt:        timeOf(o.UpdatedAt),
-			Customer:         customerView(o.Customer),
-		})
+		view.Orders = append(view.Orders, newSummaryView(o))
 	}
 	return view
+}
+
+func newSummaryView(o order.Summary) summaryView {
+	return summaryView{
+		ID:               o.Reference,
+		State:            o.State.String(),
+		CountryCode:      o.CountryCode,
+		HasInvoice:       o.HasInvoice,
+		TotalItemsAmount: o.Total,
+		Currency:         o.Currency,
+		CreatedAt:        o.CreatedAt.UTC().Format(timeFormat),
+		UpdatedAt:        timeOf(o.UpdatedAt),
+		Customer:         customerView(o.Customer),
+	}
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,6 +14,7 @@ import (
 var overviewSubjects = []subject{
 	{"overview/orders of all merchants", testOverviewCounts},
 	{"overview/pages", testOverviewPages},
+	{"overview/unanswered orders", testUnanswered},
 }
 
 // expectOverview compares the numbers of the overview.
@@ -94,5 +96,52 @@ func testOverviewPages(f *fixture) {
 		if diff := cmp.Diff(want, got); diff != "" || pages != (len(want)+limit-1)/limit {
 			f.Errorf("limit %d: %d pages (-want +got):\n%s", limit, pages, diff)
 		}
+	}
+}
+
+// testUnanswered reads the unanswered orders in pages of every size: by deadline, and
+// then by creation.
+func testUnanswered(f *fixture) {
+	for i, o := range []struct {
+		deadline time.Duration // 0: none
+		created  int           // days before noon
+		state    order.State
+	}{
+		{0, 1, order.Registered}, {2 * time.Hour, 0, order.Registered}, {0, 2, order.Registered}, {time.Hour, 3, order.InProcessing},
+		{time.Hour, 1, order.Registered}, {time.Hour, 2, order.Registered}, {0, 2, order.Registered}, {-time.Hour, 0, order.Registered},
+		{0, 5, order.Canceled},
+	} {
+		document := dated(alpha, string(rune('A'+i)), noon.AddDate(0, 0, -o.created), o.state)
+		if o.deadline != 0 {
+			document.ExpiresAt = noon.Add(o.deadline)
+		}
+		f.create(document)
+	}
+	f.create(dated(beta, "foreign", noon, order.Registered))
+	read := func(query order.UnansweredQuery) (got string) {
+		f.Helper()
+		for {
+			page, err := f.b.Unanswered(f.Context(), alpha, query)
+			testenv.NoError(f, err)
+			for _, o := range page.Orders {
+				got += o.Reference
+				whole := f.order(f.a, alpha, order.ByReference(o.Reference))
+				if !o.ExpiresAt.Equal(whole.ExpiresAt) || !cmp.Equal(o.LineItems, whole.LineItems) || !o.CreatedAt.Equal(whole.CreatedAt) {
+					f.Errorf("%+v, want %+v", o, whole)
+				}
+			}
+			if query.After = page.Next; page.Next == nil {
+				return got
+			}
+			got += " "
+		}
+	}
+	for limit, want := range map[int]string{1: "H F E B C G A", 2: "HF EB CG A", 4: "HFEB CGA", 7: "HFEBCGA", 100: "HFEBCGA"} {
+		if got := read(order.UnansweredQuery{Limit: limit}); got != want {
+			f.Errorf("pages of %d: %s, want %s", limit, got, want)
+		}
+	}
+	if got := read(order.UnansweredQuery{Limit: 2, ExpiresBefore: noon.Add(2 * time.Hour)}); got != "HF E" {
+		f.Errorf("with a deadline before another: %s", got)
 	}
 }

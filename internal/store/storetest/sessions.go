@@ -156,19 +156,6 @@ func testOverview(f *fixture) {
 	if diff := cmp.Diff(want, counts); err != nil || diff != "" {
 		f.Errorf("day counts, %v (-want +got):\n%s", err, diff)
 	}
-	for limit, want := range map[int][]string{1: {"C"}, 9: {"C", "A"}} {
-		var got []string
-		unanswered, err := f.b.Unanswered(f.Context(), alpha, limit)
-		for _, o := range unanswered {
-			got = append(got, o.Reference)
-			if want := f.order(f.a, alpha, order.ByReference(o.Reference)).ExpiresAt; !o.ExpiresAt.Equal(want) {
-				f.Errorf("%s expires at %s, want %s", o.Reference, o.ExpiresAt, want)
-			}
-		}
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			f.Errorf("unanswered, %v (-want +got):\n%s", err, diff)
-		}
-	}
 	for examined, want := range map[int]string{1: "", 2: "D"} { // B, the newer one, has a file
 		orders, err := f.a.WithoutInvoice(f.Context(), alpha, order.InProcessing, examined, 9)
 		got := ""

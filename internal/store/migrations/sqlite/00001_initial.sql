@@ -137,7 +137,10 @@ CREATE INDEX orders_by_state ON orders (merchant_id, state, created_at, legacy_i
 -- merged, are those of any state.
 CREATE INDEX orders_of_all_by_state ON orders (state, created_at, legacy_id, merchant_id);
 CREATE INDEX orders_of_all_by_update ON orders (updated_at, legacy_id, merchant_id) WHERE updated_at IS NOT NULL;
--- Registered orders, whose merchant has yet to answer.
+-- Registered orders, whose merchant has yet to answer. An order is in two of these indexes
+-- if it has a deadline, and else in one.
+CREATE INDEX orders_with_deadline ON orders (merchant_id, state, expires_at, created_at, legacy_id) WHERE state = 1 AND expires_at IS NOT NULL;
+CREATE INDEX orders_without_deadline ON orders (merchant_id, state, created_at, legacy_id) WHERE state = 1 AND expires_at IS NULL;
 CREATE INDEX orders_open_deadlines ON orders (state, expires_at, legacy_id, merchant_id) WHERE state = 1 AND expires_at IS NOT NULL;
 
 -- What is left of an order that is older than the retention time: enough for its events

@@ -1,0 +1,62 @@
+package v2
+
+import (
+	"net/http"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// unansweredView is a page of the orders that the merchant has yet to accept or reject.
+type unansweredView struct {
+	Orders []unansweredOrderView `json:"orders"`
+	Next   *string               `json:"next"` // cursor of the next page; nil: there is none
+}
+
+type unansweredOrderView struct {
+	summaryView
+	ExpiresAt   *string        `json:"expiresAt"`
+	SecondsLeft *int64         `json:"secondsLeft"` // until expiresAt; 0: it has passed; nil: there is none
+	LineItems   []lineItemView `json:"lineItems"`
+}
+
+// unansweredCursor names the list for its cursors.
+const unansweredCursor = "unanswered"
+
+// listUnanswered serves GET /orders/unanswered.
+func (a API) listUnanswered(w http.ResponseWriter, r *web.Request) error {
+	query := web.ParseQuery(r)
+	request := order.UnansweredQuery{
+		ExpiresBefore: query.Time("expiresBefore"),
+		Limit:         query.Limit(order.DefaultUnansweredLimit, order.MaxUnansweredLimit),
+	}
+	var expiresAt, createdAt, legacyID int64
+	if query.Cursor(unansweredCursor, &expiresAt, &createdAt, &legacyID) {
+		// The Unix seconds of the zero time are those of the zero time again.
+		request.After = &order.UnansweredCursor{ExpiresAt: time.Unix(expiresAt, 0), CreatedAt: time.Unix(createdAt, 0), LegacyID: legacyID}
+	}
+	if err := query.Err(); err != nil {
+		return err
+	}
+	page, err := a.Orders.Unanswered(r.Context(), r.Caller.MerchantID, request)
+	if err != nil {
+		return err
+	}
+	now := a.Orders.Now()
+	view := unansweredView{Orders: make([]unansweredOrderView, len(page.Orders))}
+	for i, o := range page.Orders {
+		view.Orders[i] = unansweredOrderView{
+			summaryView: newSummaryView(o.Summary), ExpiresAt: timeOf(o.ExpiresAt), LineItems: newLineItemViews(o.LineItems),
+		}
+		if !o.ExpiresAt.IsZero() {
+			left := int64(max(0, o.ExpiresAt.Sub(now)) / time.Second)
+			view.Orders[i].SecondsLeft = &left
+		}
+	}
+	if next := page.Next; next != nil {
+		cursor := web.EncodeCursor(unansweredCursor, next.ExpiresAt.Unix(), next.CreatedAt.Unix(), next.LegacyID)
+		view.Next = &cursor
+	}
+	return web.WriteJSON(w, http.StatusOK, view)
+}

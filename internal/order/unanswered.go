@@ -1,0 +1,46 @@
+package order
+
+import (
+	"context"
+	"time"
+)
+
+// UnansweredOrder is an order that its merchant has neither accepted nor rejected.
+type UnansweredOrder struct {
+	Summary
+	ExpiresAt time.Time // zero: does not expire
+	LineItems []LineItem
+}
+
+// Page sizes of the unanswered orders.
+const (
+	DefaultUnansweredLimit = 20
+	MaxUnansweredLimit     = 100
+)
+
+// UnansweredQuery selects unanswered orders.
+type UnansweredQuery struct {
+	ExpiresBefore time.Time         // only those with an earlier deadline; zero: all
+	Limit         int               // 1 to MaxUnansweredLimit
+	After         *UnansweredCursor // nil: the first page
+}
+
+// UnansweredCursor is the position of an order among the unanswered ones.
+type UnansweredCursor struct {
+	ExpiresAt time.Time // zero: it has no deadline
+	CreatedAt time.Time
+	LegacyID  int64
+}
+
+// UnansweredPage is a page of unanswered orders.
+type UnansweredPage struct {
+	Orders []UnansweredOrder
+	Next   *UnansweredCursor // nil: this is the last page
+}
+
+// Unanswered returns the orders that wait for the merchant's answer: the earliest
+// deadline first, then those without one, oldest first.
+func (s *Service) Unanswered(ctx context.Context, merchantID int64, query UnansweredQuery) (UnansweredPage, error) {
+	query.Limit = min(max(query.Limit, 1), MaxUnansweredLimit)
+	return s.store.Unanswered(ctx, merchantID, query)
+}
