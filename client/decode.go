@@ -9,7 +9,7 @@ import (
 )
 
 // wireTime decodes a time of v2: text in the form of time.DateTime, in UTC, or null
-// for none.
+// for none. It also decodes what Order encodes.
 type wireTime struct{ time.Time }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -20,6 +20,9 @@ func (t *wireTime) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if t.Time, err = time.Parse(time.DateTime, *text); err != nil {
+		t.Time, err = time.Parse(time.RFC3339, *text)
+	}
+	if err != nil {
 		return fmt.Errorf("%.40q is not a time", *text)
 	}
 	return nil
@@ -48,6 +51,19 @@ type wireOrder struct {
 	UpdatedAt     wireTime `json:"updatedAt"`
 	ExpiresAt     wireTime `json:"expiresAt"`
 	DispatchUntil wireTime `json:"dispatchUntil"`
+}
+
+// complete reports whether the order has the required fields.
+func (w wireOrder) complete() bool {
+	return w.Reference != "" && w.State != "" && !w.CreatedAt.IsZero() && w.LineItems != nil && w.Invoices != nil && complete(w.Invoices...)
+}
+
+// order returns the order without its tag.
+func (w wireOrder) order() Order {
+	o := w.Order
+	o.CreatedAt, o.UpdatedAt = w.CreatedAt.Time, w.UpdatedAt.Time
+	o.ExpiresAt, o.DispatchUntil = w.ExpiresAt.Time, w.DispatchUntil.Time
+	return o
 }
 
 // wirePage is the response of a list.
@@ -120,13 +136,8 @@ func decodeUnanswered(r response) (unansweredPage, error) {
 
 // decodeOrder decodes the response of a single order.
 func decodeOrder(r response) (Order, error) {
-	wire, err := decode(r, func(w struct{ Order wireOrder }) bool {
-		o := w.Order
-		return o.Reference != "" && o.State != "" && !o.CreatedAt.IsZero() && o.LineItems != nil && o.Invoices != nil && complete(o.Invoices...)
-	})
-	w, o := wire.Order, wire.Order.Order
-	o.CreatedAt, o.UpdatedAt = w.CreatedAt.Time, w.UpdatedAt.Time
-	o.ExpiresAt, o.DispatchUntil = w.ExpiresAt.Time, w.DispatchUntil.Time
+	wire, err := decode(r, func(w struct{ Order wireOrder }) bool { return w.Order.complete() })
+	o := wire.Order.order()
 	o.Tag = r.header.Get("ETag")
 	return o, err
 }

@@ -38,9 +38,32 @@ type Event struct {
 	RequestID      string          `json:"requestId,omitzero"` // X-Request-Id of the response to it; empty: none
 	Data           json.RawMessage `json:"data"`               // an object that depends on Type
 
+	// Order is the order when the service responded, after WithOrders; of a webhook that
+	// includes orders, when it was sent. nil: it was not requested, the order was deleted,
+	// or the event has none. Its Tag is empty.
+	Order *Order `json:"order,omitempty"`
+
 	// History is that of the EventPage; see InHistory. It is set by Events and
 	// FollowEvents. Empty: the service does not tell.
 	History string `json:"history,omitempty"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	type plain Event // without methods
+	wire := struct {
+		*plain
+		Order *wireOrder `json:"order"`
+	}{plain: (*plain)(e)}
+	err := json.Unmarshal(data, &wire)
+	if err == nil && wire.Order != nil {
+		if !wire.Order.complete() {
+			return errIncomplete
+		}
+		o := wire.Order.order()
+		e.Order = &o
+	}
+	return err
 }
 
 // StateChange is the Data of OrderStateChanged.
@@ -118,7 +141,10 @@ const (
 // there is no event, the service waits for one up to wait, in whole seconds up to
 // MaxWait (long polling).
 func (c *Client) EventsPage(ctx context.Context, after int64, limit int, wait time.Duration) (EventPage, error) {
-	query := eventQuery(after, limit)
+	return c.feedPage(ctx, after, eventQuery(after, limit), wait)
+}
+
+func (c *Client) feedPage(ctx context.Context, after int64, query url.Values, wait time.Duration) (EventPage, error) {
 	if seconds := int64(wait / time.Second); seconds > 0 {
 		query.Set("wait", strconv.FormatInt(seconds, 10))
 	}
@@ -145,10 +171,15 @@ type FeedOption func(*feed)
 // the error is ErrHistoryChanged and no event is returned.
 func InHistory(history string) FeedOption { return func(f *feed) { f.history = history } }
 
+// WithOrders requests the order of each event, so that a copy of all orders needs no
+// other requests.
+func WithOrders() FeedOption { return func(f *feed) { f.orders = true } }
+
 // feed reads pages of one history.
 type feed struct {
 	client  *Client
 	history string // empty: any
+	orders  bool
 }
 
 func (c *Client) newFeed(options []FeedOption) *feed {
@@ -161,7 +192,11 @@ func (c *Client) newFeed(options []FeedOption) *feed {
 
 // read returns a page, or ErrHistoryChanged if event numbers have started again.
 func (f *feed) read(ctx context.Context, after int64, wait time.Duration) (EventPage, error) {
-	page, err := f.client.EventsPage(ctx, after, MaxEvents, wait)
+	query := eventQuery(after, MaxEvents)
+	if f.orders {
+		query.Set("include", "order")
+	}
+	page, err := f.client.feedPage(ctx, after, query, wait)
 	if err != nil || page.History == "" {
 		return page, err
 	}

@@ -190,6 +190,7 @@ func TestEventsOutOfOrder(t *testing.T) {
 		"next is back": `{"events":[],"next":3}`,
 		"no events":    `{"next":17}`,
 		"no order":     `{"events":[{"seq":18,"type":"order.updated","orderReference":"","at":"2026-11-20T09:15:00Z"}],"next":18}`,
+		"half order":   `{"events":[{"seq":18,"type":"order.updated","orderReference":"SF-1","at":"2026-11-20T09:15:00Z","order":{"id":"SF-1"}}],"next":18}`,
 		"no type":      `{"events":[{"seq":18,"orderReference":"SF-1","at":"2026-11-20T09:15:00Z"}],"next":18}`,
 	} {
 		f := newFake(t, always(200, body))

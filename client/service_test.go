@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -255,8 +256,16 @@ func TestFeedAgainstService(t *testing.T) {
 	invoice, err := c.UploadInvoice(ctx, first, "a.pdf", strings.NewReader("x"))
 	testenv.NoError(t, err)
 	var events []string
-	for event, err := range c.Events(ctx, 3) {
+	for event, err := range c.Events(ctx, 3, client.WithOrders()) {
 		testenv.NoError(t, err)
+		order, err := c.Order(ctx, event.OrderReference)
+		testenv.NoError(t, err)
+		order.Tag = ""
+		testenv.Equal(t, "order", &order, event.Order)
+		var stored client.Event
+		text, err := json.Marshal(event)
+		testenv.NoError(t, errors.Join(err, json.Unmarshal(text, &stored)))
+		testenv.Equal(t, "stored event", event, stored)
 		change, _ := event.StateChange()
 		file, _ := event.InvoiceChange()
 		events = append(events, fmt.Sprintln(event.Seq, event.Type, event.OrderReference, event.OrderID, event.Actor, change, file))
@@ -272,7 +281,7 @@ func TestFeedAgainstService(t *testing.T) {
 		t.Errorf("end of the feed %+v, error %v", end, err)
 	}
 	for event, err := range c.Events(ctx, 5, client.InHistory(end.History)) {
-		if err != nil || event.History != end.History {
+		if err != nil || event.History != end.History || event.Order != nil {
 			t.Errorf("event %+v, error %v", event, err)
 		}
 	}

@@ -244,9 +244,9 @@ func TestRetention(t *testing.T) {
 	if found, err := filepath.Glob(filepath.Join(s.Folder, "invoices", "P-0", "*")); len(found) > 0 || err != nil {
 		t.Errorf("stored files %q, %v", found, err)
 	}
-	feed := s.Send(s.merchant, "GET", "/v2/events?limit=1000", "")
-	if feed.Status != http.StatusOK || strings.Count(feed.Body, `"orderReference":"P-0"`) != 4 ||
-		!strings.Contains(feed.Body, `"type":"order.deleted","orderReference":"P-0"`) {
+	feed := s.Send(s.merchant, "GET", "/v2/events?limit=1000&include=order", "")
+	if feed.Status != http.StatusOK || strings.Count(feed.Body, `"orderReference":"P-0"`) != 4 || strings.Count(feed.Body, `"order":null`) != 4 ||
+		strings.Count(feed.Body, `"order":{"id":"P-1"`) != 1 || !strings.Contains(feed.Body, `"type":"order.deleted","orderReference":"P-0"`) {
 		t.Errorf("feed: %d %s", feed.Status, feed.Body)
 	}
 	s.Send(s.operator, "POST", "/operator/orders", old).WantText(t, http.StatusOK, `"result":"deleted"`)

@@ -74,6 +74,14 @@ func TestEvents(t *testing.T) {
 		s.do(t, events("after=2&limit=3")).want(t, 200, feedOf(5, 6, all[2:5]...))
 		s.do(t, events("after=5&limit=1000&wait=30")).want(t, 200, feedOf(6, 6, all[5]))
 		s.do(t, get("/v2/events/?after=6")).want(t, 200, feedOf(6, 6))
+		withOrder := make([]string, len(all))
+		for i, event := range all {
+			o := []placed{first, second, first, second, second, second}[i]
+			shown := strings.TrimPrefix(s.do(t, get(v2.order(o))).ok(t), "{")
+			withOrder[i] = strings.TrimSuffix(event, "}") + "," + shown
+		}
+		s.do(t, events("include=order")).want(t, 200, feedOf(6, 6, withOrder...))
+		s.do(t, events("after=4&include=order&wait=30")).want(t, 200, feedOf(6, 6, withOrder[4:]...))
 		s.do(t, events("after=4000000000000")).want(t, 200, feedOf(4000000000000, 6))
 		s.do(t, events("after=latest&limit=1000&wait=30")).want(t, 200, feedOf(6, 6))
 		s.do(t, history(first, "after=latest")).want(t, 400, invalidQuery.v2)
@@ -109,11 +117,12 @@ func TestEventsRefuse(t *testing.T) {
 				}
 			}
 		}
-		for _, query := range []string{"wait=31", "wait=3600", "wait=-1", "wait=x", "wait=1&wait=1"} {
+		for _, query := range []string{"wait=31", "wait=3600", "wait=-1", "wait=x", "wait=1&wait=1", "include=orders"} {
+			name, _, _ := strings.Cut(query, "=")
 			a := s.do(t, events(query))
 			a.want(t, 400, invalidQuery.v2)
-			if !strings.HasPrefix(textAt(t, a.body, "error.message"), "wait ") {
-				t.Errorf("%s: the message does not name wait: %s", a, a.body)
+			if !strings.HasPrefix(textAt(t, a.body, "error.message"), name+" ") {
+				t.Errorf("%s: the message does not name %s: %s", a, name, a.body)
 			}
 		}
 	})

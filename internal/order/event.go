@@ -75,6 +75,9 @@ type EventRecord struct {
 	LegacyID  int64  // of the order; 0 of WebhookFailed
 	Reference string // of the order; empty of WebhookFailed
 	FileName  string // stored name; set for the invoice events
+	// Order is the order as it was when the events were read. It is nil if orders were
+	// not asked for, the order was deleted, or the event has none.
+	Order *Order
 }
 
 // FeedQuery selects events.
@@ -82,6 +85,7 @@ type FeedQuery struct {
 	After  int64 // number of the last event that the client has; 0: none
 	Latest bool  // no events, only where the feed ends; the other fields are ignored
 	Limit  int   // maximum number of events, 1 to MaxFeedLimit
+	Orders bool  // with the orders of the events
 	// Wait is how long to wait for an event if there is none yet, at most
 	// MaxFeedWait. 0: do not wait. OrderEvents never waits.
 	Wait time.Duration
@@ -118,11 +122,32 @@ func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery)
 		return feed, err
 	}
 	feed, err := s.waitForEvents(ctx, merchantID, query)
+	if err == nil && query.Orders {
+		err = AddOrders(ctx, s.store, merchantID, feed.Events)
+	}
 	feed.Next = query.After
 	if n := len(feed.Events); n > 0 {
 		feed.Next = feed.Events[n-1].Seq
 	}
 	return feed, err
+}
+
+// AddOrders sets the orders of events of a merchant. An order is as new as its events or
+// newer.
+func AddOrders(ctx context.Context, store OrderReader, merchantID int64, events []EventRecord) error {
+	at := make([]Locator, 0, len(events))
+	for _, e := range events {
+		if e.LegacyID != 0 {
+			at = append(at, Locator{merchantID, e.LegacyID})
+		}
+	}
+	orders, err := store.Orders(ctx, at)
+	for i, e := range events {
+		if o, found := orders[Locator{merchantID, e.LegacyID}]; found {
+			events[i].Order = &o
+		}
+	}
+	return err
 }
 
 func (s *Service) waitForEvents(ctx context.Context, merchantID int64, query FeedQuery) (Feed, error) {

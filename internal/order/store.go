@@ -23,18 +23,23 @@ type Stores interface {
 	RetentionStore
 }
 
-// Store holds orders, their invoice entries and their events. Every method that
-// takes a merchant id reads and writes that merchant's orders only. Every method
-// may return ErrUnavailable in addition to the errors that it names.
-type Store interface {
-	Transactor
-	// Order returns one whole order with its active invoices, or ErrNotFound.
-	Order(ctx context.Context, merchantID int64, id Identifier) (Order, error)
+// OrderReader reads many orders. Store is one.
+type OrderReader interface {
 	// Orders returns whole orders with their active invoices, for a page of a list, of an
 	// export or of events: in at most two statements for any number of orders, unless
 	// one changes meanwhile. An order that does not exist is absent from the map, and one
 	// that is asked for twice is read once. The orders may be of several merchants.
 	Orders(ctx context.Context, at []Locator) (map[Locator]Order, error)
+}
+
+// Store holds orders, their invoice entries and their events. Every method that
+// takes a merchant id reads and writes that merchant's orders only. Every method
+// may return ErrUnavailable in addition to the errors that it names.
+type Store interface {
+	Transactor
+	OrderReader
+	// Order returns one whole order with its active invoices, or ErrNotFound.
+	Order(ctx context.Context, merchantID int64, id Identifier) (Order, error)
 	// Revision returns the legacy id and the revision of an order, or
 	// ErrNotFound.
 	Revision(ctx context.Context, merchantID int64, id Identifier) (legacyID, revision int64, err error)

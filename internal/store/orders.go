@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"maps"
@@ -159,6 +160,11 @@ func (db *DB) readOrder(ctx context.Context, merchantID int64, id order.Identifi
 // has invoices.
 func (db *DB) Orders(ctx context.Context, at []order.Locator) (map[order.Locator]order.Order, error) {
 	defer db.timed("orders")()
+	at = slices.Clone(at)
+	slices.SortFunc(at, func(a, b order.Locator) int {
+		return cmp.Or(cmp.Compare(a.MerchantID, b.MerchantID), cmp.Compare(a.LegacyID, b.LegacyID))
+	})
+	at = slices.Compact(at)
 	orders := make(map[order.Locator]order.Order, len(at))
 	var err error
 	for len(at) > 0 && err == nil {

@@ -32,6 +32,9 @@ type eventView struct {
 	TokenID        *int64  `json:"tokenId"`   // nil: no request made the change
 	RequestID      *string `json:"requestId"` // nil: no request made the change
 	Data           any     `json:"data"`
+	// Order points to the order, nil if it is deleted or the event has none. It is nil
+	// itself if orders were not asked for.
+	Order **orderView `json:"order,omitempty"`
 }
 
 // The data of each type of event.
@@ -69,7 +72,13 @@ func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, feedView{newEventsView(feed.Events, feed.Next), feed.Version.Event, feed.History})
+	view := newEventsView(feed.Events, feed.Next)
+	if query.Orders {
+		for i, e := range feed.Events {
+			view.Events[i].addOrder(e.Order, a.StorageURL)
+		}
+	}
+	return web.WriteJSON(w, http.StatusOK, feedView{view, feed.Version.Event, feed.History})
 }
 
 // listOrderEvents serves GET /orders/{orderReference}/events.
@@ -100,6 +109,7 @@ func parseFeedQuery(r *web.Request, ofFeed bool) (order.FeedQuery, error) {
 	feed.Limit = query.Limit(order.DefaultFeedLimit, order.MaxFeedLimit)
 	if ofFeed {
 		feed.Wait = time.Duration(query.Int("wait", 0, 0, int64(order.MaxFeedWait/time.Second))) * time.Second
+		feed.Orders = query.OneOf("include", "order") != ""
 	}
 	return feed, query.Err()
 }
@@ -123,6 +133,16 @@ func newEventView(e order.EventRecord) eventView {
 		At: web.TimeText(e.At), Actor: e.By.Actor.String(),
 		TokenID: web.NonZero(e.By.TokenID), RequestID: web.NonZero(e.By.RequestID), Data: newDataView(e),
 	}
+}
+
+// addOrder adds the order to an event, or null for nil.
+func (v *eventView) addOrder(o *order.Order, storageURL string) {
+	var view *orderView
+	if o != nil {
+		single := newSingleView(*o, storageURL)
+		view = &single.Order
+	}
+	v.Order = &view
 }
 
 func newDataView(e order.EventRecord) any {

@@ -36,13 +36,15 @@ func TestParseFeedQuery(t *testing.T) {
 		"after=&limit=&wait=":       {Limit: 100},
 		"before=x&page=0&x=1&x=2":   {Limit: 100},
 		"after=latest":              {Latest: true, Limit: 100},
+		"include=order":             {Limit: 100, Orders: true},
+		"include=":                  {Limit: 100},
 		"after=latest&limit=7":      {Latest: true, Limit: 7},
 	} {
 		got, err := parseFeed(query, true)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: error %v (-want +got):\n%s", query, err, diff)
 		}
-		if want.Wait = 0; want.Latest {
+		if want.Wait, want.Orders = 0, false; want.Latest {
 			continue // TestParseFeedQueryRefusals
 		}
 		got, err = parseFeed(query, false)
@@ -54,30 +56,32 @@ func TestParseFeedQuery(t *testing.T) {
 
 // badFeedQueries are queries that are refused, with the message.
 var badFeedQueries = map[string]string{
-	"after=-1":                  "after must be a whole number from 0",
-	"after=x":                   "after must be a whole number from 0",
-	"after=1.0":                 "after must be a whole number from 0",
-	"after=007":                 "after must be a whole number from 0",
-	"after=00":                  "after must be a whole number from 0",
-	"after=%2B1":                "after must be a whole number from 0",
-	"after=1e3":                 "after must be a whole number from 0",
-	"after=9223372036854775808": "after must be a whole number from 0",
-	"after=Latest":              "after must be a whole number from 0",
-	"after=latest&limit=0":      "limit must be a whole number from 1 to 1000",
-	"after=latest&after=latest": "after is given twice",
-	"after=1&after=1":           "after is given twice",
-	"limit=0":                   "limit must be a whole number from 1 to 1000",
-	"limit=-5":                  "limit must be a whole number from 1 to 1000",
-	"limit=1001":                "limit must be a whole number from 1 to 1000",
-	"limit=5000":                "limit must be a whole number from 1 to 1000",
-	"limit=all":                 "limit must be a whole number from 1 to 1000",
-	"limit=1&limit=2":           "limit is given twice",
-	"wait=31":                   "wait must be a whole number from 0 to 30",
-	"wait=3600":                 "wait must be a whole number from 0 to 30",
-	"wait=-1":                   "wait must be a whole number from 0 to 30",
-	"wait=5s":                   "wait must be a whole number from 0 to 30",
-	"wait=1&wait=1":             "wait is given twice",
-	"after=1;limit=2":           "query is malformed",
+	"after=-1":                    "after must be a whole number from 0",
+	"after=x":                     "after must be a whole number from 0",
+	"after=1.0":                   "after must be a whole number from 0",
+	"after=007":                   "after must be a whole number from 0",
+	"after=00":                    "after must be a whole number from 0",
+	"after=%2B1":                  "after must be a whole number from 0",
+	"after=1e3":                   "after must be a whole number from 0",
+	"after=9223372036854775808":   "after must be a whole number from 0",
+	"after=Latest":                "after must be a whole number from 0",
+	"after=latest&limit=0":        "limit must be a whole number from 1 to 1000",
+	"after=latest&after=latest":   "after is given twice",
+	"after=1&after=1":             "after is given twice",
+	"limit=0":                     "limit must be a whole number from 1 to 1000",
+	"limit=-5":                    "limit must be a whole number from 1 to 1000",
+	"limit=1001":                  "limit must be a whole number from 1 to 1000",
+	"limit=5000":                  "limit must be a whole number from 1 to 1000",
+	"limit=all":                   "limit must be a whole number from 1 to 1000",
+	"limit=1&limit=2":             "limit is given twice",
+	"wait=31":                     "wait must be a whole number from 0 to 30",
+	"wait=3600":                   "wait must be a whole number from 0 to 30",
+	"wait=-1":                     "wait must be a whole number from 0 to 30",
+	"wait=5s":                     "wait must be a whole number from 0 to 30",
+	"wait=1&wait=1":               "wait is given twice",
+	"after=1;limit=2":             "query is malformed",
+	"include=orders":              "include must be one of order",
+	"include=order&include=order": "include is given twice",
 }
 
 func TestParseFeedQueryRefusals(t *testing.T) {
@@ -120,7 +124,7 @@ func TestEventsView(t *testing.T) {
 		return order.EventRecord{Event: e, LegacyID: 915664, Reference: "SF-1", FileName: "a.pdf"}
 	}
 	shown := func(seq int64, kind string, data any) eventView {
-		return eventView{seq, kind, "SF-1", 915664, "2026-11-20T09:15:00Z", "merchant", nil, nil, data}
+		return eventView{seq, kind, "SF-1", 915664, "2026-11-20T09:15:00Z", "merchant", nil, nil, data, nil}
 	}
 	damaged := order.Reason("damaged")
 	for _, test := range []struct {
@@ -144,7 +148,7 @@ func TestEventsView(t *testing.T) {
 			shown(12, "order.updated", noDataView{}),
 			shown(13, "invoice.uploaded", invoiceView{5, "a.pdf"}),
 			shown(14, "invoice.deleted", invoiceView{5, "a.pdf"}),
-			{15, "webhook.failed", "", 0, "2026-11-20T09:15:00Z", "system", nil, nil, webhookFailedView{3, "gone"}},
+			{15, "webhook.failed", "", 0, "2026-11-20T09:15:00Z", "system", nil, nil, webhookFailedView{3, "gone"}, nil},
 		}, 15}},
 	} {
 		testenv.Equal(t, "view", test.want, newEventsView(test.events, test.next))
