@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"internal/token":   {"internal/order"},
 	"internal/webhook": {"internal/order"},
 	"internal/ingest":  {"internal/etag", "internal/order", "internal/strict", "internal/orderpb"},
-	"internal/config":  {},
+	"internal/config":  {"internal/order"},
 	"internal/tracing": {"internal/order", "internal/store/sqldb", "internal/webhook"},
 	"internal/demo":    {"internal/order", "internal/ingest"},
 	"internal/lru":     {},

@@ -152,9 +152,9 @@ func TestOperatorTokens(t *testing.T) {
 		got.Decode(t, &made)
 		return made.Text, made.Token
 	}
-	text, made := create(`{"merchantId":355,"scopes":["orders:read","invoices:write"],"expires":"2160h"}`)
+	text, made := create(`{"merchantId":355,"scopes":["orders:read","invoices:write"],"expires":"2027-02-18"}`)
 	if diff := cmp.Diff([]string{"orders:read", "invoices:write"}, made.Scopes); diff != "" || *made.MerchantID != 355 ||
-		made.ExpiresAt == nil || *made.ExpiresAt != "2027-02-18T10:00:00Z" {
+		made.ExpiresAt == nil || *made.ExpiresAt != "2027-02-18T00:00:00Z" {
 		t.Errorf("made %+v", made)
 	}
 	s.Send(text, "GET", "/v2/orders/R-1", "").WantStatus(t, http.StatusOK)
@@ -200,7 +200,7 @@ func TestOperatorTokenRefusals(t *testing.T) {
 	params := func(text string) string { return coded("invalid_params", text) }
 	merchantID := params("merchantId must be a whole number from 1")
 	scopes := params("scopes must be a list of orders:read, orders:write, invoices:write, tokens, webhooks")
-	expires := params(`expires must be a duration such as "2160h"`)
+	expires := params(`expires must be a duration such as 2160h or 90d, or a day such as 2027-01-31`)
 	operators := params("operator must be true, without merchantId")
 	tests := map[string]string{
 		`{}`:                                             merchantID,

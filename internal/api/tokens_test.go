@@ -64,7 +64,7 @@ func TestOwnTokens(t *testing.T) {
 	s := start(t)
 	const path = "/v2/tokens"
 	manager := s.NewToken(apitest.MerchantID, order.ScopeTokens|order.ScopeOrdersRead) // id 4, after those of fill
-	made := s.create(manager, path, `{"scopes":["orders:read"],"expires":"2160h","label":"Αποθήκη"}`)
+	made := s.create(manager, path, `{"scopes":["orders:read"],"expires":"90d","label":"Αποθήκη"}`)
 	if made.Token.ID != 5 || *made.Token.CreatedBy != 4 || *made.Token.Label != "Αποθήκη" || *made.Token.ExpiresAt != "2027-02-18T10:00:00Z" || made.Token.Current {
 		t.Errorf("made %+v", made.Token)
 	}
@@ -120,11 +120,15 @@ func TestTokenRequestsRefused(t *testing.T) {
 	params := func(text string) string { return coded("invalid_params", text) }
 	scopes := params("scopes must be a list of orders:read, orders:write, invoices:write, tokens, webhooks")
 	label, lines := params("label must be text of at most 100 characters"), params("label must be on one line, without control characters")
-	duration := func(name string) string { return params(name + ` must be a duration such as "2160h"`) }
 	refused := map[string]string{`"label":"` + strings.Repeat("α", 101) + `"`: label, `"label":5`: params("label must be text or null")}
-	for _, value := range []string{`""`, `"0"`, `"0s"`, `"-1h"`, `"1ns"`, `"soon"`, `3600`, `null`, `[]`, `{}`, `true`, `"1y"`, `"99999999999h"`} {
-		refused[`"expires":`+value] = duration("expires")
+	for _, value := range []string{`""`, `"0"`, `"0s"`, `"-1h"`, `"1ns"`, `"soon"`, `3600`, `null`, `[]`, `{}`, `true`, `"1y"`, `"99999999999h"`, `"0d"`, `"90 d"`,
+		`"2027-02-30"`, `"2027-1-31"`, `"0001-01-01"`, `"2027-01-31T00:00:00Z"`} {
+		refused[`"expires":`+value] = params("expires must be a duration such as 2160h or 90d, or a day such as 2027-01-31")
 	}
+	for _, value := range []string{`"366d"`, `"2999-01-01"`} {
+		refused[`"expires":`+value] = params("expires must be at most 8760h0m0s")
+	}
+	refused[`"expires":"1999-12-31"`] = params("expires must be later than now")
 	refused[`"expires":"8760h1s"`] = params("expires must be at most 8760h0m0s")
 	for _, value := range []string{`"a\nb"`, `"\u0000"`, `"\u009f"`} {
 		refused[`"label":`+value] = lines
@@ -141,7 +145,7 @@ func TestTokenRequestsRefused(t *testing.T) {
 		}
 	}
 	for _, value := range []string{`""`, `"-1s"`, `"soon"`, `5`, `null`, `[]`} {
-		s.asOperator("POST", "/tokens/4/rotate", `{"overlap":`+value+`}`, 400, duration("overlap"))
+		s.asOperator("POST", "/tokens/4/rotate", `{"overlap":`+value+`}`, 400, params("overlap must be a duration such as 48h or 2d"))
 	}
 	for _, body := range []string{`[]`, `"x"`, `{"label":"a","label":"b"}`, `{"label":"\ud800"}`, `{} {}`, `{"label":`} {
 		invalid := coded("invalid_payload", "Invalid payload.")

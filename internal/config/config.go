@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"merchantorders/internal/order"
 )
 
 // The values of ErrorCodes.
@@ -40,7 +42,7 @@ type Config struct {
 	// (decision 5).
 	ErrorCodes string `name:"error-codes" default:"samples" placeholder:"WORD" help:"v2 codes of a failed accept and an invalid reason: samples (10304, 10301) or table (10303, 10306)."`
 
-	MaxTokenLifetime string `name:"max-token-lifetime" default:"0" placeholder:"DURATION" help:"Longest lifetime of a new token, such as 8760h (a year), and its lifetime if none is requested. 0: no limit."`
+	MaxTokenLifetime string `name:"max-token-lifetime" default:"0" placeholder:"DURATION" help:"Longest lifetime of a new token, such as 365d or 8760h, and its lifetime if none is requested. 0: no limit."`
 
 	LogLevel string `name:"log-level" default:"info" placeholder:"WORD" help:"Lowest level to log: debug, info, warn or error. Requests are logged at info."`
 }
@@ -69,15 +71,15 @@ func (c Config) Level() slog.Level {
 
 // checkTokenLifetime returns what is wrong with a MaxTokenLifetime.
 func checkTokenLifetime(text string) string {
-	if d, err := time.ParseDuration(text); text != "" && (err != nil || d < 0 || d > 0 && d < time.Hour) {
-		return "must be a duration of at least 1h, such as 8760h, or 0 for no limit"
+	if d, ok := order.ParseDuration(text); text != "" && (!ok || d > 0 && d < time.Hour) {
+		return "must be a duration of at least 1h, such as 8760h or 365d, or 0 for no limit"
 	}
 	return ""
 }
 
 // TokenLifetime returns MaxTokenLifetime as a duration; 0 means no limit.
 func (c Config) TokenLifetime() time.Duration {
-	d, _ := time.ParseDuration(c.MaxTokenLifetime) // Check has found it valid
+	d, _ := order.ParseDuration(c.MaxTokenLifetime) // Check has found it valid
 	return d
 }
 

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"net"
 	"strconv"
-	"strings"
 	"time"
+
+	"merchantorders/internal/order"
 )
 
 // The region and the bucket of the data folder, in the URLs of invoice files.
@@ -63,7 +64,7 @@ func (s Serve) Check() error {
 		purge = "must be a duration such as 720h, or 0 for never"
 	}
 	retain := ""
-	if d, ok := parseDays(s.Retain); !ok || d != 0 && d < day {
+	if d, ok := order.ParseDuration(s.Retain); !ok || d != 0 && d < 24*time.Hour {
 		retain = "must be a duration from 1d, such as 3650d or 87600h, or 0 for never"
 	}
 	drain := ""
@@ -138,21 +139,9 @@ func (s Serve) PurgeAfter() time.Duration {
 	return d
 }
 
-const day = 24 * time.Hour
-
-// parseDays parses a duration that is not negative, or a number of days such as 3650d.
-func parseDays(text string) (time.Duration, bool) {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		n, err := strconv.ParseUint(days, 10, 16)
-		return time.Duration(n) * day, err == nil
-	}
-	d, err := time.ParseDuration(text)
-	return d, err == nil && d >= 0
-}
-
 // RetainFor returns Retain as a duration; 0 means for ever.
 func (s Serve) RetainFor() time.Duration {
-	d, _ := parseDays(s.Retain) // Check has found it valid
+	d, _ := order.ParseDuration(s.Retain) // Check has found it valid
 	return d
 }
 

@@ -148,7 +148,7 @@ func readTokenRequest(form formView, caller order.Caller) token.Request {
 	} else if wanted.Scopes, err = order.ParseScopes(form.values["scope"], order.ScopesOf(wanted.Operator)); err != nil {
 		form.refuse("scope", "tokens.scopes.wrong")
 	}
-	wanted.Lifetime = readDays(form)
+	wanted.Expiry.After = readDays(form)
 	if token.LabelProblem(wanted.Label) != "" {
 		form.refuse("label", "problem.line")
 	}

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -16,6 +17,17 @@ func ParseTime(text string) (time.Time, bool) {
 	}
 	t = t.UTC().Truncate(time.Second)
 	return t, !t.IsZero() && t.Year() >= 1 && t.Year() <= 9999
+}
+
+// ParseDuration parses a duration that is not negative, such as 2160h, or a number of days,
+// such as 90d.
+func ParseDuration(text string) (time.Duration, bool) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		return time.Duration(n) * 24 * time.Hour, err == nil
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil && d >= 0
 }
 
 // strictTime refuses what time.Parse accepts beyond RFC 3339: an hour of one

@@ -34,8 +34,28 @@ type Request struct {
 	Operator   bool  // of the operator; MerchantID is 0 then
 	MerchantID int64 // of the merchant
 	Scopes     order.Scope
-	Lifetime   time.Duration // 0: Registry.MaxLifetime
-	Label      string        // checked with LabelProblem
+	Expiry     Expiry // zero: after Registry.MaxLifetime
+	Label      string // checked with LabelProblem
+}
+
+// Expiry is when a new token expires: after a time, or at a time. Zero: when it does if
+// nothing is requested.
+type Expiry struct {
+	After time.Duration
+	At    time.Time
+}
+
+// ExpiryForm says what ParseExpiry takes.
+const ExpiryForm = "must be a duration such as 2160h or 90d, or a day such as 2027-01-31"
+
+// ParseExpiry parses an expiry: a duration or a number of days, of at least a second, or a
+// day in UTC, at whose beginning the token expires.
+func ParseExpiry(text string) (Expiry, bool) {
+	if day, ok := order.ParseDay(text); ok {
+		return Expiry{At: day.Start()}, day > 0 // a time before 1970 could be the zero time
+	}
+	after, ok := order.ParseDuration(text)
+	return Expiry{After: after}, ok && after >= time.Second
 }
 
 // Created is a new token.
@@ -50,7 +70,7 @@ type Created struct {
 // cannot be read again. Lifetime 0 means Registry.MaxLifetime. The errors are those of
 // Add.
 func (r *Registry) Create(ctx context.Context, merchantID int64, scopes order.Scope, lifetime time.Duration) (string, Token, error) {
-	created, err := r.Add(ctx, order.Command(), Request{MerchantID: merchantID, Scopes: scopes, Lifetime: lifetime}, order.Options[Created]{})
+	created, err := r.Add(ctx, order.Command(), Request{MerchantID: merchantID, Scopes: scopes, Expiry: Expiry{After: lifetime}}, order.Options[Created]{})
 	return created.Text, created.Token, err
 }
 
@@ -68,7 +88,7 @@ func (r *Registry) Add(ctx context.Context, caller order.Caller, request Request
 			err = r.mayAdd(ctx, tx, caller, t)
 		}
 		if err == nil {
-			t.ExpiresAt, err = r.expiry(request.Lifetime, 0, bound)
+			t.ExpiresAt, err = r.expiry(request.Expiry, 0, bound)
 		}
 		if err != nil {
 			return Created{}, err
@@ -115,20 +135,26 @@ func (r *Registry) bound(ctx context.Context, tx Tx, id int64) (time.Time, error
 	return tx.TokenBound(ctx, id)
 }
 
-// expiry returns when a new token ends: after the lifetime that is wanted, or for 0 after
-// the usual one, but not after the bound. A usual lifetime of 0 and the zero time mean never.
-func (r *Registry) expiry(wanted, usual time.Duration, bound time.Time) (time.Time, error) {
+// expiry returns when a new token ends: as it is wanted, or for the zero Expiry after the
+// usual lifetime, but not after the bound. A usual lifetime of 0 and the zero time mean never.
+func (r *Registry) expiry(wanted Expiry, usual time.Duration, bound time.Time) (time.Time, error) {
 	now := r.createdAt()
+	end := wanted.At
+	if wanted.After != 0 {
+		end = now.Add(wanted.After)
+	}
 	switch {
-	case wanted < 0:
+	case end.IsZero():
+	case !end.After(now):
 		return time.Time{}, ErrLifetime
-	case r.MaxLifetime > 0 && wanted > r.MaxLifetime:
+	case r.MaxLifetime > 0 && end.Sub(now) > r.MaxLifetime:
 		return time.Time{}, &LifetimeError{Max: r.MaxLifetime}
-	case !bound.IsZero() && now.Add(wanted).After(bound):
+	case !bound.IsZero() && end.After(bound):
 		return time.Time{}, &LifetimeError{Max: bound.Sub(now)}
-	case wanted > 0:
-		return now.Add(wanted), nil
-	case r.MaxLifetime > 0 && (usual == 0 || usual > r.MaxLifetime):
+	default:
+		return end, nil
+	}
+	if r.MaxLifetime > 0 && (usual == 0 || usual > r.MaxLifetime) {
 		usual = r.MaxLifetime
 	}
 	if usual == 0 {
@@ -180,9 +206,9 @@ func (r *Registry) entry(action order.AuditAction, t Token, caller order.Caller)
 
 // Rotation describes the replacement of a token.
 type Rotation struct {
-	ID       int64         // of the old token
-	Overlap  time.Duration // after which it expires
-	Lifetime time.Duration // of the new one; 0: that of the old one, up to Registry.MaxLifetime
+	ID      int64         // of the old token
+	Overlap time.Duration // after which it expires
+	Expiry  Expiry        // of the new one; zero: after the lifetime of the old one, up to Registry.MaxLifetime
 }
 
 // Rotate replaces a token: it creates one for the same merchant, or for the operator,
@@ -210,7 +236,7 @@ func (r *Registry) Rotate(ctx context.Context, caller order.Caller, rotation Rot
 			usual = end.Sub(old.CreatedAt)
 		}
 		if err == nil {
-			t.ExpiresAt, err = r.expiry(rotation.Lifetime, usual, bound)
+			t.ExpiresAt, err = r.expiry(rotation.Expiry, usual, bound)
 		}
 		if err != nil {
 			return Created{}, err

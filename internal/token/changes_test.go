@@ -24,8 +24,8 @@ func TestMaxLifetime(t *testing.T) {
 		_, old, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0) // before there was a maximum
 		testenv.NoError(t, err)
 		registry.MaxLifetime = time.Hour
-		created, err := registry.Add(t.Context(), order.Command(), token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Lifetime: test.lifetime}, order.Options[token.Created]{})
-		rotated, rotateErr := registry.Rotate(t.Context(), order.Command(), token.Rotation{ID: old.ID, Lifetime: test.lifetime}, order.Options[token.Created]{})
+		created, err := registry.Add(t.Context(), order.Command(), token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Expiry: token.Expiry{After: test.lifetime}}, order.Options[token.Created]{})
+		rotated, rotateErr := registry.Rotate(t.Context(), order.Command(), token.Rotation{ID: old.ID, Expiry: token.Expiry{After: test.lifetime}}, order.Options[token.Created]{})
 		var tooLong *token.LifetimeError
 		if test.want < 0 {
 			if !errors.As(err, &tooLong) || tooLong.Max != time.Hour || !errors.As(rotateErr, &tooLong) || len(db.tokens(t)) != 1 || !db.tokens(t)[1].ExpiresAt.IsZero() {
@@ -127,10 +127,10 @@ func TestChildrenDoNotOutlive(t *testing.T) {
 		testenv.NoError(t, err)
 		caller := order.Caller{Actor: order.ActorMerchant, MerchantID: 355, TokenID: parent.ID, Scopes: parent.Scopes}
 		made := func() (all []token.Token, errs []error) {
-			created, err := registry.Add(t.Context(), caller, token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Lifetime: test.wanted}, order.Options[token.Created]{})
+			created, err := registry.Add(t.Context(), caller, token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Expiry: token.Expiry{After: test.wanted}}, order.Options[token.Created]{})
 			all, errs = append(all, created.Token), append(errs, err)
 			for _, id := range []int64{other.ID, parent.ID} {
-				created, err := registry.Rotate(t.Context(), caller, token.Rotation{ID: id, Overlap: time.Minute, Lifetime: test.wanted}, order.Options[token.Created]{})
+				created, err := registry.Rotate(t.Context(), caller, token.Rotation{ID: id, Overlap: time.Minute, Expiry: token.Expiry{After: test.wanted}}, order.Options[token.Created]{})
 				all, errs = append(all, created.Token), append(errs, err)
 			}
 			return all, errs
@@ -210,7 +210,7 @@ func TestTooMany(t *testing.T) {
 	testenv.NoError(t, err)
 	caller := order.Caller{Actor: order.ActorMerchant, MerchantID: 355, TokenID: acting.ID, Scopes: acting.Scopes}
 	add := func() error {
-		_, err := registry.Add(t.Context(), caller, token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Lifetime: time.Hour}, order.Options[token.Created]{})
+		_, err := registry.Add(t.Context(), caller, token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Expiry: token.Expiry{After: time.Hour}}, order.Options[token.Created]{})
 		return err
 	}
 	for range token.MaxValid - 1 {

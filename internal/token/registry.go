@@ -15,8 +15,8 @@ import (
 var (
 	// ErrUnknown means that a token does not exist, has expired or is revoked.
 	ErrUnknown = errors.New("token is unknown, expired or revoked")
-	// ErrLifetime means that the lifetime of a new token is negative.
-	ErrLifetime = errors.New("a token's lifetime cannot be negative")
+	// ErrLifetime means that a new token would have expired already.
+	ErrLifetime = errors.New("a token must expire later than now")
 	// ErrScopes means that a token would create or replace one with scopes that it does
 	// not have itself.
 	ErrScopes = errors.New("a token cannot grant scopes that it does not have")

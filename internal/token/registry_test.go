@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // createOperator creates a token of operators with all scopes.
 func createOperator(t *testing.T, registry *token.Registry, lifetime time.Duration) (string, token.Token, error) {
 	t.Helper()
-	request := token.Request{Operator: true, Scopes: order.OperatorScopes, Lifetime: lifetime}
+	request := token.Request{Operator: true, Scopes: order.OperatorScopes, Expiry: token.Expiry{After: lifetime}}
 	created, err := registry.Add(t.Context(), order.Command(), request, order.Options[token.Created]{})
 	return created.Text, created.Token, err
 }
@@ -200,7 +200,7 @@ func rotate(ctx context.Context, registry *token.Registry, idOrText string, over
 	if err != nil {
 		return "", token.Token{}, token.Token{}, err
 	}
-	created, err := registry.Rotate(ctx, order.Command(), token.Rotation{ID: id, Overlap: overlap, Lifetime: lifetime}, order.Options[token.Created]{})
+	created, err := registry.Rotate(ctx, order.Command(), token.Rotation{ID: id, Overlap: overlap, Expiry: token.Expiry{After: lifetime}}, order.Options[token.Created]{})
 	return created.Text, created.Token, created.Replaced, err
 }
 

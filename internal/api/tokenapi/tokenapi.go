@@ -128,7 +128,7 @@ func ParseRequest(body *strict.Body, request *token.Request) {
 	if body.Has("scopes") {
 		request.Scopes = ParseScopes(body, order.ScopesOf(request.Operator))
 	}
-	request.Lifetime = duration(body, "expires", time.Second, 0)
+	request.Expiry = expiry(body)
 	if body.Has("label") && !body.Null("label") {
 		label, ok := body.Object.Text("label")
 		problem := token.LabelProblem(label)
@@ -154,16 +154,28 @@ func ParseScopes(body *strict.Body, allowed order.Scope) order.Scope {
 	return scopes
 }
 
-// duration parses a member that is a duration of at least a minimum, such as "2160h". It
-// returns absent if there is no such member.
-func duration(body *strict.Body, name string, minimum, absent time.Duration) time.Duration {
-	if !body.Has(name) {
-		return absent
+// expiry parses the member expires, if there is one.
+func expiry(body *strict.Body) (e token.Expiry) {
+	if !body.Has("expires") {
+		return e
 	}
-	text, _ := body.Object.Text(name)
-	d, err := time.ParseDuration(text)
-	if err != nil || d < minimum {
-		body.Refuse(name, `must be a duration such as "2160h"`)
+	text, _ := body.Object.Text("expires")
+	e, ok := token.ParseExpiry(text)
+	if !ok {
+		body.Refuse("expires", token.ExpiryForm)
+	}
+	return e
+}
+
+// overlap parses the member overlap, if there is one.
+func overlap(body *strict.Body) time.Duration {
+	if !body.Has("overlap") {
+		return token.DefaultOverlap
+	}
+	text, _ := body.Object.Text("overlap")
+	d, ok := order.ParseDuration(text)
+	if !ok {
+		body.Refuse("overlap", "must be a duration such as 48h or 2d")
 	}
 	return d
 }
@@ -172,7 +184,7 @@ func duration(body *strict.Body, name string, minimum, absent time.Duration) tim
 func ParseRotation(r *web.Request) (token.Rotation, error) {
 	body := web.ReadOptionalObject(r, "overlap", "expires")
 	rotation := token.Rotation{
-		Overlap: duration(body, "overlap", 0, token.DefaultOverlap), Lifetime: duration(body, "expires", time.Second, 0),
+		Overlap: overlap(body), Expiry: expiry(body),
 	}
 	err := body.Err()
 	if err == nil {
@@ -194,6 +206,9 @@ func ErrorEncoder(next web.ErrorEncoder) web.ErrorEncoder {
 	return func(r *http.Request, err error) (int, any) {
 		if status, body, ok := Refusals.Encode(err); ok {
 			return status, body
+		}
+		if errors.Is(err, token.ErrLifetime) {
+			err = &strict.ParamError{Name: "expires", Problem: "must be later than now"}
 		}
 		if lifetime, ok := errors.AsType[*token.LifetimeError](err); ok {
 			err = &strict.ParamError{Name: "expires", Problem: "must be at most " + lifetime.Max.String()}

@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/config"
 	"merchantorders/internal/order"
+	"merchantorders/internal/token"
 )
 
 // flagValues parses the values of flags and collects what is wrong with them, so that all
@@ -93,6 +94,15 @@ func (f *flagValues) optionalDuration(flag, text string, min time.Duration) time
 		return 0
 	}
 	return f.duration(flag, text, min)
+}
+
+// expiry parses the expiry of a token; zero for empty text.
+func (f *flagValues) expiry(flag, text string) token.Expiry {
+	expiry, ok := token.ParseExpiry(text)
+	if !ok && text != "" {
+		f.refuse(flag, token.ExpiryForm)
+	}
+	return expiry
 }
 
 // day parses a day; order.NoDay for empty text.

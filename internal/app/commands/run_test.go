@@ -169,16 +169,16 @@ func TestWrongUsage(t *testing.T) {
 			"--name (MERCHANT_ORDERS_NAME): must be text of at most 1000 bytes"}},
 		{[]string{"token", "create"}, []string{"--merchant (MERCHANT_ORDERS_MERCHANT): or --operator is required"}},
 		{[]string{"token", "create", "--merchant", "-1"}, nil},
-		{[]string{"token", "create", "--merchant=x", "--scopes=all", "--expires=90d"}, []string{
+		{[]string{"token", "create", "--merchant=x", "--scopes=all", "--expires=90 days"}, []string{
 			"--merchant (MERCHANT_ORDERS_MERCHANT): must be a whole number from 1",
 			`--scopes (MERCHANT_ORDERS_SCOPES): "all" is not a scope; must be one of orders:read, orders:write, invoices:write, tokens, webhooks`,
-			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},
+			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration such as 2160h or 90d, or a day such as 2027-01-31"}},
 		{[]string{"token", "create", "--operator", "--merchant=1", "--scopes=orders:write", "--expires=-1h"}, []string{
 			"--merchant (MERCHANT_ORDERS_MERCHANT): must not be given together with --operator",
 			`--scopes (MERCHANT_ORDERS_SCOPES): "orders:write" is not a scope; must be one of orders:read, tokens, webhooks, orders:ingest, orders:transition, merchants, audit, customers`,
-			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},
+			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration such as 2160h or 90d, or a day such as 2027-01-31"}},
 		{[]string{"token", "create", "--operator", "--expires=500ms"}, []string{
-			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},
+			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration such as 2160h or 90d, or a day such as 2027-01-31"}},
 		{[]string{"purge", "--deleted-before=-1s"}, []string{
 			"--deleted-before (MERCHANT_ORDERS_DELETED_BEFORE): must be a duration from 0s, such as 2160h, 90m or 30s"}},
 		{[]string{"copy"}, []string{"--to-database (MERCHANT_ORDERS_TO_DATABASE): or --to-storage or --to-data is required"}},

@@ -57,7 +57,7 @@ func TestTokenList(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
 	first := f.Merchant(t, 355)
-	second := f.Token(t, "--merchant", "355", "--scopes", "orders:write,orders:read", "--expires", "2160h")
+	second := f.Token(t, "--merchant", "355", "--scopes", "orders:write,orders:read", "--expires", "90d")
 	third := f.Token(t, "--operator", "--expires", "30s")
 	got := f.Run(t, "", "token", "list")
 	table := rows(t, got.Stdout)

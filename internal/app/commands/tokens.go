@@ -26,7 +26,7 @@ type tokenCreate struct {
 	Merchant string `placeholder:"N" help:"Id of the merchant that the token acts for. This or --operator is required."`
 	Operator bool   `help:"Create a token for the operator interface only."`
 	Scopes   string `placeholder:"LIST" help:"Scopes, separated by commas. Of a merchant's token: orders:read, orders:write (accept, reject), invoices:write (upload, delete), tokens, webhooks; empty: the first three. Of an operator's token: orders:read, orders:ingest, orders:transition, merchants, tokens, webhooks, audit, customers; empty: all."`
-	Expires  string `placeholder:"TIME" help:"Lifetime of the token, such as 2160h (90 days). Empty: --max-token-lifetime, or until it is revoked."`
+	Expires  string `placeholder:"TIME" help:"Lifetime of the token, such as 90d or 2160h, or the day (UTC) at whose beginning it expires, such as 2027-01-31. Empty: --max-token-lifetime, or until it is revoked."`
 	Label    string `placeholder:"TEXT" help:"What the token is for, on one line of up to 100 characters."`
 
 	request token.Request
@@ -48,7 +48,7 @@ func (c *tokenCreate) check() error {
 		c.request.MerchantID = f.id("merchant", c.Merchant)
 	}
 	c.request.Scopes = f.scopes("scopes", c.Scopes, defaults, order.ScopesOf(c.Operator))
-	c.request.Lifetime = f.optionalDuration("expires", c.Expires, time.Second)
+	c.request.Expiry = f.expiry("expires", c.Expires)
 	f.refuse("label", token.LabelProblem(c.Label))
 	return f.err()
 }
@@ -64,9 +64,12 @@ func (c *tokenCreate) run(ctx context.Context, p *process) error {
 	})
 }
 
-// lifetimeError returns the error of the flag for a lifetime that is too long, and every
-// other error unchanged.
+// lifetimeError returns the error of the flag for an expiry that is too late or in the past,
+// and every other error unchanged.
 func lifetimeError(err error) error {
+	if errors.Is(err, token.ErrLifetime) {
+		return app.UsageError{Err: config.Invalid("expires", "must be later than now")}
+	}
 	if lifetime, ok := errors.AsType[*token.LifetimeError](err); ok {
 		return app.UsageError{Err: config.Invalid("expires", "must be at most "+lifetime.Max.String()+", which is --max-token-lifetime")}
 	}
@@ -152,15 +155,16 @@ func (c *tokenList) run(ctx context.Context, p *process) error {
 type tokenRotate struct {
 	Token   string `arg:"" name:"id|token" help:"The token's id, from token list, or the token itself."`
 	Overlap string `default:"24h" placeholder:"TIME" help:"Time after which the old token expires, such as 24h. 0s: at once."`
-	Expires string `placeholder:"TIME" help:"Lifetime of the new token, such as 2160h (90 days). Empty: as long as that of the old one."`
+	Expires string `placeholder:"TIME" help:"Lifetime of the new token, such as 90d or 2160h, or the day (UTC) at whose beginning it expires, such as 2027-01-31. Empty: as long as that of the old one."`
 
-	overlap, lifetime time.Duration
+	overlap time.Duration
+	expiry  token.Expiry
 }
 
 func (c *tokenRotate) check() error {
 	var f flagValues
 	c.overlap = f.duration("overlap", c.Overlap, 0)
-	c.lifetime = f.optionalDuration("expires", c.Expires, time.Second)
+	c.expiry = f.expiry("expires", c.Expires)
 	return f.err()
 }
 
@@ -169,7 +173,7 @@ func (c *tokenRotate) run(ctx context.Context, p *process) error {
 		id, err := b.Tokens.ID(ctx, c.Token)
 		var created token.Created
 		if err == nil {
-			created, err = b.Tokens.Rotate(ctx, p.caller, token.Rotation{ID: id, Overlap: c.overlap, Lifetime: c.lifetime}, order.Options[token.Created]{})
+			created, err = b.Tokens.Rotate(ctx, p.caller, token.Rotation{ID: id, Overlap: c.overlap, Expiry: c.expiry}, order.Options[token.Created]{})
 		}
 		switch {
 		case errors.Is(err, token.ErrUnknown):

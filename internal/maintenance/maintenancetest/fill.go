@@ -187,7 +187,7 @@ func (in *Installation) addTokens(t testing.TB) {
 	testenv.NoError(t, err)
 	_, revoked, err := in.Tokens.Create(t.Context(), Beta, order.DefaultScopes, time.Hour)
 	testenv.NoError(t, err)
-	request := token.Request{Operator: true, Scopes: order.OperatorScopes, Lifetime: time.Hour}
+	request := token.Request{Operator: true, Scopes: order.OperatorScopes, Expiry: token.Expiry{After: time.Hour}}
 	_, err = in.Tokens.Add(t.Context(), order.Command(), request, order.Options[token.Created]{})
 	_, revokeErr := in.Tokens.RevokeID(t.Context(), order.Command(), revoked.ID, order.Options[int64]{})
 	err = errors.Join(err, revokeErr,

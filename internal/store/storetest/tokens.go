@@ -186,7 +186,7 @@ func testTokenReplaced(f *fixture) {
 	})
 	operator := f.realOperator()
 	rotate := func(store Store, id int64, overlap time.Duration) token.Created {
-		created, err := registry(store, noon).Rotate(f.Context(), operator, token.Rotation{ID: id, Overlap: overlap, Lifetime: 2 * time.Hour}, order.Options[token.Created]{})
+		created, err := registry(store, noon).Rotate(f.Context(), operator, token.Rotation{ID: id, Overlap: overlap, Expiry: token.Expiry{After: 2 * time.Hour}}, order.Options[token.Created]{})
 		if err != nil {
 			f.Fatalf("replace token %d: %v", id, err)
 		}
