@@ -7,6 +7,8 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/compose-spec/compose-go/v2/cli"
@@ -89,6 +91,15 @@ func TestKubernetes(t *testing.T) {
 			t.Errorf("the container has no port %q, but %q", name, ports)
 		}
 	}
+	// Monitoring reaches the port for metrics only.
+	monitoring, _ := strconv.Atoi(argument(container.Args, "--metrics-listen", "0.0.0.0:"))
+	if rule := m.network.Spec.Ingress[1]; len(m.network.Spec.Ingress) != 2 || len(rule.Ports) != 1 ||
+		rule.Ports[0].Port.String() != container.Ports[1].Name || int(container.Ports[1].ContainerPort) != monitoring {
+		t.Errorf("monitoring reaches %+v of %+v, started with %q", rule.Ports, container.Ports, container.Args)
+	}
+	if argument(container.Args, "--admin-listen", "127.0.0.1:") == "" {
+		t.Errorf("the operator interface can be reached: %q", container.Args)
+	}
 	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		if c.EnvFrom[0].ConfigMapRef.Name != m.config.Name {
 			t.Errorf("%s reads settings from %s, not from %s", c.Name, c.EnvFrom[0].ConfigMapRef.Name, m.config.Name)
@@ -100,6 +111,16 @@ func TestKubernetes(t *testing.T) {
 			t.Errorf("%s is not locked down", c.Name)
 		}
 	}
+}
+
+// argument returns the value of a flag after its prefix; empty: it has another one.
+func argument(args []string, flag, prefix string) string {
+	after := slices.Index(args, flag) + 1
+	value, _ := strings.CutPrefix(args[after], prefix)
+	if value == args[after] {
+		return ""
+	}
+	return value
 }
 
 // TestCompose loads the compose file as Docker Compose does, with its schema.

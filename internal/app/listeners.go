@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,48 +17,74 @@ import (
 	httpserver "merchantorders/internal/server"
 )
 
-// adminConnections is how many connections the admin listener has at a time: enough
-// for monitoring and the back office.
-const adminConnections = 256
+// furtherConnections is how many connections a listener beside the main one has at a time:
+// enough for monitoring and the back office.
+const furtherConnections = 256
+
+// port is a bound port.
+type port struct {
+	net.Listener
+	name string
+	tls  *tls.Config // nil: connections are not encrypted
+}
+
+// url returns the URL at which a client on this machine reaches the port.
+func (p *port) url() string { return config.LocalURL(p.Addr(), p.tls != nil) }
 
 // listeners are the bound ports of a server.
 type listeners struct {
-	main  net.Listener
-	admin net.Listener // nil: none
-	// mainTLS and adminTLS are nil where connections are not encrypted.
-	mainTLS, adminTLS *tls.Config
+	main           *port
+	admin, metrics *port // nil: none
+}
+
+// further returns the ports beside the main one.
+func (l *listeners) further() []*port {
+	return slices.DeleteFunc([]*port{l.admin, l.metrics}, func(p *port) bool { return p == nil })
 }
 
 // bind binds the ports of the settings and reads the certificate.
 func (s *server) bind() (*listeners, error) {
-	l := &listeners{}
 	var err error
 	if s.Flags.TLS() {
-		if l.mainTLS, err = httpserver.TLSConfig(s.Flags.Certificate, s.Now, s.log); err != nil {
+		if s.tls, err = httpserver.TLSConfig(s.Flags.Certificate, s.Now, s.log); err != nil {
 			return nil, UsageError{Err: err}
 		}
-		s.tls = l.mainTLS
 	}
-	if l.main, err = listenOn("listen", s.Flags.Listen); err != nil {
+	main, err := listenOn("listen", s.Flags.Listen)
+	if err != nil {
 		return nil, err
 	}
-	if s.Flags.AdminListen == "" {
-		return l, nil
+	l := &listeners{main: &port{main, "main", s.tls}}
+	if l.admin, err = s.bindFurther("admin", s.Flags.AdminListen); err == nil {
+		l.metrics, err = s.bindFurther("metrics", s.Flags.MetricsListen)
 	}
-	if l.admin, err = listenOn("admin-listen", s.Flags.AdminListen); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, l.close())
 	}
-	if !isLoopback(l.admin.Addr()) {
-		l.adminTLS = l.mainTLS
-	}
 	return l, nil
+}
+
+// bindFurther binds a port beside the main one; nil for no address. It is encrypted if
+// other machines can reach it.
+func (s *server) bindFurther(name, address string) (*port, error) {
+	if address == "" {
+		return nil, nil
+	}
+	listener, err := listenOn(name+"-listen", address)
+	if err != nil {
+		return nil, err
+	}
+	if isLoopback(listener.Addr()) {
+		return &port{listener, name, nil}, nil
+	}
+	return &port{listener, name, s.tls}, nil
 }
 
 // close closes the ports. httpserver.Serve closes them too, which is harmless.
 func (l *listeners) close() error {
 	err := l.main.Close()
-	if l.admin != nil {
-		err = errors.Join(err, l.admin.Close())
+	for _, p := range l.further() {
+		err = errors.Join(err, p.Close())
 	}
 	if errors.Is(err, net.ErrClosed) {
 		return nil
@@ -93,22 +120,25 @@ func (s *server) announce(l *listeners, baseURL, storageURL string, maxConnectio
 		"max_connections", maxConnections, "address", l.main.Addr().String(), "base_url", baseURL, "storage_url", storageURL,
 		"database", s.Settings.DatabaseName(), "storage", s.Settings.StorageName(), "version", Version(),
 	}
-	if l.admin != nil {
-		attributes = append(attributes, "admin_address", l.admin.Addr().String())
-		s.say("The admin listener is %s", config.LocalURL(l.admin.Addr(), l.adminTLS != nil))
+	for _, p := range l.further() {
+		attributes = append(attributes, p.name+"_address", p.Addr().String())
+		s.say("The "+p.name+" listener is %s", p.url())
 	}
-	s.say("Merchant Orders listens on %s", config.LocalURL(l.main.Addr(), l.mainTLS != nil))
+	s.say("Merchant Orders listens on %s", l.main.url())
 	s.log.Info("listening", attributes...)
 	for _, warning := range s.Warnings {
 		s.log.Warn(warning)
 	}
 	if l.admin == nil && !s.operatorsOnMain(l) {
-		s.log.Info("metrics and the operator interface are not served, because other machines can reach the port; set --admin-listen, for example to 127.0.0.1:8081",
+		unserved := "metrics and the operator interface are"
+		if l.metrics != nil {
+			unserved = "the operator interface is"
+		}
+		s.log.Info(unserved+" not served, because other machines can reach the port; set --admin-listen, for example to 127.0.0.1:8081",
 			"address", l.main.Addr().String(), "setting", "--"+cmp.Or(config.ProxySetting(s.Settings, s.Flags), "listen"))
 	}
-	s.warnUnencrypted(l.main, l.mainTLS)
-	if l.admin != nil {
-		s.warnUnencrypted(l.admin, l.adminTLS)
+	for _, p := range append(l.further(), l.main) {
+		s.warnUnencrypted(p)
 	}
 }
 
@@ -123,32 +153,36 @@ func (s *server) say(format, url string) {
 const EncryptAdvice = "set --tls-cert and --tls-key, or --trusted-proxies if a proxy with TLS is in front"
 
 // warnUnencrypted warns of a port that sends tokens over a network in plain text.
-func (s *server) warnUnencrypted(listener net.Listener, config *tls.Config) {
-	if config == nil && !isLoopback(listener.Addr()) && s.Flags.TrustedProxies == "" {
-		s.log.Warn("other machines can reach the port, and its connections are not encrypted; "+EncryptAdvice, "address", listener.Addr().String())
+func (s *server) warnUnencrypted(p *port) {
+	if p.tls == nil && !isLoopback(p.Addr()) && s.Flags.TrustedProxies == "" {
+		s.log.Warn("other machines can reach the port, and its connections are not encrypted; "+EncryptAdvice, "address", p.Addr().String())
 	}
 }
 
 // serveAll serves the requests of all ports until ctx ends and the drain time is
-// over.
-func (s *server) serveAll(ctx context.Context, l *listeners, main, admin http.Handler, options httpserver.Options) error {
+// over. options are those of the main port.
+func (s *server) serveAll(ctx context.Context, l *listeners, options httpserver.Options) error {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() {
 		s.drain(serving, s.Flags.DrainTime())
 		stop()
 	})()
-	// If one of the servers fails, the other one stops.
+	// If one of the servers fails, the others stop.
 	all, both := errgroup.WithContext(serving)
 	// Shutdown waits for requests in progress. Long polling requests end at once.
 	defer context.AfterFunc(both, s.Orders.StopWaiting)()
-	options.TLS = l.mainTLS
-	all.Go(func() error { return httpserver.Serve(both, l.main, main, s.log, options) })
-	if l.admin != nil {
-		adminOptions := httpserver.Options{Connections: adminConnections, Idle: options.Idle, TLS: l.adminTLS}
+	local := l.main.url()
+	main, admin := s.Handlers(local, s.operatorsOnMain(l))
+	handlers := map[*port]http.Handler{l.main: main, l.admin: admin, l.metrics: s.MetricsHandler(local)}
+	for _, p := range append(l.further(), l.main) {
+		options := options
+		if options.TLS = p.tls; p != l.main {
+			options = httpserver.Options{Connections: furtherConnections, Idle: options.Idle, TLS: p.tls}
+		}
 		all.Go(func() error {
-			if err := httpserver.Serve(both, l.admin, admin, s.log, adminOptions); err != nil {
-				return fmt.Errorf("admin listener: %w", err)
+			if err := httpserver.Serve(both, p, s.Wrap(handlers[p]), s.log, options); err != nil {
+				return fmt.Errorf("%s listener: %w", p.name, err)
 			}
 			return nil
 		})

@@ -162,8 +162,7 @@ func (s *server) prepare(ctx context.Context, locks *ServeLocks) error {
 // serveRequests creates the demo if requested, and serves the requests of the
 // listeners until ctx ends.
 func (s *server) serveRequests(ctx context.Context, l *listeners) error {
-	local := config.LocalURL(l.main.Addr(), l.mainTLS != nil)
-	baseURL, storageURL := s.Settings.Addresses(local)
+	baseURL, storageURL := s.Settings.Addresses(l.main.url())
 	if s.Flags.Demo {
 		created, err := s.showDemo(ctx, baseURL)
 		if err != nil {
@@ -181,8 +180,7 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	s.announce(l, baseURL, storageURL, options.Connections)
 	defer s.startJobs()()
 	defer s.startMonitor().close()
-	main, admin := s.Handlers(local, s.operatorsOnMain(l))
-	return s.serveAll(ctx, l, s.Wrap(main), s.Wrap(admin), options)
+	return s.serveAll(ctx, l, options)
 }
 
 // MaxOpenFiles returns how many files the process may open, 0 if that is not known.

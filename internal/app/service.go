@@ -133,6 +133,12 @@ func (s *Service) Handlers(local string, operatorsOnMain bool) (main, admin http
 	return web.StrictTransport(main, func(r *http.Request) bool { return https || byHeader(r) }), web.StrictTransport(admin, byHeader)
 }
 
+// MetricsHandler returns the handler of the port for metrics alone, and for probes. local is
+// the URL of the main port.
+func (s *Service) MetricsHandler(local string) http.Handler {
+	return s.handler(web.NewRouter(s.routerConfig(local), s.health.Routes(s.Metrics)))
+}
+
 // localOnly returns a handler that serves requests of this machine with local, and those
 // that a proxy has passed on with public. It is for a proxy that no setting names.
 func localOnly(local, public http.Handler) http.Handler {

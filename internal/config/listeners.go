@@ -67,17 +67,22 @@ func (s Serve) checkTLS() error {
 	return err
 }
 
-// checkAdminListen checks the address of the admin listener, which must not overlap
-// with that of the main one.
-func checkAdminListen(admin, listen string) string {
-	if admin == "" {
+// listenFlag is a flag with a listening address.
+type listenFlag struct{ name, address string }
+
+// checkFurtherListen checks the address of a listener beside the main one, which must not
+// overlap with those of others.
+func checkFurtherListen(address string, others ...listenFlag) string {
+	if address == "" {
 		return ""
 	}
-	if problem := CheckListen(admin); problem != "" {
+	if problem := CheckListen(address); problem != "" {
 		return problem
 	}
-	if overlap(admin, listen) {
-		return "overlaps with --listen " + listen + ": choose another port"
+	for _, other := range others {
+		if overlap(address, other.address) {
+			return "overlaps with --" + other.name + " " + other.address + ": choose another port"
+		}
 	}
 	return ""
 }

@@ -26,7 +26,8 @@ const (
 type Serve struct {
 	Listen               string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 selects a free port, which is printed."`
 	AdminListen          string `name:"admin-listen" placeholder:"HOST:PORT" help:"Address for /metrics, /operator, the details of /readyz and /debug/pprof. Empty: /metrics and /operator are on --listen if only this machine can reach it: it is a loopback address, and neither --trusted-proxies nor --base-url says that a proxy is in front."`
-	TLSCert              string `name:"tls-cert" placeholder:"FILE" help:"Certificate in PEM form, followed by those of its issuers, for HTTPS. It is read again when it changes, and also used for --admin-listen, unless that is a loopback address."`
+	MetricsListen        string `name:"metrics-listen" placeholder:"HOST:PORT" help:"Another address for /metrics, beside /healthz and /readyz, for monitoring that must not reach what else is on --admin-listen. Empty: none."`
+	TLSCert              string `name:"tls-cert" placeholder:"FILE" help:"Certificate in PEM form, followed by those of its issuers, for HTTPS. It is read again when it changes, and also used for --admin-listen and --metrics-listen, unless that is a loopback address."`
 	TLSKey               string `name:"tls-key" placeholder:"FILE" help:"Private key of --tls-cert in PEM form."`
 	TrustedProxies       string `name:"trusted-proxies" placeholder:"CIDR,..." help:"Networks of the proxies whose headers X-Forwarded-For, X-Forwarded-Proto and Forwarded name the client's address, and say whether it uses https."`
 	RateLimit            string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many; at most 10000. 0: no limit, also none for requests in flight and failed sign-ins."`
@@ -72,7 +73,9 @@ func (s Serve) Check() error {
 		drain = "must be a duration from 0s to 1h, such as 5s"
 	}
 	_, proxies := parseNetworks(s.TrustedProxies)
-	return errors.Join(Invalid("listen", listen), Invalid("admin-listen", checkAdminListen(s.AdminListen, s.Listen)), s.checkTLS(),
+	return errors.Join(Invalid("listen", listen), s.checkTLS(),
+		Invalid("admin-listen", checkFurtherListen(s.AdminListen, listenFlag{"listen", s.Listen})),
+		Invalid("metrics-listen", checkFurtherListen(s.MetricsListen, listenFlag{"listen", s.Listen}, listenFlag{"admin-listen", s.AdminListen})),
 		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge), Invalid("retain", retain),
 		Invalid("max-connections", connections), Invalid("idle-timeout", idle), Invalid("drain", drain),
 		Invalid("log-format", oneOf(s.LogFormat, LogJSON, LogText)))

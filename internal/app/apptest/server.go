@@ -114,12 +114,14 @@ func (s *Server) Stop(t testing.TB) {
 func (s *Server) Stdout() string { return s.stdout.String() }
 
 // AdminURL returns the address of the admin listener, if the server has one.
-func (s *Server) AdminURL() string {
-	line, _, _ := strings.Cut(s.Stdout(), "\n")
-	url, found := strings.CutPrefix(line, "The admin listener is ")
-	if !found {
-		return ""
-	}
+func (s *Server) AdminURL() string { return s.listener("admin") }
+
+// MetricsURL returns the address of the listener for metrics, if the server has one.
+func (s *Server) MetricsURL() string { return s.listener("metrics") }
+
+func (s *Server) listener(name string) string {
+	_, rest, _ := strings.Cut(s.Stdout(), "The "+name+" listener is ")
+	url, _, _ := strings.Cut(rest, "\n")
 	return url
 }
 

@@ -154,6 +154,8 @@ func TestAdminListen(t *testing.T) {
 		{"a local URL", []string{"--base-url=http://localhost:8080/"}, true, nil, []string{hint}},
 		{"a public URL and admin", []string{"--base-url=https://orders.example.com", "--admin-listen=127.0.0.1:0"}, false, nil, []string{hint}},
 		{"admin", []string{"--admin-listen=127.0.0.1:0"}, false, nil, []string{hint, unencrypted}},
+		{"metrics", []string{"--listen=0.0.0.0:0", "--metrics-listen=127.0.0.1:0"}, false, []string{"the operator interface is not served"}, []string{hint}},
+		{"admin and metrics", []string{"--admin-listen=127.0.0.1:0", "--metrics-listen=0.0.0.0:0"}, false, []string{unencrypted}, []string{hint}},
 		{"admin for others", []string{"--admin-listen=0.0.0.0:0"}, false, []string{unencrypted}, []string{hint}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -178,6 +180,11 @@ func TestAdminListen(t *testing.T) {
 			}
 			if admin := s.AdminURL(); admin != "" {
 				checkAdmin(t, admin, token)
+			}
+			if (s.MetricsURL() != "") != strings.Contains(strings.Join(test.flags, " "), "metrics-listen") {
+				t.Errorf("standard output is %q", s.Stdout())
+			} else if s.MetricsURL() != "" {
+				checkMetrics(t, s.MetricsURL(), token)
 			}
 			for _, text := range test.logged {
 				if !strings.Contains(s.Log(), text) {
@@ -205,6 +212,18 @@ func checkAdmin(t *testing.T, address, token string) {
 	}
 	testenv.Send(t, "", "GET", address+"/readyz", "").Want(t, "admin /readyz", 200, `{"status":"ready","checks":{"server":"ok","database":"ok","storage":"ok"}}`)
 	testenv.Send(t, "", "GET", address+"/operator/merchants", "").WantStatus(t, 401)
+}
+
+// checkMetrics checks that the listener for metrics serves them and the probes, and nothing else.
+func checkMetrics(t *testing.T, address, token string) {
+	t.Helper()
+	for path, want := range map[string]int{
+		"/healthz": 200, "/metrics": 200, "/": 404, "/operator/merchants": 404, "/console/operator": 404, "/docs": 404,
+		"/debug/pprof/": 404, "/v2/orders": 404, "/openapi/operator.json": 404,
+	} {
+		testenv.Send(t, token, "GET", address+path, "").WantStatus(t, want)
+	}
+	testenv.Send(t, "", "GET", address+"/readyz", "").Want(t, "metrics /readyz", 200, `{"status":"ready"}`)
 }
 
 // TestAdminListenTLS checks that the admin listener uses TLS, unless only this
@@ -247,6 +266,7 @@ func TestServeRefusesListeners(t *testing.T) {
 		"another key":       {[]string{"--tls-cert", one.Cert, "--tls-key", other.Key}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): must be a file with the private key of the certificate in " + one.Cert + ", in PEM form: " + other.Key + ": private key does not match public key"},
 		"text for a key":    {[]string{"--tls-cert", one.Cert, "--tls-key", text}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): must be a file with the private key of"},
 		"the same port":     {[]string{"--listen=127.0.0.1:18", "--admin-listen=127.0.0.1:18"}, "--admin-listen (MERCHANT_ORDERS_ADMIN_LISTEN): overlaps with --listen 127.0.0.1:18: choose another port"},
+		"the same metrics":  {[]string{"--admin-listen=127.0.0.1:18", "--metrics-listen=127.0.0.1:18"}, "--metrics-listen (MERCHANT_ORDERS_METRICS_LISTEN): overlaps with --admin-listen 127.0.0.1:18: choose another port"},
 		"no port":           {[]string{"--admin-listen=127.0.0.1"}, "--admin-listen (MERCHANT_ORDERS_ADMIN_LISTEN): must be host:port with a port"},
 		"not bindable":      {[]string{"--admin-listen=192.0.2.1:8081"}, "--admin-listen (MERCHANT_ORDERS_ADMIN_LISTEN): cannot listen on 192.0.2.1:8081: "},
 		"no network":        {[]string{"--trusted-proxies=10.0.0.0/8,proxy"}, "--trusted-proxies (MERCHANT_ORDERS_TRUSTED_PROXIES): must be networks or addresses, separated by commas, such as"},
