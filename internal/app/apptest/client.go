@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -38,12 +39,11 @@ func NewClientOver(t testing.TB, base, token string, transport *http.Transport) 
 	return Client{Base: base, Token: token, HTTP: &http.Client{Transport: openapitest.CheckTransport(t, transport), Timeout: testenv.WaitTimeout}}
 }
 
-// With returns the client with one more header.
+// With returns the client with a header more, or with another value of it.
 func (c Client) With(name, value string) Client {
-	header := map[string]string{name: value}
-	for name, value := range c.Header {
-		header[name] = value
-	}
+	header := map[string]string{}
+	maps.Copy(header, c.Header)
+	header[name] = value
 	c.Header = header
 	return c
 }
