@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"merchantorders/internal/testenv"
@@ -120,8 +121,24 @@ type goPackage struct {
 	Deps       []string
 }
 
-// listed returns all packages of the module and their dependencies, by path.
+// all are all packages of the module and their dependencies, by path.
+var all struct {
+	sync.Once
+	packages map[string]goPackage
+}
+
+// listed returns all packages.
 func listed(t *testing.T) map[string]goPackage {
+	t.Helper()
+	all.Do(func() { all.packages = list(t) })
+	if all.packages == nil {
+		t.Fatal("another test could not list the packages")
+	}
+	return all.packages
+}
+
+// list asks the go command for the packages.
+func list(t *testing.T) map[string]goPackage {
 	t.Helper()
 	// `go test` caches a result until a file changes that the test has opened, and
 	// does not see the files that go list opens.
