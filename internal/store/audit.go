@@ -77,12 +77,10 @@ const (
 // Statements that read entries, each in the order of an index.
 const (
 	// AuditColumns are the columns of an entry, as ScanAudit takes them.
-	AuditColumns    = `merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash`
-	auditColumnsOfA = `a.merchant_id, a.seq, a.at, a.action, a.actor, a.token_id, a.request_id, a.address,
-		a.legacy_id, a.reference, a.subject_id, a.detail, a.hash`
+	AuditColumns = `merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash`
 
 	// The index alone yields the keys first: SQLite would scan the whole chain.
-	selectAuditOfOrder = `SELECT ` + auditColumnsOfA + ` FROM (
+	selectAuditOfOrder = `SELECT ` + AuditColumns + ` FROM (
 			SELECT seq AS n FROM audit WHERE merchant_id = $1 AND legacy_id = $2 AND legacy_id <> 0 AND seq < $3 ORDER BY seq DESC LIMIT $4+0
 		) k CROSS JOIN audit a WHERE a.merchant_id = $1 AND a.seq = k.n ORDER BY a.seq DESC`
 	selectAuditOfMerchant = `SELECT ` + AuditColumns + ` FROM audit
