@@ -84,12 +84,6 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 		Credentials: cookies{s},
 		Routes: []web.Route{
 			web.GetRoute("", web.Authenticated(), s.overview),
-			get("/tokens", order.ScopeTokens, s.tokens),
-			post("/tokens", order.ScopeTokens, s.createToken),
-			get("/tokens/{token}/rotate", order.ScopeTokens, s.askRotation),
-			post("/tokens/{token}/rotate", order.ScopeTokens, s.rotateToken),
-			get("/tokens/{token}/revoke", order.ScopeTokens, s.askRevocation),
-			post("/tokens/{token}/revoke", order.ScopeTokens, s.revokeToken),
 			get("/webhooks", order.ScopeWebhooks, s.webhooks),
 			post("/webhooks", order.ScopeWebhooks, s.addWebhook),
 			get("/webhooks/{webhook}", order.ScopeWebhooks, s.webhook),
@@ -114,6 +108,7 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			web.PublicRoute(http.MethodPost, "/sign-out", s.signOut),
 		},
 	}
+	pages.Routes = append(pages.Routes, s.tokenRoutes(get, post)...)
 	if c.Audience&Merchants != 0 {
 		pages.Routes = append(pages.Routes, web.PublicRoute(http.MethodGet, "/login/{secret}", s.loginLink),
 			web.PublicRoute(http.MethodPost, "/login/{secret}", s.useLoginLink))

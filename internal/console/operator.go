@@ -40,7 +40,7 @@ func (s *site) operatorRoutes() []web.Route {
 	file := func(path string, scope order.Scope, handle web.Handler) web.Route {
 		return web.PostRoute("/operator"+path, web.Operators(scope), handle).AsUpload()
 	}
-	return []web.Route{
+	return append(s.tokenRoutes(get, post),
 		get("", 0, s.operatorHome),
 		get("/imports", 0, s.imports),
 		file("/imports/orders", order.ScopeOrdersIngest, s.importOrders),
@@ -57,12 +57,6 @@ func (s *site) operatorRoutes() []web.Route {
 		post("/orders/{merchant}/{reference}/state", order.ScopeOrdersRead|order.ScopeOrdersTransition, web.FormHandler(s.transition).OfRevision()),
 		form("/orders/{merchant}/{reference}/correct", order.ScopeOrdersRead|order.ScopeOrdersTransition, maxCorrection, web.FormHandler(s.correct).OfRevision()),
 		get("/orders/{merchant}/{reference}/files/{name}", order.ScopeOrdersRead, s.file),
-		get("/tokens", order.ScopeTokens, s.tokens),
-		post("/tokens", order.ScopeTokens, s.createToken),
-		get("/tokens/{token}/rotate", order.ScopeTokens, s.askRotation),
-		post("/tokens/{token}/rotate", order.ScopeTokens, s.rotateToken),
-		get("/tokens/{token}/revoke", order.ScopeTokens, s.askRevocation),
-		post("/tokens/{token}/revoke", order.ScopeTokens, s.revokeToken),
 		get("/webhooks", order.ScopeWebhooks, s.operatorWebhooks),
 		get("/webhooks/{merchant}/{webhook}", order.ScopeWebhooks, s.webhook),
 		post("/webhooks/{merchant}/{webhook}", order.ScopeWebhooks, s.changeWebhook),
@@ -71,7 +65,7 @@ func (s *site) operatorRoutes() []web.Route {
 		web.PostRoute("/operator/customers", web.Operators(order.ScopeCustomerData), s.askErase),
 		post("/customers/erase", order.ScopeCustomerData, s.erase),
 		get("/audit", order.ScopeAudit, s.audit),
-	}
+	)
 }
 
 // sectionOf returns the section of an operator's page, empty for other paths.

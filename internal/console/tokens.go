@@ -46,6 +46,21 @@ func tokensBase(r *web.Request) string {
 	return Prefix + "/tokens"
 }
 
+// tokenRoutes are the pages of the tokens, of a merchant or of operators.
+func (s *site) tokenRoutes(
+	get func(path string, scope order.Scope, handle web.Handler) web.Route,
+	post func(path string, scope order.Scope, handle web.FormHandler) web.Route,
+) []web.Route {
+	return []web.Route{
+		get("/tokens", order.ScopeTokens, s.tokens),
+		post("/tokens", order.ScopeTokens, s.createToken),
+		get("/tokens/{token}/rotate", order.ScopeTokens, s.askRotation),
+		post("/tokens/{token}/rotate", order.ScopeTokens, s.rotateToken),
+		get("/tokens/{token}/revoke", order.ScopeTokens, s.askRevocation),
+		post("/tokens/{token}/revoke", order.ScopeTokens, s.revokeToken),
+	}
+}
+
 // tokens serves GET /tokens and GET /operator/tokens.
 func (s *site) tokens(w http.ResponseWriter, r *web.Request) error {
 	notice := ""
