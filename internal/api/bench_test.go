@@ -11,6 +11,7 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/config"
 	"merchantorders/internal/order"
+	"merchantorders/internal/order/ordertest"
 	"merchantorders/internal/testenv"
 )
 
@@ -42,7 +43,7 @@ func (s benchService) fill(b *testing.B, first, count int) {
 	b.Helper()
 	batch := make([]order.Incoming, count)
 	for i := range batch {
-		o := apitest.Rich()
+		o := ordertest.Rich()
 		o.LegacyID, o.Reference, o.State = int64(first+i), benchReference(first+i), order.Registered
 		o.CreatedAt = o.CreatedAt.Add(-time.Duration((first+i)%benchOrders) * time.Hour)
 		batch[i] = apitest.Incoming(o)

@@ -12,6 +12,7 @@ import (
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/order/ordertest"
 	"merchantorders/internal/testenv"
 )
 
@@ -60,7 +61,7 @@ func (s *service) fill() {
 	s.other = s.NewToken(otherMerchant, order.DefaultScopes)
 	s.operator = s.NewOperatorToken(order.OperatorScopes)
 
-	batch := []order.Incoming{apitest.Incoming(apitest.Rich()), apitest.Incoming(apitest.Minimal())}
+	batch := []order.Incoming{apitest.Incoming(ordertest.Rich()), apitest.Incoming(ordertest.Minimal())}
 	for i := int64(1); i <= 9; i++ {
 		batch = append(batch, apitest.Incoming(registered(apitest.MerchantID, 100+i, fmt.Sprintf("R-%d", i))))
 	}
@@ -69,7 +70,7 @@ func (s *service) fill() {
 
 // registered returns a plain registered order.
 func registered(merchantID, number int64, reference string) order.Order {
-	o := apitest.Minimal()
+	o := ordertest.Minimal()
 	o.MerchantID, o.LegacyID, o.Reference, o.Currency = merchantID, number, reference, "EUR"
 	return o
 }

@@ -91,7 +91,7 @@ func testSearchBesideCorrection(t *testing.T, engine Engine, address string) {
 	corrections := 0
 	correct := func() {
 		corrections++
-		phone := fmt.Sprint("210000", corrections)
+		phone := fmt.Sprint("690000", corrections)
 		testenv.NoError(t, db.InTx(ctx, func(tx order.Tx) error {
 			locked, err := tx.LockOrder(ctx, 1, order.ByReference("R-1"))
 			if err == nil {
@@ -114,7 +114,7 @@ func testSearchBesideCorrection(t *testing.T, engine Engine, address string) {
 			return len(page.Orders), err
 		},
 		"phone": func(db *DB) (int, error) {
-			page, err := db.Search(ctx, order.Search{Phone: "210000", From: order.NoDay, To: order.NoDay, Limit: 10})
+			page, err := db.Search(ctx, order.Search{Phone: "690000", From: order.NoDay, To: order.NoDay, Limit: 10})
 			return len(page.Orders), err
 		},
 		"customer": func(db *DB) (int, error) {

@@ -1,3 +1,4 @@
+// Package apitest compares the views that the versions have of orders with golden files.
 package apitest
 
 import (
@@ -12,8 +13,15 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/order/ordertest"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
+)
+
+// The merchant of the orders.
+const (
+	MerchantID   = ordertest.MerchantID
+	MerchantName = ordertest.MerchantName
 )
 
 // StorageURL is the address of the stored files in golden files.
@@ -39,14 +47,14 @@ func CheckGolden(t *testing.T, name string, view any) {
 // CheckOrders compares the views of single orders with golden files.
 func CheckOrders(t *testing.T, view func(order.Order) any) {
 	t.Helper()
-	withFiles, noLines := Rich(), Minimal()
+	withFiles, noLines := ordertest.Rich(), ordertest.Minimal()
 	withFiles.Invoices = []order.Invoice{
 		{ID: 12, Name: "a.pdf", CreatedAt: time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)},
 		{ID: 15, Name: "τιμή 100% #1?.png", CreatedAt: time.Date(2026, 11, 20, 23, 15, 0, 0, time.FixedZone("", 7200))},
 	}
 	noLines.LineItems = nil
 	for golden, o := range map[string]order.Order{
-		"order-rich.json": withFiles, "order-minimal.json": Minimal(), "order-no-lines.json": noLines,
+		"order-rich.json": withFiles, "order-minimal.json": ordertest.Minimal(), "order-no-lines.json": noLines,
 	} {
 		CheckGolden(t, golden, view(o))
 	}
@@ -63,7 +71,7 @@ func CheckLists(t *testing.T, query string, view func(r *web.Request, page order
 		testenv.NoError(t, err)
 		CheckGolden(t, golden, list)
 	}
-	check("list.json", query, order.Page{Total: 42, Orders: []order.Summary{summary(Rich()), summary(Minimal())}})
+	check("list.json", query, order.Page{Total: 42, Orders: []order.Summary{summary(ordertest.Rich()), summary(ordertest.Minimal())}})
 	check("list-empty.json", "", order.Page{})
 }
 
@@ -93,4 +101,10 @@ func CheckViewVersion(t *testing.T, viewVersion string, digests map[string]strin
 		t.Errorf("the digest of the golden files is %q, and %q is recorded for ViewVersion %s: if a body has changed, "+
 			"raise ViewVersion and record the new digest", got, digests[viewVersion], viewVersion)
 	}
+}
+
+// Incoming returns an order to import. Its digest covers only the reference, which is
+// different in each of these orders.
+func Incoming(o order.Order) order.Incoming {
+	return order.Incoming{Order: o, Digest: sha256.Sum256([]byte(o.Reference))}
 }

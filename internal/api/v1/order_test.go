@@ -6,6 +6,7 @@ import (
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/order/ordertest"
 	"merchantorders/internal/web"
 )
 
@@ -74,7 +75,7 @@ func TestAmountsOfOtherCurrencies(t *testing.T) {
 		{"KWD", "123.450", "123.45"},
 	}
 	for _, test := range tests {
-		o := apitest.Minimal()
+		o := ordertest.Minimal()
 		o.Currency, o.Total, o.Discount = test.currency, 123450, 123450
 		view := newOrderView(o, apitest.StorageURL)
 		if view.Total != test.total || string(view.Discount) != test.discount {

@@ -8,6 +8,7 @@ import (
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/order/ordertest"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
@@ -41,7 +42,7 @@ func TestArticle39Values(t *testing.T) {
 		{nil, "null"}, {true, "true"}, {false, "false"}, {"", `""`}, {"Y", `"Y"`}, {"<ναι>", `"<ναι>"`},
 	}
 	for _, test := range tests {
-		o := apitest.Rich()
+		o := ordertest.Rich()
 		o.InvoiceDetails.Article39Eligible, o.InvoiceDetails.Article39Valid = test.value, test.value
 		recorder := httptest.NewRecorder()
 		testenv.NoError(t, web.WriteJSON(recorder, 200, newSingleView(o, apitest.StorageURL)))

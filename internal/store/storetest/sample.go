@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/order/ordertest"
 )
 
 // incoming is an order on its way in. Its digest is over everything but the
@@ -49,60 +50,23 @@ func numbered(merchantID int64, prefix string, n int) []order.Incoming {
 	return batch
 }
 
-// rich is an order with everything that an order can have.
+// rich is an order with everything that an order can have, among it what encodings
+// break.
 func rich(merchantID int64, reference string) order.Order {
-	return order.Order{
-		MerchantID: merchantID, LegacyID: 915664, Reference: reference, State: order.ReadyForShipment,
-		Currency: "JPY", CountryCode: "GR",
-		CreatedAt: noon, UpdatedAt: noon.Add(time.Hour), ExpiresAt: noon.Add(48 * time.Hour), DispatchUntil: noon.Add(24 * time.Hour),
-		Subtotal: 1<<53 + 1, Discount: 150, Total: 1<<62 + 3,
-		Notes: given("Κουδούνι \"Παπαδόπουλος\"\n<b>&\u2028 \\ 🎁"),
-		Customer: order.Customer{
-			UserID: 222039, Email: "maria@example.com", Phone: given(""),
-			FirstName: "Μαρία", LastName: "O'Hara; DROP TABLE orders", Company: "Άλφα & Υιοί",
-		},
-		Billing: address("b", ""), Shipping: address("s", "residential"),
-		Carrier: order.Carrier{
-			ShipmentIDs: []int64{925746, 1<<53 + 1}, Name: "Courier", Method: "road", DeliveryName: "Next day",
-			DeliveryKey: "courier", TrackingCodes: "A1,B2", Comments: given("leave at the door"),
-			DeliveryToCourierEstimation: given("2026-11-21"), DeliveryToCustomerEstimation: given(""),
-		},
-		PaymentName: "cod",
-		InvoiceDetails: &order.InvoiceDetails{
-			TaxOfficeCode: given("1131"), TaxOfficeName: given("ΦΑΕ Αθηνών"), VATNumber: "000000000",
-			Company: given("Άλφα"), Occupation: given(""), Address: given("Ερμού 1"), PostCode: given("10563"), City: given("Αθήνα"),
-			Article39: given("Y"), Article39Eligible: false, Article39IdentityType: given("ADT"),
-			Article39IdentityNo: given("ΑΒ 123456"), Article39MobilePhone: given("6900000000"),
-			Article39OTP: given("0042"), Article39Valid: "",
-		},
-		LineItems: []order.LineItem{line(2), line(1)},
-	}
+	o := ordertest.Rich()
+	o.MerchantID, o.MerchantName, o.Reference, o.Currency, o.Revision = merchantID, "", reference, "JPY", 0
+	o.Subtotal, o.Total = 1<<53+1, 1<<62+3
+	o.Notes = given("Κουδούνι \"Παπαδόπουλος\"\n<b>&\u2028 \\ 🎁")
+	o.Customer.LastName, o.Customer.Phone = "O'Hara; DROP TABLE orders", given("")
+	o.Carrier.ShipmentIDs[1] = 1<<53 + 1
+	o.InvoiceDetails.Occupation, o.InvoiceDetails.Article39Eligible, o.InvoiceDetails.Article39Valid = given(""), false, ""
+	first := &o.LineItems[0]
+	first.ProductCode, first.MerchantEAN, first.MasterProductCode = "code", "merchant's EAN", "master code"
+	first.UnitPrice, first.Quantity, first.PickupDate = 1391, 3, -1
+	return o
 }
 
 func given(text string) *string { return &text }
-
-// address has a different text in each field.
-func address(prefix, kind string) order.Address {
-	return order.Address{
-		FirstName: prefix + "1", LastName: prefix + "2", Street: prefix + "3", StreetNumber: prefix + "4",
-		Address2: prefix + "5", City: prefix + "6", Region: prefix + "7", RegionCode: prefix + "8",
-		Country: prefix + "9", CountryCode: prefix + "10", PostCode: prefix + "11", Phone: prefix + "12", Type: kind,
-	}
-}
-
-// line has a different value in each field.
-func line(id int64) order.LineItem {
-	prefix := fmt.Sprintf("line %d ", id)
-	return order.LineItem{
-		ID: id, ProductID: prefix + "a", ProductCode: prefix + "b", SKU: prefix + "c", MerchantSKU: prefix + "d",
-		MerchantEAN: prefix + "e", ProductName: prefix + "f", ProductStatus: prefix + "g", MasterProductCode: prefix + "h",
-		ProductURL: "https://shop.example/p?a=1&b=<2>", EAN: given(prefix + "i"),
-		UnitPrice: 10 + id, OriginalUnitPrice: 20 + id, BasePrice: 30 + id, TotalPrice: 40 + id, Quantity: 50 + id,
-		Article39Status: "0", Article39Valid: true, GiftWrap: true,
-		ExtendedAttributes: json.RawMessage(`[{"b":1.50,"a":"<\u0041&>"},null,12345678901234567890]`),
-		PickupDate:         -1, DeliveryDate: 20777,
-	}
-}
 
 // asRead is an order as it comes back: with what the database adds.
 func asRead(o order.Order, number int64, merchantName string) order.Order {

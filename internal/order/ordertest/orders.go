@@ -1,10 +1,8 @@
-// Package apitest has orders for the tests of the versions: one with every field, one
-// with the required fields only. A version compares its views of them with its golden
-// files.
-package apitest
+// Package ordertest has orders for tests: one with every field, one with the required
+// fields only.
+package ordertest
 
 import (
-	"crypto/sha256"
 	"time"
 
 	"merchantorders/internal/order"
@@ -18,7 +16,7 @@ const (
 
 func text(s string) *string { return &s }
 
-// Rich returns an order with every field, without invoice files. Its texts have
+// Rich returns an order with every field, about 2 KB, without invoice files. Its texts have
 // characters that JSON encoders escape or break.
 func Rich() order.Order {
 	billing := order.Address{
@@ -113,10 +111,4 @@ func Minimal() order.Order {
 		}},
 		Revision: 1,
 	}
-}
-
-// Incoming returns an order to import. Its digest covers only the reference, which is
-// different in each of these orders.
-func Incoming(o order.Order) order.Incoming {
-	return order.Incoming{Order: o, Digest: sha256.Sum256([]byte(o.Reference))}
 }
