@@ -7,6 +7,7 @@ package docs
 
 import (
 	"embed"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -14,19 +15,22 @@ import (
 //go:embed guide/*.md interface.md decisions.md orders-in.md operator.md merchants-and-tokens.md
 var files embed.FS
 
-// shown lists the documents in reading order.
-var shown = []string{
+// forMerchants lists documents in reading order, forOperators those that only operators
+// need.
+var forMerchants = []string{
 	"guide/token.md", "guide/first-call.md", "guide/paging.md", "guide/changes.md", "guide/webhooks.md", "guide/accepting.md", "guide/retries.md",
 	"guide/invoices.md", "guide/errors.md", "guide/limits.md", "guide/client.md", "guide/sandbox.md", "guide/before-go-live.md", "guide/from-v1-to-v2.md", "guide/compatibility.md",
 	"interface.md", "decisions.md",
-	"operator.md", "merchants-and-tokens.md", "orders-in.md",
 }
+
+var forOperators = []string{"operator.md", "merchants-and-tokens.md", "orders-in.md"}
 
 // Page is one document.
 type Page struct {
-	Path     string // relative to the folder docs: "guide/errors.md"
-	Title    string // its first heading
-	Markdown []byte
+	Path      string // relative to the folder docs: "guide/errors.md"
+	Title     string // its first heading
+	Markdown  []byte
+	Operators bool // only operators need it
 }
 
 // Name returns the last part of the path of the page's URL, such as "errors".
@@ -46,8 +50,8 @@ func Pages() []Page { return loaded() }
 // loaded panics if a document in the list is missing or does not begin with a
 // title, which tests rule out.
 var loaded = sync.OnceValue(func() []Page {
-	pages := make([]Page, 0, len(shown))
-	for _, path := range shown {
+	var pages []Page
+	for i, path := range slices.Concat(forMerchants, forOperators) {
 		text, err := files.ReadFile(path)
 		if err != nil {
 			panic(err)
@@ -57,7 +61,7 @@ var loaded = sync.OnceValue(func() []Page {
 		if !ok {
 			panic(path + ": the first line is not a heading of level 1")
 		}
-		pages = append(pages, Page{Path: path, Title: title, Markdown: text})
+		pages = append(pages, Page{Path: path, Title: title, Markdown: text, Operators: i >= len(forMerchants)})
 	}
 	return pages
 })

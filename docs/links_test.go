@@ -45,6 +45,24 @@ func documents(t *testing.T, root fs.FS) []string {
 	return files
 }
 
+// TestGuideLinks checks that merchants find every rule in the guide: no page of it links to
+// a document for operators or to the decisions.
+func TestGuideLinks(t *testing.T) {
+	t.Parallel()
+	root := os.DirFS("..")
+	for _, file := range documents(t, root) {
+		if !strings.HasPrefix(file, "docs/guide/") {
+			continue
+		}
+		for _, match := range linkForm.FindAllStringSubmatch(strings.Join(proseOf(t, root, file), "\n"), -1) {
+			target, _, _ := strings.Cut(match[1], "#")
+			if strings.HasPrefix(target, "../") && target != "../interface.md" && target != "../../openapi/v1.yaml" && target != "../../openapi/v2.yaml" {
+				t.Errorf("%s links to %s", file, target)
+			}
+		}
+	}
+}
+
 func TestBrokenLinks(t *testing.T) {
 	t.Parallel()
 	page := "# Top\n\n## 2.1 What's new, in v2?\n\n## Again\n\n## Again\n\n```sh\n# no heading\n```\n"

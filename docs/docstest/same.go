@@ -18,13 +18,12 @@ func Same(t testing.TB, what string, code, document []string) {
 	}
 }
 
-// SameErrors fails the test if the tables below a heading of the guide's page of
-// errors do not list exactly the errors of the code, each with its cause and what to
-// do. An error is the text of its cells up to there, such as "404 not_found ...".
-func SameErrors(t testing.TB, heading string, code []string) {
+// SameErrors fails the test if the tables below a heading of a document do not list
+// exactly the errors of the code, each with its cause and what to do. An error is the text of its cells up to there, such as "404 not_found ...".
+func SameErrors(t testing.TB, file, heading string, code []string) {
 	t.Helper()
 	var document []string
-	for _, row := range Rows(t, "guide/errors.md", heading) {
+	for _, row := range Rows(t, file, heading) {
 		shown, advice := row[:len(row)-2], row[len(row)-2:]
 		if slices.Contains(advice, "") {
 			t.Errorf("%s has no cause or no advice", strings.Join(shown, " "))

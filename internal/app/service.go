@@ -191,7 +191,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 		Services: s.Services, Tokens: s.Tokens, Log: s.Log, Webhooks: webhooks, Sessions: s.Sessions, BaseURL: baseURL,
 		OrderView: func(o order.Order) any { return v2.NewOrderView(o, storageURL) }, EventViews: v2.NewEventViews,
 	}.Routes()
-	pages := docpages.PageRoutes(baseURL)
+	merchantPages, allPages := docpages.PageRoutes(baseURL, false), docpages.PageRoutes(baseURL, true)
 	shared := []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{
@@ -199,7 +199,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 			Tokens: s.Tokens, Log: s.Log, Sandbox: s.sandbox(),
 		}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),
-		docpages.DocumentRoutes(s.Settings.BaseURL), pages,
+		docpages.DocumentRoutes(s.Settings.BaseURL),
 	}
 	people := console.Console{
 		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
@@ -209,14 +209,16 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 	operatorPages, operatorSignIn := people.Routes()
 	adminRoot := s.health.DetailedRoutes(s.Metrics)
 	adminRoot.Routes = append(adminRoot.Routes, operatorSignIn...)
-	admin = []web.RouteGroup{operators, docpages.DocumentRoutes(""), pages, operatorPages, httpserver.ProfileRoutes(), adminRoot}
+	admin = []web.RouteGroup{operators, docpages.DocumentRoutes(""), allPages, operatorPages, httpserver.ProfileRoutes(), adminRoot}
 	return func(audience console.Audience) []web.RouteGroup {
 		staff := people
 		staff.BaseURL, staff.Audience = baseURL, audience
 		staffPages, signIn := staff.Routes()
 		groups, root := slices.Concat(shared, []web.RouteGroup{staffPages}), s.health.Routes(nil)
 		if audience&console.Operators != 0 {
-			groups, root = append(groups, operators), s.health.Routes(s.Metrics)
+			groups, root = append(groups, operators, allPages), s.health.Routes(s.Metrics)
+		} else {
+			groups = append(groups, merchantPages)
 		}
 		root.Routes = append(root.Routes, signIn...)
 		return append(groups, root)

@@ -30,7 +30,7 @@ func (s *site) html(page docs.Page) template.HTML {
 	source := mermaid.ReplaceAll(page.Markdown, []byte("!["+stateDiagramText+"](states.svg)\n"))
 	tree := markdown.Parser().Parse(text.NewReader(source))
 	rewriter := &linkRewriter{site: s, page: page, pages: make(map[string]string), unlinked: make(map[*ast.Link]ast.Node)}
-	for _, other := range docs.Pages() {
+	for _, other := range s.pages {
 		rewriter.pages[other.Path] = s.root + "/docs/guide/" + other.Name()
 	}
 	// The rewriter returns no errors, and a buffer takes every byte.

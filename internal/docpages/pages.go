@@ -31,10 +31,20 @@ const (
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-// PageRoutes returns the routes of the pages of a service. They are made at the
-// first request.
-func PageRoutes(baseURL string) web.RouteGroup {
+// PageRoutes returns the routes of the pages of a service, with or without those that
+// only operators need. They are made at the first request.
+func PageRoutes(baseURL string, operators bool) web.RouteGroup {
 	s := &site{root: rootOf(baseURL)}
+	for _, page := range docs.Pages() {
+		if operators || !page.Operators {
+			s.pages = append(s.pages, page)
+		}
+	}
+	for _, document := range openapi.Documents() {
+		if operators || strings.HasPrefix(document.Name, "v") { // merchants have v1 and v2
+			s.documents = append(s.documents, document)
+		}
+	}
 	pages := sync.OnceValue(s.contents)
 	return web.RouteGroup{
 		Prefix: "/docs",
@@ -57,7 +67,9 @@ func rootOf(baseURL string) string {
 
 // site renders the pages for one URL of the service.
 type site struct {
-	root string // prefix of every link
+	root      string // prefix of every link
+	pages     []docs.Page
+	documents []openapi.Document
 }
 
 // link is an entry of a table of contents.
@@ -93,12 +105,12 @@ func (s *site) contents() map[string]content {
 		all[path] = newContent("text/html; charset=utf-8", policy, out.Bytes())
 	}
 	add("/docs", "index.html", plainPolicy, s.view("Merchant Orders", ""))
-	for _, page := range docs.Pages() {
+	for _, page := range s.pages {
 		v := s.view(page.Title, page.Name())
 		v.Body = s.html(page)
 		add("/docs/guide/"+page.Name(), "guide.html", plainPolicy, v)
 	}
-	for _, document := range openapi.Documents() {
+	for _, document := range s.documents {
 		v := s.view(document.Title, document.Name)
 		v.Document = document.Name
 		add("/docs/reference/"+document.Name, "reference.html", referencePolicy, v)
@@ -109,18 +121,18 @@ func (s *site) contents() map[string]content {
 // view returns the data of a page. here is the name of the page.
 func (s *site) view(title, here string) view {
 	v := view{Root: s.root, Title: title}
-	for _, page := range docs.Pages() {
+	for _, page := range s.pages {
 		l := link{Address: s.root + "/docs/guide/" + page.Name(), Title: page.Title, Here: page.Name() == here}
 		switch {
+		case page.Operators:
+			v.Operators = append(v.Operators, l)
 		case strings.HasPrefix(page.Path, "guide/"):
 			v.Guide = append(v.Guide, l)
-		case page.Name() == "interface" || page.Name() == "decisions":
-			v.Published = append(v.Published, l)
 		default:
-			v.Operators = append(v.Operators, l)
+			v.Published = append(v.Published, l)
 		}
 	}
-	for _, document := range openapi.Documents() {
+	for _, document := range s.documents {
 		v.References = append(v.References, link{
 			Address: s.root + "/docs/reference/" + document.Name, Title: document.Title, Short: document.Name,
 			Text: s.root + "/openapi/" + document.Name, Here: document.Name == here,

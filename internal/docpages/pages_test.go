@@ -17,11 +17,18 @@ import (
 // below is the path below which a proxy serves the service in these tests.
 const below = "/shop"
 
-// start starts a service behind such a proxy, and returns the address of the proxy.
-func start(t *testing.T) (url string) {
+// start starts a service behind such a proxy, and returns the address of the proxy. Its
+// pages are those of the port of merchants, unless operators are served too.
+func start(t *testing.T, operators bool) (url string) {
 	t.Helper()
 	s := apptest.New(t, apptest.Setup{Settings: config.Config{BaseURL: "https://orders.example.com" + below}})
-	proxy := httptest.NewServer(http.StripPrefix(below, s.Handler))
+	handler := http.StripPrefix(below, s.Handler)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !operators {
+			r.Header.Set("Via", "a proxy")
+		}
+		handler.ServeHTTP(w, r)
+	}))
 	t.Cleanup(proxy.Close)
 	return proxy.URL
 }
@@ -31,15 +38,14 @@ func get(t *testing.T, url string, header ...string) testenv.Response {
 	return testenv.Send(t, "", http.MethodGet, url, "", header...)
 }
 
-// paths are the paths of all pages.
-func paths(t *testing.T) []string {
-	t.Helper()
-	all := []string{below + "/docs"}
+// paths are the paths of all pages, and whether merchants have them.
+func paths() map[string]bool {
+	all := map[string]bool{below + "/docs": true}
 	for _, page := range docs.Pages() {
-		all = append(all, below+"/docs/guide/"+page.Name())
+		all[below+"/docs/guide/"+page.Name()] = !page.Operators
 	}
 	for _, document := range openapi.Documents() {
-		all = append(all, below+"/docs/reference/"+document.Name)
+		all[below+"/docs/reference/"+document.Name] = document.Name == "v1" || document.Name == "v2"
 	}
 	return all
 }
@@ -51,42 +57,54 @@ var (
 )
 
 // TestPages checks for every page that it is served, that its headers forbid frames,
-// that it has nothing inline, and that every link leads to a page of the service.
+// that it has nothing inline, and that every link leads to a page of the same port. The
+// port of merchants has no pages for operators.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	server := start(t)
-	for _, address := range paths(t) {
+	everything, merchants := start(t, true), start(t, false)
+	for address, forMerchants := range paths() {
 		t.Run(address, func(t *testing.T) {
 			t.Parallel()
-			page := get(t, server+address)
-			if page.Status != 200 || page.Header.Get("Content-Type") != "text/html; charset=utf-8" {
-				t.Fatalf("status %d, %s", page.Status, page.Header.Get("Content-Type"))
-			}
-			policy := page.Header.Get("Content-Security-Policy")
-			if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "script-src 'self' 'unsafe") {
-				t.Errorf("policy %q", policy)
-			}
-			if link := fileLink.FindString(page.Body); link != "" {
-				t.Errorf("a link reads as the name of a file: %s", link)
-			}
-			if scripts := strings.Contains(policy, "script-src"); scripts != strings.Contains(address, "/reference/") {
-				t.Errorf("scripts are allowed: %t", scripts)
-			}
-			for header, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"} {
-				if got := page.Header.Get(header); got != want {
-					t.Errorf("%s is %q", header, got)
-				}
-			}
-			if found := inlineForm.FindString(page.Body); found != "" {
-				t.Errorf("the page has something inline: %q", found)
-			}
-			if !strings.Contains(page.Body, `<meta name="viewport" content="width=device-width, initial-scale=1">`) || !strings.Contains(page.Body, "<title>") {
-				t.Error("the page has no viewport or no title")
-			}
-			for _, link := range linkForm.FindAllStringSubmatch(page.Body, -1) {
-				follow(t, server, address, link[1])
+			checkPage(t, everything, address)
+			if forMerchants {
+				checkPage(t, merchants, address)
+			} else {
+				get(t, merchants+address).WantStatus(t, 404)
 			}
 		})
+	}
+}
+
+// checkPage checks a page of a server, and requests what it links to.
+func checkPage(t *testing.T, server, address string) {
+	t.Helper()
+	page := get(t, server+address)
+	if page.Status != 200 || page.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+		t.Fatalf("status %d, %s", page.Status, page.Header.Get("Content-Type"))
+	}
+	policy := page.Header.Get("Content-Security-Policy")
+	if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "script-src 'self' 'unsafe") {
+		t.Errorf("policy %q", policy)
+	}
+	if link := fileLink.FindString(page.Body); link != "" {
+		t.Errorf("a link reads as the name of a file: %s", link)
+	}
+	if scripts := strings.Contains(policy, "script-src"); scripts != strings.Contains(address, "/reference/") {
+		t.Errorf("scripts are allowed: %t", scripts)
+	}
+	for header, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"} {
+		if got := page.Header.Get(header); got != want {
+			t.Errorf("%s is %q", header, got)
+		}
+	}
+	if found := inlineForm.FindString(page.Body); found != "" {
+		t.Errorf("the page has something inline: %q", found)
+	}
+	if !strings.Contains(page.Body, `<meta name="viewport" content="width=device-width, initial-scale=1">`) || !strings.Contains(page.Body, "<title>") {
+		t.Error("the page has no viewport or no title")
+	}
+	for _, link := range linkForm.FindAllStringSubmatch(page.Body, -1) {
+		follow(t, server, address, link[1])
 	}
 }
 
@@ -114,7 +132,7 @@ func follow(t *testing.T, server string, from, link string) {
 // alternative, and not its Mermaid source.
 func TestStateDiagram(t *testing.T) {
 	t.Parallel()
-	server := start(t)
+	server := start(t, true)
 	for _, page := range []string{"accepting", "operator"} {
 		body := get(t, server+below+"/docs/guide/"+page).Body
 		if !strings.Contains(body, `<img src="`+below+`/docs/assets/states.svg" alt="The states`) {
@@ -129,7 +147,7 @@ func TestStateDiagram(t *testing.T) {
 // TestNotFound requests paths without a page.
 func TestNotFound(t *testing.T) {
 	t.Parallel()
-	server := start(t)
+	server := start(t, true)
 	for _, path := range []string{"/docs/guide", "/docs/guide/nothing", "/docs/reference/v3", "/docs/assets/pages.html", "/docs/assets/..%2Fpages.css", "/docs/nothing", "/openapi", "/openapi/v1", "/openapi/v3.yaml"} {
 		if got := get(t, server+below+path); got.Status != 404 || got.Body != `{"message":"Not Found"}` {
 			t.Errorf("%s: status %d: %.100s", path, got.Status, got.Body)
@@ -140,7 +158,7 @@ func TestNotFound(t *testing.T) {
 // TestNotModified requests what the client already has.
 func TestNotModified(t *testing.T) {
 	t.Parallel()
-	server := start(t)
+	server := start(t, true)
 	for _, path := range []string{"/docs", "/docs/guide/errors", "/docs/assets/pages.css", "/docs/assets/swagger-ui.css", "/openapi/v2.json"} {
 		first := get(t, server+below+path)
 		tag := first.Header.Get("ETag")
@@ -156,7 +174,7 @@ func TestNotModified(t *testing.T) {
 // TestDocumentsAreServed compares the served documents with the files.
 func TestDocumentsAreServed(t *testing.T) {
 	t.Parallel()
-	server := start(t)
+	server := start(t, true)
 	for _, document := range openapi.Documents() {
 		document = document.WithServer("https://orders.example.com" + below)
 		for form, want := range map[string]struct{ text, mediaType string }{

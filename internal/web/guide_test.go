@@ -28,5 +28,5 @@ func TestGuideHasEveryError(t *testing.T) {
 		_, coded := web.EncodeCoded(r, err)
 		want = append(want, strconv.Itoa(status)+" "+flat.(web.MessageBody).Message+" "+coded.(web.CodedBody).Error.Code)
 	}
-	docstest.SameErrors(t, "Everywhere", want)
+	docstest.SameErrors(t, "guide/errors.md", "Everywhere", want)
 }

@@ -14,5 +14,5 @@ func TestGuideHasEveryError(t *testing.T) {
 	for _, refusal := range refusals {
 		want = append(want, strconv.Itoa(refusal.Status)+" "+refusal.Message)
 	}
-	docstest.SameErrors(t, "Invoice files", want)
+	docstest.SameErrors(t, "guide/errors.md", "Invoice files", want)
 }

@@ -11,7 +11,7 @@ import (
 	"merchantorders/internal/web"
 )
 
-// TestGuideHasEveryError compares the guide's page of errors with the refusals.
+// TestGuideHasEveryError compares the table of the page with the refusals.
 func TestGuideHasEveryError(t *testing.T) {
 	t.Parallel()
 	// These messages name a field.
@@ -21,7 +21,7 @@ func TestGuideHasEveryError(t *testing.T) {
 	for _, refusal := range refusals {
 		want = append(want, strconv.Itoa(refusal.Status)+" "+refusal.Code+" "+refusal.Message)
 	}
-	docstest.SameErrors(t, "The operator's side", want)
+	docstest.SameErrors(t, "operator.md", "Errors", want)
 }
 
 func named(t *testing.T, err error) string {

@@ -14,5 +14,5 @@ func TestGuideHasEveryError(t *testing.T) {
 	for _, row := range Refusals {
 		want = append(want, strconv.Itoa(row.Status)+" "+row.Code+" "+row.Message)
 	}
-	docstest.SameErrors(t, "Tokens", want)
+	docstest.SameErrors(t, "guide/errors.md", "Tokens", want)
 }

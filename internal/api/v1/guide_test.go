@@ -16,7 +16,7 @@ func TestGuideHasEveryError(t *testing.T) {
 	for _, refusal := range refusals {
 		want = append(want, strconv.Itoa(refusal.Status)+" "+refusal.Message)
 	}
-	docstest.SameErrors(t, "Orders, version 1", want)
+	docstest.SameErrors(t, "guide/errors.md", "Orders, version 1", want)
 }
 
 // TestGuideHasEveryField compares the page on moving to version 2 with the

@@ -20,7 +20,7 @@ func TestGuideHasEveryError(t *testing.T) {
 		}
 		want = append(want, "400 "+codes+" "+refusal.message)
 	}
-	docstest.SameErrors(t, "Orders, version 2", want)
+	docstest.SameErrors(t, "guide/errors.md", "Orders, version 2", want)
 }
 
 // TestGuideHasEveryField compares the page on moving to this version with its

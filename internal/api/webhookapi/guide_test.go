@@ -14,5 +14,5 @@ func TestGuideHasEveryError(t *testing.T) {
 	for _, r := range Refusals {
 		want = append(want, strconv.Itoa(r.Status)+" "+r.Code+" "+r.Message)
 	}
-	docstest.SameErrors(t, "Webhooks", want)
+	docstest.SameErrors(t, "guide/errors.md", "Webhooks", want)
 }

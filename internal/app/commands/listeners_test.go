@@ -136,7 +136,7 @@ func TestTLSVersion(t *testing.T) {
 func TestAdminListen(t *testing.T) {
 	t.Parallel()
 	merchant := map[string]int{"/healthz": 200, "/readyz": 200, "/v2/orders": 403, "/docs": 200, "/debug/pprof/": 404}
-	operator := map[string]int{"/operator/merchants": 200, "/metrics": 200, "/console/operator": 303}
+	operator := map[string]int{"/docs/guide/operator": 200, "/operator/merchants": 200, "/metrics": 200, "/console/operator": 303}
 	const hint = "metrics and the operator interface are not served"
 	const unencrypted = "its connections are not encrypted"
 	for _, test := range []struct {
@@ -204,7 +204,7 @@ func TestAdminListen(t *testing.T) {
 func checkAdmin(t *testing.T, address, token string) {
 	t.Helper()
 	for path, want := range map[string]int{
-		"/healthz": 200, "/readyz": 200, "/metrics": 200, "/operator/merchants": 200, "/docs": 200, "/openapi/operator.json": 200,
+		"/healthz": 200, "/readyz": 200, "/metrics": 200, "/operator/merchants": 200, "/docs/guide/token": 200, "/docs/guide/operator": 200, "/openapi/operator.json": 200,
 		"/debug/pprof/": 200, "/debug/pprof/heap": 200, "/debug/pprof/cmdline": 404,
 		"/v2/orders": 404, "/api/orders": 404, "/storage/local/merchant-orders/invoices/a/b.pdf": 404,
 	} {
