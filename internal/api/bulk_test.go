@@ -120,6 +120,8 @@ func TestBulkTransitions(t *testing.T) {
 		`{"merchantId":355,"reference":"R 5","state":"canceled"}`,
 		`{"merchantId":355,"reference":"R-5","state":"canceled","note":"x"}`,
 		`{"merchantId":355,"reference":"R-5","carrier":{"name":5}}`,
+		`{"merchantId":355,"reference":"R-6","state":"canceled","ifMatch":"\"106-99\""}`,
+		`{"merchantId":355,"reference":"R-6","state":"canceled","ifMatch":5}`,
 		`{"merchantId":355,"reference":"R-5","sta`,
 	}, "\n")
 	refused := notCompleted(3)
@@ -134,7 +136,9 @@ func TestBulkTransitions(t *testing.T) {
 		`{"line":12,"status":"invalid","problem":"reference must be the reference of an order"}`,
 		`{"line":13,"status":"invalid","problem":"note is not a known key"}`,
 		`{"line":14,"status":"invalid","problem":"carrier.name: must be text"}`,
-		`{"line":15,"status":"invalid","problem":"the line is not a JSON object with the members of a change"}`,
+		noTag(15, "R-6", "registered"),
+		`{"line":16,"status":"invalid","problem":"ifMatch must be * or a list of entity tags, each in double quotes"}`,
+		`{"line":17,"status":"invalid","problem":"the line is not a JSON object with the members of a change"}`,
 	}
 	done := []string{
 		`{"line":1,"merchantId":355,"reference":"R-1","status":"changed","state":"in-processing"}`,
@@ -143,13 +147,13 @@ func TestBulkTransitions(t *testing.T) {
 		`{"line":4,"merchantId":355,"reference":"R-3","status":"changed","state":"canceled"}`,
 		`{"line":5,"merchantId":355,"reference":"R-4","status":"changed","state":"registered","corrected":["customer.phone"]}`,
 	}
-	s.bulk("/orders/transitions", body, nil, append(append(done, problems...), changeSummary(4, 0, 1, 2, 8, 15))...)
+	s.bulk("/orders/transitions", body, nil, append(append(done, problems...), changeSummary(4, 0, 2, 2, 9, 17))...)
 	again := []string{
 		`{"line":1,"merchantId":355,"reference":"R-1","status":"refused","state":"ready-for-shipment","problem":"An order in the state ready-for-shipment ` +
 			`cannot move to in-processing: it can move to picked-by-courier, canceled.","allowed":["picked-by-courier","canceled"]}`,
 		refused,
 	}
-	s.bulk("/orders/transitions?results=problems", body, nil, append(append(again, problems...), changeSummary(0, 3, 2, 2, 8, 15))...)
+	s.bulk("/orders/transitions?results=problems", body, nil, append(append(again, problems...), changeSummary(0, 3, 3, 2, 9, 17))...)
 	if got := s.state("R-1"); got != order.ReadyForShipment {
 		t.Errorf("R-1 is %s", got)
 	}

@@ -62,7 +62,7 @@ type hostile struct {
 func (h *hostile) try(e openapitest.Example, path, body string) int {
 	h.Helper()
 	before := h.newest()
-	got := h.Send(h.tokenFor(h.T, e), e.Method, path, body)
+	got := h.Send(h.tokenFor(h.T, e), e.Method, path, body, "Content-Type", "application/json")
 	switch {
 	case got.Status >= 500:
 		h.Errorf("%s %.200s %.200q: %d %s", e.Method, path, body, got.Status, got.Body)

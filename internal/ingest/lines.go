@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 
@@ -89,9 +90,28 @@ func Documents(importBatch ImportFunc, caller order.Caller) Lines {
 // Changes are lines with a transition or a correction of an order each. Each line has
 // the idempotency key with its number; empty: there is none.
 func Changes(orders *order.Service, caller order.Caller, key string) Lines {
+	return changeLines(orders, caller, key, parseChange)
+}
+
+// Answers are lines with an answer of the caller's merchant to an order each. A line
+// whose order has the state already is unchanged, so that they can be sent again. Each
+// has the idempotency key with its number; empty: there is none.
+func Answers(orders *order.Service, caller order.Caller, key string) Lines {
+	return changeLines(orders, caller, key, func(text []byte) (order.BatchChange, error) {
+		change, err := parseAnswer(text)
+		change.MerchantID = caller.MerchantID
+		return change, err
+	})
+}
+
+// changeLines are lines with a change of an order each, which parse parses.
+func changeLines(orders *order.Service, caller order.Caller, key string, parse func([]byte) (order.BatchChange, error)) Lines {
 	return newLines(changeStatuses, batches[order.BatchChange]{
 		parse: func(number int, text []byte) (order.BatchChange, error) {
-			change, err := parseChange(text)
+			if len(text) > MaxUpdate {
+				return order.BatchChange{}, errors.New("the line is longer than 1 MiB")
+			}
+			change, err := parse(text)
 			if key != "" {
 				change.Key = order.Key{Text: key, Line: int64(number), Digest: sha256.Sum256(text)}
 			}

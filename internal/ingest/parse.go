@@ -39,12 +39,9 @@ func Parse(text []byte) (order.Incoming, error) {
 	if len(text) > maxValues && values(text) > maxValues {
 		return order.Incoming{}, &DocumentError{Problem: "has more than 50,000 members and elements"}
 	}
-	if jsontext.Value(text).Kind() != '{' {
-		return order.Incoming{}, otherKind(text)
-	}
 	var doc document
-	if err := json.Unmarshal(text, &doc, knownOnly); err != nil {
-		return order.Incoming{}, decodingError(text, err)
+	if err := decode(text, &doc); err != nil {
+		return order.Incoming{}, err
 	}
 	if problem := checkTexts(text); problem != nil {
 		return order.Incoming{}, problem
@@ -56,6 +53,18 @@ func Parse(text []byte) (order.Incoming, error) {
 	}
 	in.Digest = orderpb.Digest(&in.Order, canonicalAttributes)
 	return in, nil
+}
+
+// decode decodes an object. It returns a *DocumentError if the text is no object, or not
+// one with the members of into.
+func decode(text []byte, into any) error {
+	if jsontext.Value(text).Kind() != '{' {
+		return otherKind(text)
+	}
+	if err := json.Unmarshal(text, into, knownOnly); err != nil {
+		return decodingError(text, err)
+	}
+	return nil
 }
 
 // reader converts a decoded document to an order. It continues after a problem

@@ -64,6 +64,9 @@ func newChangeResult(change order.BatchChange, done order.BatchResult) Result {
 	case errors.As(done.Err, &transition):
 		result.Status, result.State, result.Allowed = order.Refused, transition.From.String(), transition.Allowed()
 		result.Problem = TransitionProblem(transition)
+	case errors.Is(done.Err, order.ErrPreconditionFailed):
+		result.Status, result.State = order.Refused, done.State.String()
+		result.Problem = "The order has changed: its entity tag is not ifMatch any more."
 	case errors.Is(done.Err, order.ErrNotFound):
 		result.Status, result.Problem = order.NotFound, fmt.Sprintf("The merchant %d has no such order.", change.MerchantID)
 	case errors.Is(done.Err, order.ErrIdempotencyKeyReused):

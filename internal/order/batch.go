@@ -13,7 +13,9 @@ type BatchChange struct {
 	MerchantID int64
 	Reference  string
 	Update
-	Key Key // with the number of the line; zero: none
+	// IfMatch is that of Options; nil: any version.
+	IfMatch func(LockedOrder) bool
+	Key     Key // with the number of the line; zero: none
 }
 
 // BatchResult is the result of a BatchChange.
@@ -21,9 +23,9 @@ type BatchResult struct {
 	WriteResult
 	// Changed is false if the order had the state and the values already.
 	Changed bool
-	// Err is why the order was not changed: ErrNotFound, ErrInvalidReason,
-	// *TransitionError or ErrIdempotencyKeyReused. Of a change that was made before it is
-	// *ReplayError, and nothing else is set.
+	// Err is why the order was not changed: ErrNotFound, ErrPreconditionFailed,
+	// ErrInvalidReason, *TransitionError or ErrIdempotencyKeyReused. Of a change that was
+	// made before it is *ReplayError, and nothing else is set.
 	Err error
 }
 
@@ -51,7 +53,7 @@ func (s *Service) ChangeOrders(ctx context.Context, caller Caller, batch []Batch
 	for part := range slices.Chunk(sorted, maxBatchTx) {
 		options := make([]Options[BatchResult], len(part))
 		for n, i := range part {
-			options[n] = Options[BatchResult]{Key: batch[i].Key, Record: func(result BatchResult, refusal error) ([]byte, error) {
+			options[n] = Options[BatchResult]{IfMatch: batch[i].IfMatch, Key: batch[i].Key, Record: func(result BatchResult, refusal error) ([]byte, error) {
 				if refusal != nil {
 					return nil, nil
 				}
@@ -59,7 +61,7 @@ func (s *Service) ChangeOrders(ctx context.Context, caller Caller, batch []Batch
 			}}
 		}
 		outcomes, err := ChangeMany(ctx, s.changes, caller, options, func(tx Tx, n int) (BatchResult, error) {
-			return s.changeInBatch(ctx, tx, caller, batch[part[n]])
+			return s.changeInBatch(ctx, tx, caller, batch[part[n]], options[n])
 		}, isRefusal)
 		if err != nil {
 			return nil, err
@@ -73,14 +75,14 @@ func (s *Service) ChangeOrders(ctx context.Context, caller Caller, batch []Batch
 }
 
 // changeInBatch makes a change of a batch in its transaction.
-func (s *Service) changeInBatch(ctx context.Context, tx Tx, caller Caller, change BatchChange) (BatchResult, error) {
+func (s *Service) changeInBatch(ctx context.Context, tx Tx, caller Caller, change BatchChange, options Options[BatchResult]) (BatchResult, error) {
 	id := ByReference(change.Reference)
 	if !id.Valid() {
 		return BatchResult{}, ErrNotFound
 	}
-	locked, err := tx.LockOrder(ctx, change.MerchantID, id)
+	locked, err := options.lock(ctx, tx, change.MerchantID, id)
 	if err != nil {
-		return BatchResult{}, err
+		return BatchResult{WriteResult: WriteResult{LockedOrder: locked}}, err
 	}
 	if !change.Reason.ValidFor(change.To) {
 		return BatchResult{}, ErrInvalidReason
@@ -97,5 +99,6 @@ func (s *Service) changeInBatch(ctx context.Context, tx Tx, caller Caller, chang
 
 // isRefusal reports whether an error concerns one order, which is unchanged.
 func isRefusal(err error) bool {
-	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrInvalidReason) || errors.Is(err, ErrInvalidTransition)
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrPreconditionFailed) || errors.Is(err, ErrInvalidReason) ||
+		errors.Is(err, ErrInvalidTransition)
 }

@@ -166,18 +166,20 @@ func (a Actor) String() string {
 // CanTransition reports whether the actor may move an order from one state to
 // another (spec 3.2, decision 2).
 func (a Actor) CanTransition(from, to State) bool {
-	if !from.Valid() {
-		return false
-	}
+	return from.Valid() && slices.Contains(a.transitions(from), to)
+}
+
+// transitions returns the states to which the actor may move an order from a valid state.
+func (a Actor) transitions(from State) []State {
 	switch a {
 	case ActorMerchant:
-		return slices.Contains(states[from].byMerchant, to)
+		return states[from].byMerchant
 	case ActorOperator:
-		return slices.Contains(states[from].byOperator, to)
+		return states[from].byOperator
 	case ActorSystem:
-		return slices.Contains(states[from].bySystem, to)
+		return states[from].bySystem
 	}
-	return false
+	return nil
 }
 
 // path returns the fewest transitions of the actor that bring an order from one state to

@@ -114,7 +114,7 @@ func (s *Service) Rehearse(ctx context.Context, caller Caller, id Identifier, to
 	return s.write(ctx, caller, caller.MerchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
 		path, ok := marketplace.Actor.path(locked.State, to)
 		if !ok {
-			return WriteResult{}, &TransitionError{From: locked.State, To: to}
+			return WriteResult{}, &TransitionError{From: locked.State, To: to, By: marketplace.Actor}
 		}
 		result := WriteResult{LockedOrder: locked}
 		for _, next := range path {
@@ -137,7 +137,7 @@ func (s *Service) update(ctx context.Context, tx Tx, caller Caller, locked Locke
 		return WriteResult{}, ErrInvalidReason
 	}
 	if (change.To != 0 || change.Correction.Empty()) && !caller.Actor.CanTransition(locked.State, change.To) {
-		return WriteResult{}, &TransitionError{From: locked.State, To: change.To}
+		return WriteResult{}, &TransitionError{From: locked.State, To: change.To, By: caller.Actor}
 	}
 	cause := Cause{By: caller, At: s.Now(), Reason: change.Reason}
 	var corrected []string
@@ -163,22 +163,25 @@ func (s *Service) update(ctx context.Context, tx Tx, caller Caller, locked Locke
 // TransitionError is the ErrInvalidTransition of an order in a state.
 type TransitionError struct {
 	From, To State
+	By       Actor
 }
 
-// Error returns which transitions are allowed. Operators read it.
+// Error returns which transitions are allowed. Clients read it.
 func (e *TransitionError) Error() string {
 	text := "an order in the state " + e.From.String() + " cannot move to " + e.To.String() + ": "
-	allowed := e.Allowed()
-	if len(allowed) == 0 {
-		return text + "the state is final"
+	switch allowed := e.Allowed(); {
+	case len(allowed) > 0:
+		return text + "it can move to " + strings.Join(allowed, ", ")
+	case len(ActorOperator.transitions(e.From)) > 0:
+		return text + "only the marketplace can change it"
 	}
-	return text + "it can move to " + strings.Join(allowed, ", ")
+	return text + "the state is final"
 }
 
-// Allowed returns the names of the states to which the order can move.
+// Allowed returns the names of the states to which the actor can move the order.
 func (e *TransitionError) Allowed() []string {
-	names := make([]string, 0, len(states[e.From].byOperator))
-	for _, s := range states[e.From].byOperator {
+	var names []string
+	for _, s := range e.By.transitions(e.From) {
 		names = append(names, s.String())
 	}
 	return names

@@ -71,6 +71,7 @@ var meanings = []struct {
 	{ErrSuspended, meaning{http.StatusForbidden, "merchant_suspended", suspended, suspended}},
 	{ErrRouteNotFound, meaning{http.StatusNotFound, "not_found", "Nothing is served at this path.", ""}},
 	{strict.ErrInvalidPayload, meaning{http.StatusBadRequest, "invalid_payload", invalidPayload, invalidPayload}},
+	{ErrContentEncoding, meaning{http.StatusUnsupportedMediaType, "unsupported_encoding", "The body must be plain or compressed with gzip.", ""}},
 	{order.ErrInvalidRange, meaning{http.StatusBadRequest, "invalid_params", order.ErrInvalidRange.Error(), invalidParams}},
 	{order.ErrPreconditionFailed, meaning{http.StatusPreconditionFailed, "precondition_failed", changed, changed}},
 	{order.ErrIdempotencyKeyReused, meaning{http.StatusUnprocessableEntity, "idempotency_key_reused", keyReused, keyReused}},

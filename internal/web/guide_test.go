@@ -21,7 +21,7 @@ func TestGuideHasEveryError(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	for _, err := range []error{
 		&strict.ParamError{Name: "page", Problem: "is wrong"}, strict.ErrInvalidPayload, web.ErrUnauthorized, web.ErrForbidden, web.ErrSuspended, web.ErrRouteNotFound,
-		&web.MethodError{}, order.ErrIdempotencyKeyInUse, order.ErrPreconditionFailed, order.ErrIdempotencyKeyReused, &ratelimit.Error{}, &ratelimit.Error{Limit: ratelimit.SignIns},
+		&web.MethodError{}, order.ErrIdempotencyKeyInUse, order.ErrPreconditionFailed, web.ErrContentEncoding, order.ErrIdempotencyKeyReused, &ratelimit.Error{}, &ratelimit.Error{Limit: ratelimit.SignIns},
 		errors.New("a fault"), order.ErrUnavailable,
 	} {
 		status, flat := web.EncodeMessage(r, err)

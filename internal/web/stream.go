@@ -12,6 +12,9 @@ import (
 	"time"
 )
 
+// LinesType is the media type of NDJSON, one JSON value a line.
+const LinesType = "application/x-ndjson"
+
 // streamTimeout is how long the client of a stream may take to send the next bytes, or
 // to take those that are sent to it. Both together may last for any time.
 const streamTimeout = 60 * time.Second
@@ -105,7 +108,7 @@ func (s *Stream) Flush() error {
 	if !s.begun {
 		s.begun = true
 		h := s.w.Header()
-		h.Set("Content-Type", "application/x-ndjson")
+		h.Set("Content-Type", LinesType)
 		h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noStore
 		s.w.WriteHeader(http.StatusOK)
 	}
@@ -119,6 +122,12 @@ func (s *Stream) Flush() error {
 		s.cancel(err)
 	}
 	return err
+}
+
+// WriteJSON sends a response of one value instead of lines.
+func (s *Stream) WriteJSON(value any) error {
+	_ = s.control.SetWriteDeadline(time.Now().Add(s.timeout)) // without a connection there is none
+	return WriteJSON(s.w, http.StatusOK, value)
 }
 
 // close ends a Read that is still running and waits for it: net/http does not allow

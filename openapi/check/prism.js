@@ -100,6 +100,7 @@ await throughPrism('v2', TOKEN, async (call) => {
   await call('getOrder', { orderReference: first })
   await call('acceptOrder', { orderReference: first })
   await call('rejectOrder', { orderReference: second }, { status: 'D', reason: 'damaged' })
+  await call('answerOrders', {}, [{ orderReference: first, answer: 'accept' }])
   const { id } = (await call('uploadInvoice', { orderReference: first }, file)).invoice
   await call('deleteInvoice', { orderReference: first, invoiceId: id })
   const { invoice } = await call('uploadInvoice', { orderReference: first }, file)

@@ -163,8 +163,12 @@ func readOperation(method, path string, top, item node) (*operation, error) {
 		}
 	}
 	o.bodyRequired = at.get("requestBody", "required").isTrue()
-	if o.body, err = at.get("requestBody", "content", "application/json", "schema").schema(); err != nil {
-		return nil, err
+	// Of an operation that also takes lines, each element has a result of its own, so that
+	// a body with a wrong one is accepted.
+	if content := at.get("requestBody", "content"); !content.get("application/x-ndjson").exists() {
+		if o.body, err = content.get("application/json", "schema").schema(); err != nil {
+			return nil, err
+		}
 	}
 	for _, status := range at.get("responses").keys() {
 		code, err := strconv.Atoi(status)

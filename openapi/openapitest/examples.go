@@ -134,6 +134,9 @@ func (o *operation) fill(e *Example, shown, body node) error {
 	if sent == nil {
 		return nil
 	}
+	if e.Header.Get("Content-Type") == "" {
+		e.Header.Set("Content-Type", "application/json")
+	}
 	var err error
 	e.Body, err = json.Marshal(sent)
 	return err

@@ -16,7 +16,7 @@ func TestGuideHasEveryError(t *testing.T) {
 	t.Parallel()
 	// These messages name a field.
 	want := []string{named(t, &ingest.DocumentError{}), named(t, &order.ImportError{ImportResult: order.ImportResult{Status: order.Conflict}})}
-	status, body := encodeError(httptest.NewRequest("POST", "/operator/orders", nil), &order.TransitionError{From: order.Completed, To: order.Canceled})
+	status, body := encodeError(httptest.NewRequest("POST", "/operator/orders", nil), &order.TransitionError{From: order.Completed, To: order.Canceled, By: order.ActorOperator})
 	want = append(want, strconv.Itoa(status)+" "+body.(web.CodedBody).Error.Code+" names the current state and the allowed ones")
 	for _, refusal := range refusals {
 		want = append(want, strconv.Itoa(refusal.Status)+" "+refusal.Code+" "+refusal.Message)

@@ -72,7 +72,6 @@ func (a API) Routes() web.RouteGroup {
 var refusals = web.CodedRefusals{
 	{Err: order.ErrNotFound, Status: http.StatusNotFound, Code: "not_found", Message: "The order was not found."},
 	{Err: order.ErrInvalidReason, Status: http.StatusBadRequest, Code: "invalid_params", Message: ingest.InvalidReason},
-	{Err: web.ErrContentEncoding, Status: http.StatusUnsupportedMediaType, Code: "unsupported_encoding", Message: "The body must be plain or compressed with gzip."},
 	{Err: order.ErrMerchantExists, Status: http.StatusConflict, Code: "conflict", Message: "A merchant with that id has another name."},
 	{Err: order.ErrMerchantNotFound, Status: http.StatusNotFound, Code: "not_found", Message: "The merchant was not found."},
 }

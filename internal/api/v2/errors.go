@@ -52,6 +52,9 @@ func errorEncoder(codes ErrorCodes) web.ErrorEncoder {
 		if status, body, ok := webhookapi.Refusals.Encode(err); ok {
 			return status, body
 		}
+		if status, body, ok := answerRefusals.Encode(err); ok {
+			return status, body
+		}
 		if transition := (*order.TransitionError)(nil); errors.As(err, &transition) { // only in a sandbox
 			err = &strict.ParamError{Name: "state", Problem: "cannot be reached from " + transition.From.String()}
 		}

@@ -2,6 +2,7 @@ package v2
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,6 +22,11 @@ func TestGuideHasEveryError(t *testing.T) {
 		want = append(want, "400 "+codes+" "+refusal.message)
 	}
 	docstest.SameErrors(t, "guide/errors.md", "Orders, version 2", want)
+	want = nil
+	for _, r := range answerRefusals {
+		want = append(want, strconv.Itoa(r.Status)+" "+r.Code+" "+r.Message)
+	}
+	docstest.SameErrors(t, "guide/errors.md", "Many answers", want)
 }
 
 // TestGuideHasEveryField compares the page on moving to this version with its

@@ -57,6 +57,7 @@ func (a API) Routes() web.RouteGroup {
 			web.WriteRoute(http.MethodDelete, "/tokens/{tokenId}", web.Merchants(order.ScopeTokens), a.revokeToken).WithErrors(tokenErrors),
 			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/accept", web.Merchants(order.ScopeOrdersWrite), a.acceptOrder),
 			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/reject", web.Merchants(order.ScopeOrdersWrite), a.rejectOrder),
+			web.StreamRoute("/orders/answers", web.Merchants(order.ScopeOrdersWrite), a.answerOrders),
 			web.UploadRoute("/orders/{orderReference}/invoices", web.Merchants(order.ScopeInvoicesWrite), a.uploadInvoice).WithErrors(invoiceErrors),
 			web.WriteRoute(http.MethodDelete, "/orders/{orderReference}/invoices/{invoiceId}", web.Merchants(order.ScopeInvoicesWrite), a.deleteInvoice).WithErrors(invoiceErrors),
 			web.PostRoute("/orders/{orderReference}/invoices/{invoiceId}/link", web.Merchants(order.ScopeOrdersRead), a.linkInvoice).WithErrors(invoiceErrors),
