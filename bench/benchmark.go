@@ -85,6 +85,7 @@ func (b *benchmark) measure(ctx context.Context, database string) error {
 		{"reading everything else of small and large merchants", i.measureGrowth},
 		{"waiting for events", i.measureWaiting},
 		{"accepting orders", i.measureAccepts},
+		{"accepting many orders at once", i.measureAnswers},
 		{"uploading files", i.measureUploads},
 		{"uploading files concurrently", i.measureConcurrentUploads},
 	}

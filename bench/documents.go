@@ -26,6 +26,7 @@ type merchants struct {
 	b *merchant // has many orders
 	c *merchant // has orders of a single day
 	d *merchant // its orders are accepted
+	e *merchant // its orders are answered in bulk
 }
 
 func newMerchants(o options) merchants {
@@ -34,6 +35,7 @@ func newMerchants(o options) merchants {
 		b: &merchant{name: "B", id: 1002, count: o.large},
 		c: &merchant{name: "C", id: 1003, count: o.oneDay, oneDay: true},
 		d: &merchant{name: "D", id: 1004, count: o.rounds * o.accepts, acceptable: true},
+		e: &merchant{name: "E", id: 1005, count: 2 * o.rounds * o.answers, acceptable: true},
 	}
 	first := 1
 	for _, each := range m.all() {
@@ -43,7 +45,7 @@ func newMerchants(o options) merchants {
 	return m
 }
 
-func (m merchants) all() []*merchant { return []*merchant{m.a, m.b, m.c, m.d} }
+func (m merchants) all() []*merchant { return []*merchant{m.a, m.b, m.c, m.d, m.e} }
 
 // newest is the time of the newest order. The others are of the three years
 // before it, or of the hours of its day.

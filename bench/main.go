@@ -56,6 +56,7 @@ func parseFlags() options {
 	flag.IntVar(&o.requests, "requests", o.requests, "requests of each list for each merchant")
 	flag.IntVar(&o.uploads, "uploads", o.uploads, "concurrent uploads of the largest file")
 	flag.IntVar(&o.accepts, "changes", o.accepts, "accepts, and bare updates, in one round")
+	flag.IntVar(&o.answers, "answers", o.answers, "answers in one request")
 	flag.IntVar(&o.clients, "clients", o.clients, "concurrent connections")
 	flag.StringVar(&o.dir, "dir", o.dir, "working directory, on the disk to measure (default the system's temporary directory)")
 	flag.StringVar(&o.program, "program", o.program, "program to measure (default: built from the module in the parent directory)")

@@ -26,6 +26,7 @@ type options struct {
 	requests  int            // requests of each list for each merchant
 	uploads   int            // concurrent uploads of the largest file
 	accepts   int            // accepts, and bare updates, in one round
+	answers   int            // answers in one request
 	clients   int            // concurrent connections
 	dir       string         // working directory; empty: a temporary one
 	program   string         // path of the program; empty: it is built
@@ -35,7 +36,7 @@ type options struct {
 func defaultOptions() options {
 	return options{
 		databases: []string{sqlite, postgres}, small: 1000, large: 200_000, oneDay: 20_000,
-		rounds: 3, slice: time.Second, requests: 400, uploads: 64, accepts: 8000, clients: 16,
+		rounds: 3, slice: time.Second, requests: 400, uploads: 64, accepts: 8000, answers: 10_000, clients: 16,
 	}
 }
 
@@ -51,8 +52,8 @@ func (o options) check() error {
 		return errors.New("no database: name one or more")
 	case o.small < 100 || o.large < o.small || o.oneDay < o.small:
 		return errors.New("too few orders: merchant A needs 100 or more, the others as many as A or more")
-	case min(o.rounds, o.requests, o.uploads, o.accepts, o.clients) < 1:
-		return errors.New("rounds, requests, uploads, changes and clients must be 1 or more")
+	case min(o.rounds, o.requests, o.uploads, o.accepts, o.answers, o.clients) < 1:
+		return errors.New("rounds, requests, uploads, changes, answers and clients must be 1 or more")
 	case o.uploads > o.small*maxFiles || o.rounds*uploadsPerRound > o.large*maxFiles:
 		return fmt.Errorf("too many uploads: an order takes %d files; use fewer uploads or rounds, or more orders", maxFiles)
 	case o.slice < time.Second || o.slice%time.Second != 0:
