@@ -77,7 +77,7 @@ func (s *site) showWebhook(w http.ResponseWriter, r *web.Request, status int, ke
 	if view.Form.problems == nil {
 		view.Form = newForm(webhookFields(view.Endpoint))
 	}
-	view.Base, view.Types = webhookBase(r, key), eventTypes
+	view.Base, view.Types = webhookBase(r, key), webhook.TypeNames
 	return s.show(w, r, status, "webhook", view)
 }
 

@@ -32,15 +32,6 @@ type webhooksView struct {
 	Notice    string
 }
 
-// eventTypes are the names of the events that a webhook may subscribe to.
-var eventTypes = func() []string {
-	var names []string
-	for t := order.EventType(1); t.String() != order.EventType(0).String(); t++ {
-		names = append(names, t.String())
-	}
-	return names
-}()
-
 // webhooks serves GET /webhooks.
 func (s *site) webhooks(w http.ResponseWriter, r *web.Request) error {
 	return s.showWebhooks(w, r, http.StatusOK, webhooksView{Form: newForm(nil), Notice: removedNotice(r)})
@@ -59,7 +50,7 @@ func (s *site) showWebhooks(w http.ResponseWriter, r *web.Request, status int, v
 	if view.Endpoints, err = s.Webhooks.List(r.Context(), r.Caller.MerchantID); err != nil {
 		return err
 	}
-	view.Types, view.Full = eventTypes, len(view.Endpoints) >= webhook.MaxEndpoints
+	view.Types, view.Full = webhook.TypeNames, len(view.Endpoints) >= webhook.MaxEndpoints
 	return s.show(w, r, status, "webhooks", view)
 }
 

@@ -92,6 +92,16 @@ func (s State) String() string {
 	return "unknown"
 }
 
+// ParseState returns the state with a published name; 0 if there is none.
+func ParseState(name string) State {
+	for _, state := range []State{Active, Disabled, Failed} {
+		if state.String() == name {
+			return state
+		}
+	}
+	return 0
+}
+
 // Key identifies an endpoint.
 type Key struct{ MerchantID, ID int64 }
 
@@ -165,6 +175,28 @@ func ParseType(name string) (order.EventType, bool) {
 		}
 	}
 	return 0, false
+}
+
+// TypeNames are the published names of the types that an endpoint may subscribe to.
+var TypeNames = func() []string {
+	var names []string
+	for t := order.EventType(1); t.String() != order.EventType(0).String(); t++ {
+		names = append(names, t.String())
+	}
+	return names
+}()
+
+// ParseTypes returns the set of the types with published names; no names mean all. ok is
+// false if there is no such type.
+func ParseTypes(names []string) (set Types, ok bool) {
+	for _, name := range names {
+		t, ok := ParseType(name)
+		if !ok {
+			return 0, false
+		}
+		set |= NewTypes(t)
+	}
+	return set, true
 }
 
 // Delivery is one attempt to deliver an event, as the log has it.

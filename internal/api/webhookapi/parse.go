@@ -6,36 +6,21 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/webhook"
 )
-
-// eventTypes are the names that a webhook may subscribe to.
-var eventTypes = func() []string {
-	var names []string
-	for t := order.EventType(1); t.String() != order.EventType(0).String(); t++ {
-		names = append(names, t.String())
-	}
-	return names
-}()
 
 // parseTypes parses the member types. An empty list means all.
 func parseTypes(body *strict.Body) webhook.Types {
 	var names []string
 	value := body.Object["types"]
 	valid := value.Kind() == '[' && json.Unmarshal(value, &names) == nil
-	var types []order.EventType
-	for _, name := range names {
-		t, ok := webhook.ParseType(name)
-		valid = valid && ok
-		types = append(types, t)
-	}
-	if !valid {
-		body.Refuse("types", "must be a list of "+strings.Join(eventTypes, ", "))
+	types, known := webhook.ParseTypes(names)
+	if !valid || !known {
+		body.Refuse("types", "must be a list of "+strings.Join(webhook.TypeNames, ", "))
 		return 0
 	}
-	return webhook.NewTypes(types...)
+	return types
 }
 
 // defaultOverlap is how long the old secret signs too, unless the request says

@@ -28,7 +28,7 @@ func (a API) list(w http.ResponseWriter, r *web.Request) error {
 // listAll serves GET /webhooks of operators.
 func (a API) listAll(w http.ResponseWriter, r *web.Request) error {
 	query := web.ParseQuery(r)
-	state := parseState(query.OneOf("state", "active", "disabled", "failed"))
+	state := webhook.ParseState(query.OneOf("state", "active", "disabled", "failed"))
 	after, limit := query.Int("after", 0, 0, strict.MaxInt), query.Limit(defaultWebhooks, maxWebhooks)
 	if err := query.Err(); err != nil {
 		return err
@@ -39,16 +39,6 @@ func (a API) listAll(w http.ResponseWriter, r *web.Request) error {
 	}
 	endpoints, next := web.CutPage(endpoints, limit, func(e webhook.Endpoint) int64 { return e.ID })
 	return web.WriteJSON(w, http.StatusOK, pageView{newWebhooksView(endpoints), next})
-}
-
-// parseState returns the state with a name, 0 if there is none.
-func parseState(name string) webhook.State {
-	for _, state := range []webhook.State{webhook.Active, webhook.Disabled, webhook.Failed} {
-		if state.String() == name {
-			return state
-		}
-	}
-	return 0
 }
 
 // get serves GET /webhooks/{webhookId}.

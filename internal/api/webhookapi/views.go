@@ -120,3 +120,12 @@ func NewOrderDeliveries(deliveries []webhook.OrderDelivery) []OrderDelivery {
 	}
 	return views
 }
+
+// View returns what the interfaces show of an endpoint, for commands.
+func View(e webhook.Endpoint) any { return newWebhookView(e) }
+
+// SecretView returns the response to a request that made a secret, for commands.
+func SecretView(e webhook.Endpoint) any { return respondSecret(0, e).Body }
+
+// DeliveryView returns what the interfaces show of a delivery, for commands.
+func DeliveryView(d webhook.Delivery) any { return newDeliveryView(d) }

@@ -46,7 +46,7 @@ func (p *process) with(ctx context.Context, schema migrations.Options, withFiles
 		// The command reports success itself.
 		level = slog.LevelWarn
 	}
-	b := p.NewBackend(db, files, app.Deps{Log: p.log(level)})
+	b := p.NewBackend(db, files, app.Deps{Log: p.log(level), Flags: p.flags})
 	return errors.Join(fn(b), b.Close())
 }
 

@@ -30,6 +30,7 @@ type commandLine struct {
 	Inspect    inspectCommand    `cmd:"" help:"Show one order of any merchant with its history, files and deliveries."`
 	Merchant   merchantCommand   `cmd:"" help:"Add and list merchants."`
 	Token      tokenCommand      `cmd:"" help:"Create, list and revoke tokens, the credentials of clients."`
+	Webhook    webhookCommand    `cmd:"" help:"Manage the webhooks of merchants."`
 	Links      linksCommand      `cmd:"" help:"Revoke the links to invoice files."`
 	LoginLink  loginLinkCommand  `cmd:"" name:"login-link" help:"Print a link by which a person of a merchant signs in at the console, once, within 15 minutes."`
 	Audit      auditCommand      `cmd:"" help:"Show the audit log: who changed what, when and from where."`

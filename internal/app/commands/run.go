@@ -19,6 +19,7 @@ import (
 
 	"merchantorders/client"
 	"merchantorders/internal/app"
+	"merchantorders/internal/config"
 	"merchantorders/internal/order"
 )
 
@@ -43,6 +44,7 @@ type process struct {
 	app.Opener
 	warnings       []string // about the command line
 	caller         order.Caller
+	flags          config.Serve // of the service that a command runs
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	wrap           func(http.Handler) http.Handler

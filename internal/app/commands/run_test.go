@@ -52,6 +52,17 @@ var settingsCommands = map[string][]string{
 	"merchant suspend": {"id", "reason"},
 	"merchant resume":  {"id"},
 	"merchant limit":   {"id", "requests", "burst"},
+
+	"webhook list":      {"json", "merchant", "state"},
+	"webhook show":      {"json"},
+	"webhook add":       {"json", "webhook-allow-private", "merchant", "url", "description", "types", "after"},
+	"webhook enable":    {"json"},
+	"webhook disable":   {"json"},
+	"webhook rotate":    {"json", "overlap"},
+	"webhook remove":    {"json"},
+	"webhook test":      {"json", "webhook-allow-private"},
+	"webhook redeliver": {"json", "webhook-allow-private", "event"},
+	"webhook replay":    {"json", "after"},
 }
 
 // remoteCommands are the commands that call a service, with their flags. They have
@@ -179,6 +190,13 @@ func TestWrongUsage(t *testing.T) {
 			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration such as 2160h or 90d, or a day such as 2027-01-31"}},
 		{[]string{"token", "create", "--operator", "--expires=500ms"}, []string{
 			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration such as 2160h or 90d, or a day such as 2027-01-31"}},
+		{[]string{"webhook", "add", "--url=http://127.0.0.1:1/", "--types=order.lost", "--after=-1"}, []string{
+			"--merchant (MERCHANT_ORDERS_MERCHANT): is required",
+			"--url (MERCHANT_ORDERS_URL): must begin with https://",
+			"--types (MERCHANT_ORDERS_TYPES): must be a list of order.created, order.state_changed, order.updated, invoice.uploaded, invoice.deleted, order.deleted, webhook.failed",
+			"--after (MERCHANT_ORDERS_AFTER): must be a whole number from 0 to 9223372036854775807"}},
+		{[]string{"webhook", "redeliver", "x"}, []string{"the id of the webhook must be a whole number from 1",
+			"--event (MERCHANT_ORDERS_EVENT): is required"}},
 		{[]string{"purge", "--deleted-before=-1s"}, []string{
 			"--deleted-before (MERCHANT_ORDERS_DELETED_BEFORE): must be a duration from 0s, such as 2160h, 90m or 30s"}},
 		{[]string{"copy"}, []string{"--to-database (MERCHANT_ORDERS_TO_DATABASE): or --to-storage or --to-data is required"}},

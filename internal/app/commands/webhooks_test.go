@@ -92,3 +92,46 @@ func TestServeRefusesPrivateWebhooks(t *testing.T) {
 		testenv.Send(t, credential, "POST", s.BaseURL+"/v2/webhooks", `{"url":"`+url+`"}`).WantStatus(t, http.StatusBadRequest)
 	}
 }
+
+// TestWebhookCommands manages a webhook with commands alone, and sends to it.
+func TestWebhookCommands(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	f.Run(t, string(document(1)), "import", "-").WantText(t, 0)
+	hook := &hookServer{t: t}
+	receiver := httptest.NewServer(hook)
+	t.Cleanup(receiver.Close)
+	webhook := func(code int, want string, args ...string) string {
+		t.Helper()
+		got := f.Run(t, "", append([]string{"webhook"}, args...)...)
+		got.WantText(t, code, want)
+		return strings.TrimSpace(got.Stdout)
+	}
+	hook.secret = webhook(0, "whsec_", "add", "--merchant", "355", "--url", receiver.URL, "--types", "order.created", "--after", "0",
+		"--description", "Αποθήκη", "--webhook-allow-private", "--as", "maria", "--ticket", "T-9")
+	webhook(1, "no merchant with that id", "add", "--merchant", "9", "--url", "https://hooks.example.com/")
+	webhook(0, `"state":"active"`, "list", "--json", "--state", "active")
+	webhook(0, "Αποθήκη", "list", "--merchant", "355")
+	if got := webhook(0, "", "list", "--merchant", "355", "--state", "failed", "--json"); got != "" {
+		t.Errorf("failed webhooks: %s", got)
+	}
+	webhook(0, "acknowledged webhook.test with status 200", "test", "1", "--webhook-allow-private")
+	webhook(1, "has not acknowledged webhook.test: error address, status -", "test", "1")
+	webhook(0, `"error":null`, "redeliver", "1", "--event", "1", "--json", "--webhook-allow-private")
+	webhook(1, "the merchant has no event with that number", "redeliver", "1", "--event", "9")
+	webhook(0, "webhook 1 of merchant 355: disabled, acknowledged 0", "disable", "1")
+	webhook(0, "webhook 1 of merchant 355: disabled, acknowledged 1", "replay", "1", "--after", "1")
+	webhook(0, `"state":"active"`, "enable", "1", "--json")
+	hook.secret = webhook(0, "whsec_", "rotate", "1", "--overlap", "0s")
+	webhook(0, "acknowledged", "test", "1", "--webhook-allow-private")
+	webhook(0, "Old secret until  -", "show", "1")
+	if got := webhook(0, `"deliveries":[{"id":4,`, "show", "1", "--json"); strings.Contains(got, "whsec_") {
+		t.Errorf("show prints a secret: %s", got)
+	}
+	webhook(0, "webhook 1 of merchant 355 is removed", "remove", "1")
+	webhook(1, "there is no webhook 1", "show", "1")
+	hook.received(3)
+	audit := f.Run(t, "", "audit", "--json", "--action", "webhook.added")
+	audit.WantText(t, 0, "by=maria ticket=T-9")
+}

@@ -1,0 +1,372 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"merchantorders/internal/api/webhookapi"
+	"merchantorders/internal/app"
+	"merchantorders/internal/order"
+	"merchantorders/internal/webhook"
+)
+
+type webhookCommand struct {
+	List      webhookList      `cmd:"" help:"List the webhooks of all merchants, or of one."`
+	Show      webhookShow      `cmd:"" help:"Show a webhook with its newest deliveries."`
+	Add       webhookAdd       `cmd:"" help:"Add a webhook and print only its secret."`
+	Enable    webhookEnable    `cmd:"" help:"Deliver to a webhook that is disabled, has failed or pauses after a failure."`
+	Disable   webhookDisable   `cmd:"" help:"Stop the deliveries to a webhook; its events wait."`
+	Rotate    webhookRotate    `cmd:"" help:"Replace the secret of a webhook and print only the new one."`
+	Remove    webhookRemove    `cmd:"" help:"Remove a webhook with its deliveries."`
+	Test      webhookTest      `cmd:"" help:"Send a test event to a webhook."`
+	Redeliver webhookRedeliver `cmd:"" help:"Send one event to a webhook again."`
+	Replay    webhookReplay    `cmd:"" help:"Deliver all events after a number, also those that were acknowledged."`
+}
+
+// webhooksPage is how many webhooks of all merchants are read at a time.
+const webhooksPage = 500
+
+type webhookList struct {
+	jsonFlag
+	Merchant string `placeholder:"N" help:"Only the webhooks of this merchant."`
+	State    string `placeholder:"WORD" help:"Only webhooks in this state: active, disabled (by a request) or failed (disabled by the service)."`
+
+	merchantID int64
+	state      webhook.State
+}
+
+func (c *webhookList) check() error {
+	var f flagValues
+	c.merchantID = f.optionalID("merchant", c.Merchant)
+	if c.state = webhook.ParseState(c.State); c.state == 0 && c.State != "" {
+		f.refuse("state", "must be active, disabled or failed")
+	}
+	return f.err()
+}
+
+func (c *webhookList) run(ctx context.Context, p *process) error {
+	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		endpoints := allWebhooks(ctx, b.Webhooks, c.state)
+		if c.merchantID != 0 {
+			list, err := b.Webhooks.List(ctx, c.merchantID)
+			if err != nil {
+				return err
+			}
+			endpoints = func(yield func(webhook.Endpoint, error) bool) {
+				for _, e := range list {
+					if (c.state == 0 || e.State == c.state) && !yield(e, nil) {
+						return
+					}
+				}
+			}
+		}
+		heading := []string{"ID", "MERCHANT", "STATE", "ACKNOWLEDGED", "FAILURES", "FAILING SINCE", "URL", "DESCRIPTION"}
+		return printAll(p, c.JSON, heading, endpoints, 0, func(e webhook.Endpoint) []string {
+			return []string{
+				strconv.FormatInt(e.ID, 10), strconv.FormatInt(e.MerchantID, 10), e.State.String(), strconv.FormatInt(e.Acknowledged, 10),
+				strconv.Itoa(e.Failures), timestamp(e.FailingSince), textOr(e.URL), textOr(e.Description),
+			}
+		}, webhookapi.View)
+	})
+}
+
+// allWebhooks returns the webhooks of all merchants in a state, or in any state if it is 0.
+func allWebhooks(ctx context.Context, webhooks *webhook.Service, state webhook.State) iter.Seq2[webhook.Endpoint, error] {
+	return func(yield func(webhook.Endpoint, error) bool) {
+		after := int64(0)
+		for {
+			page, err := webhooks.Page(ctx, state, after, webhooksPage)
+			if err != nil {
+				yield(webhook.Endpoint{}, err)
+				return
+			}
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+				after = e.ID
+			}
+			if len(page) < webhooksPage {
+				return
+			}
+		}
+	}
+}
+
+// webhookTarget is the webhook that a command shows or changes.
+type webhookTarget struct {
+	jsonFlag
+	ID string `arg:"" name:"id" help:"Id of the webhook, from webhook list."`
+
+	id int64
+}
+
+func (c *webhookTarget) check() error {
+	id, problem := positive(c.ID)
+	if c.id = id; problem != "" {
+		return app.UsageError{Err: errors.New("the id of the webhook " + problem)}
+	}
+	return nil
+}
+
+// with runs a function with the key of the webhook, which its id alone identifies.
+func (c *webhookTarget) with(ctx context.Context, p *process, do func(*webhook.Service, webhook.Key) error) error {
+	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		found, err := b.Webhooks.Page(ctx, 0, c.id-1, 1)
+		if err == nil && (len(found) == 0 || found[0].ID != c.id) {
+			err = fmt.Errorf("there is no webhook %d", c.id)
+		}
+		if err != nil {
+			return err
+		}
+		return do(b.Webhooks, found[0].Key)
+	})
+}
+
+// change is with for a function that returns the changed webhook, which it prints.
+func (c *webhookTarget) change(ctx context.Context, p *process, do func(*webhook.Service, webhook.Key) (webhook.Endpoint, error)) error {
+	return c.with(ctx, p, func(webhooks *webhook.Service, key webhook.Key) error {
+		e, err := do(webhooks, key)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return p.printJSON(webhookapi.View(e))
+		}
+		return p.print("webhook %d of merchant %d: %s, acknowledged %d", e.ID, e.MerchantID, e.State, e.Acknowledged)
+	})
+}
+
+// deliveriesShown is how many deliveries show prints.
+const deliveriesShown = 20
+
+type webhookShow struct{ webhookTarget }
+
+func (c *webhookShow) run(ctx context.Context, p *process) error {
+	return c.with(ctx, p, func(webhooks *webhook.Service, key webhook.Key) error {
+		e, err := webhooks.Get(ctx, key)
+		if err != nil {
+			return err
+		}
+		deliveries, err := webhooks.Deliveries(ctx, key, math.MaxInt64, deliveriesShown)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			view := struct {
+				Webhook    any   `json:"webhook"`
+				Deliveries []any `json:"deliveries"` // the newest first
+			}{webhookapi.View(e), []any{}}
+			for _, d := range deliveries {
+				view.Deliveries = append(view.Deliveries, webhookapi.DeliveryView(d))
+			}
+			return p.printJSON(view)
+		}
+		fields := [][]string{
+			{"Merchant", strconv.FormatInt(e.MerchantID, 10)},
+			{"URL", textOr(e.URL)},
+			{"Description", textOr(e.Description)},
+			{"Types", cmp.Or(strings.Trim(fmt.Sprint(e.Types.List()), "[]"), "all")},
+			{"State", textOr(e.State.String(), " ", e.Reason)},
+			{"Acknowledged", strconv.FormatInt(e.Acknowledged, 10)},
+			{"Failing since", timestamp(e.FailingSince)},
+			{"Next attempt", timestamp(e.NextAttempt)},
+			{"Old secret until", timestamp(e.OldSecretUntil)},
+		}
+		return p.printSections(
+			section{[]string{"WEBHOOK", strconv.FormatInt(e.ID, 10)}, fields},
+			newSection([]string{"DELIVERED", "EVENT", "TYPE", "STATUS", "ERROR", "MS"}, deliveries, func(d webhook.Delivery) []string {
+				return []string{
+					timestamp(d.At), numberOr(d.Event), d.Type, numberOr(int64(d.Status)), textOr(d.Error), strconv.FormatInt(d.Took.Milliseconds(), 10),
+				}
+			}))
+	})
+}
+
+// privateFlag is the flag of commands that send to webhooks.
+type privateFlag struct {
+	AllowPrivate bool `name:"webhook-allow-private" help:"Allow webhooks with the scheme http, any port, and addresses that are not public, as serve does with this flag."`
+}
+
+type webhookAdd struct {
+	jsonFlag
+	privateFlag
+	Merchant    string `placeholder:"N" help:"Id of the merchant. Required."`
+	URL         string `name:"url" placeholder:"URL" help:"Address that receives the events. Required."`
+	Description string `placeholder:"TEXT" help:"What the webhook is for, on one line of up to 200 bytes."`
+	Types       string `placeholder:"LIST" help:"Types of the events, separated by commas. Empty: all."`
+	After       string `placeholder:"N" help:"Number of the event after which deliveries begin. Empty: the newest."`
+
+	addition webhook.Addition
+}
+
+func (c *webhookAdd) check() error {
+	var f flagValues
+	c.addition = webhook.Addition{MerchantID: f.id("merchant", c.Merchant), URL: c.URL, Description: c.Description}
+	f.refuse("url", webhook.URLProblem(c.URL, c.AllowPrivate))
+	f.refuse("description", webhook.DescriptionProblem(c.Description))
+	if c.Types != "" {
+		var ok bool
+		if c.addition.Types, ok = webhook.ParseTypes(strings.Split(strings.ReplaceAll(c.Types, " ", ""), ",")); !ok {
+			f.refuse("types", "must be a list of "+strings.Join(webhook.TypeNames, ", "))
+		}
+	}
+	if c.After != "" {
+		after := int64(f.wholeNumber("after", c.After, math.MaxInt64))
+		c.addition.After = &after
+	}
+	return f.err()
+}
+
+func (c *webhookAdd) run(ctx context.Context, p *process) error {
+	p.flags.WebhookAllowPrivate = c.AllowPrivate
+	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		e, err := b.Webhooks.Add(ctx, p.caller, c.addition, order.Options[webhook.Endpoint]{})
+		if err != nil {
+			return err
+		}
+		return p.printSecret(c.jsonFlag, e)
+	})
+}
+
+// printSecret prints the new secret of a webhook, alone or as the interface does.
+func (p *process) printSecret(flag jsonFlag, e webhook.Endpoint) error {
+	if flag.JSON {
+		return p.printJSON(webhookapi.SecretView(e))
+	}
+	return p.print("%s", string(e.Secret))
+}
+
+type webhookEnable struct{ webhookTarget }
+
+func (c *webhookEnable) run(ctx context.Context, p *process) error { return c.setEnabled(ctx, p, true) }
+
+type webhookDisable struct{ webhookTarget }
+
+func (c *webhookDisable) run(ctx context.Context, p *process) error {
+	return c.setEnabled(ctx, p, false)
+}
+
+func (c *webhookTarget) setEnabled(ctx context.Context, p *process, enabled bool) error {
+	return c.change(ctx, p, func(webhooks *webhook.Service, key webhook.Key) (webhook.Endpoint, error) {
+		return webhooks.Change(ctx, p.caller, key, webhook.Change{Enabled: &enabled}, order.Options[webhook.Endpoint]{})
+	})
+}
+
+type webhookRotate struct {
+	webhookTarget
+	Overlap string `default:"24h" placeholder:"TIME" help:"Time for which the old secret signs too, up to 168h. 0s: none."`
+
+	overlap time.Duration
+}
+
+func (c *webhookRotate) check() error {
+	var f flagValues
+	if c.overlap = f.duration("overlap", c.Overlap, 0); c.overlap > webhook.MaxOverlap {
+		f.refuse("overlap", "must be at most "+webhook.MaxOverlap.String())
+	}
+	return errors.Join(c.webhookTarget.check(), f.err())
+}
+
+func (c *webhookRotate) run(ctx context.Context, p *process) error {
+	return c.with(ctx, p, func(webhooks *webhook.Service, key webhook.Key) error {
+		e, err := webhooks.RotateSecret(ctx, p.caller, key, c.overlap.Truncate(time.Second), order.Options[webhook.Endpoint]{})
+		if err != nil {
+			return err
+		}
+		return p.printSecret(c.jsonFlag, e)
+	})
+}
+
+type webhookRemove struct{ webhookTarget }
+
+func (c *webhookRemove) run(ctx context.Context, p *process) error {
+	return c.with(ctx, p, func(webhooks *webhook.Service, key webhook.Key) error {
+		e, err := webhooks.Remove(ctx, p.caller, key, order.Options[webhook.Endpoint]{})
+		switch {
+		case err != nil:
+			return err
+		case c.JSON:
+			return p.printJSON(webhookapi.View(e))
+		}
+		return p.print("webhook %d of merchant %d is removed", e.ID, e.MerchantID)
+	})
+}
+
+type webhookReplay struct {
+	webhookTarget
+	After string `placeholder:"N" help:"Number of the event after which deliveries begin again; 0: with the first event. Required."`
+
+	after int64
+}
+
+func (c *webhookReplay) check() error {
+	var f flagValues
+	c.after = int64(f.wholeNumber("after", c.After, math.MaxInt64))
+	return errors.Join(c.webhookTarget.check(), f.err())
+}
+
+func (c *webhookReplay) run(ctx context.Context, p *process) error {
+	return c.change(ctx, p, func(webhooks *webhook.Service, key webhook.Key) (webhook.Endpoint, error) {
+		return webhooks.Replay(ctx, p.caller, key, c.after, order.Options[webhook.Endpoint]{})
+	})
+}
+
+type webhookTest struct {
+	webhookTarget
+	privateFlag
+}
+
+func (c *webhookTest) run(ctx context.Context, p *process) error {
+	return c.send(ctx, p, c.privateFlag, func(webhooks *webhook.Service, key webhook.Key) (webhook.Delivery, error) {
+		return webhooks.Test(ctx, p.caller, key, order.Options[webhook.Delivery]{})
+	})
+}
+
+type webhookRedeliver struct {
+	webhookTarget
+	privateFlag
+	Event string `placeholder:"N" help:"Number of the event. Required."`
+
+	event int64
+}
+
+func (c *webhookRedeliver) check() error {
+	var f flagValues
+	c.event = f.id("event", c.Event)
+	return errors.Join(c.webhookTarget.check(), f.err())
+}
+
+func (c *webhookRedeliver) run(ctx context.Context, p *process) error {
+	return c.send(ctx, p, c.privateFlag, func(webhooks *webhook.Service, key webhook.Key) (webhook.Delivery, error) {
+		return webhooks.Redeliver(ctx, p.caller, key, c.event, order.Options[webhook.Delivery]{})
+	})
+}
+
+// send is with for a function that sends a message, and prints what came of it. The command
+// fails if the message was not acknowledged.
+func (c *webhookTarget) send(ctx context.Context, p *process, private privateFlag, do func(*webhook.Service, webhook.Key) (webhook.Delivery, error)) error {
+	p.flags.WebhookAllowPrivate = private.AllowPrivate
+	return c.with(ctx, p, func(webhooks *webhook.Service, key webhook.Key) error {
+		d, err := do(webhooks, key)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			err = p.printJSON(webhookapi.DeliveryView(d))
+		} else if d.Error == "" {
+			err = p.print("webhook %d acknowledged %s with status %d after %d ms", c.id, d.Type, d.Status, d.Took.Milliseconds())
+		}
+		if d.Error != "" {
+			err = errors.Join(err, fmt.Errorf("webhook %d has not acknowledged %s: error %s, status %s", c.id, d.Type, d.Error, numberOr(int64(d.Status))))
+		}
+		return err
+	})
+}
