@@ -138,7 +138,7 @@ func newSurvey(read *store.Survey, now time.Time) *metrics.Survey {
 	for state, count := range read.Orders {
 		survey.Orders[state.String()] = count
 	}
-	survey.Overdue, survey.Merchants, survey.LateMerchants = read.Overdue, read.Merchants, read.LateMerchants
+	survey.Overdue, survey.Merchants, survey.LateMerchants, survey.LateWebhooks = read.Overdue, read.Merchants, read.LateMerchants, read.LateWebhooks
 	if !read.OldestNew.IsZero() {
 		survey.OldestUnanswered = max(0, now.Sub(read.OldestNew))
 	}

@@ -45,7 +45,9 @@ type Survey struct {
 	// OldestUndelivered is the age of the oldest event that an active webhook has yet to
 	// acknowledge; 0 if there is none.
 	OldestUndelivered time.Duration
-	Overdue           int64 // registered orders past their deadline
+	// LateWebhooks are the active webhooks whose oldest such event is older than an hour.
+	LateWebhooks int64
+	Overdue      int64 // registered orders past their deadline
 	// Merchants are those that are not suspended; LateMerchants are those of them with an
 	// unanswered order that is older than a day.
 	Merchants, LateMerchants int64
@@ -105,6 +107,7 @@ var (
 	descInFlight    = describe("webhook_requests_in_flight", "Requests to webhooks that wait for a response.")
 	descWebhooks    = describe("webhooks", "Webhooks by state.", "state")
 	descUndelivered = describe("oldest_undelivered_event_age_seconds", "Age of the oldest event that an active webhook has yet to acknowledge; 0 if there is none.")
+	descLateHooks   = describe("late_webhooks", "Active webhooks that have yet to acknowledge an event that is older than an hour.")
 	descRun         = describe("job_last_run_timestamp_seconds", "End of the last run of a background job.", "background_job")
 	descSuccess     = describe("job_last_success_timestamp_seconds", "End of the last run of a background job without an error, or the start of the server.", "background_job")
 	descFailures    = describe("job_failures_total", "Failed runs of a background job.", "background_job")
@@ -215,6 +218,7 @@ func (to metricSender) survey(s *Survey) {
 		to.gauge(descOrders, float64(count), state)
 	}
 	to.gauge(descUndelivered, s.OldestUndelivered.Seconds())
+	to.gauge(descLateHooks, float64(s.LateWebhooks))
 	for state, count := range s.Webhooks {
 		to.gauge(descWebhooks, float64(count), state)
 	}

@@ -19,7 +19,7 @@ const (
 			SELECT m.suspended_at, (SELECT MIN(o.created_at) FROM orders o WHERE o.merchant_id = m.id AND o.state = $1) AS oldest FROM merchants m)
 		SELECT MIN(oldest), SUM(CASE WHEN suspended_at IS NULL THEN 1 ELSE 0 END), SUM(CASE WHEN suspended_at IS NULL AND oldest < $2 THEN 1 ELSE 0 END)
 		FROM unanswered`
-	selectWebhookCounts = `SELECT w.state, COUNT(*), MIN(e.at) FROM webhooks w
+	selectWebhookCounts = `SELECT w.state, COUNT(*), MIN(e.at), SUM(CASE WHEN e.at < $1 THEN 1 ELSE 0 END) FROM webhooks w
 		LEFT JOIN merchants m ON m.id = w.merchant_id AND m.suspended_at IS NULL
 		LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = w.acknowledged + 1 GROUP BY w.state`
 	selectSchema = `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`
@@ -27,6 +27,9 @@ const (
 
 // lateAfter is how long a merchant may leave an order without an answer.
 const lateAfter = 24 * time.Hour
+
+// webhookLateAfter is how long an event may take to a webhook.
+const webhookLateAfter = time.Hour
 
 // Survey is what the metrics tell of the orders and webhooks of all merchants.
 type Survey struct {
@@ -40,6 +43,7 @@ type Survey struct {
 	// OldestUndelivered is the time of the oldest event that an active webhook has yet to
 	// acknowledge; zero: none. Those of suspended merchants do not count.
 	OldestUndelivered time.Time
+	LateWebhooks      int64 // active ones that have yet to acknowledge an event older than webhookLateAfter
 }
 
 // Survey reads a survey at a time. Its statements end with ctx.
@@ -59,7 +63,7 @@ func (db *DB) Survey(ctx context.Context, now time.Time) (Survey, error) {
 		return Survey{}, db.wrap(fmt.Errorf("read the oldest registered orders: %w", err))
 	}
 	survey.OldestNew, survey.Merchants, survey.LateMerchants = timeOf(oldest), merchants.Int64, late.Int64
-	if err := db.surveyWebhooks(ctx, q, &survey); err != nil {
+	if err := db.surveyWebhooks(ctx, q, &survey, now); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("count the webhooks: %w", err))
 	}
 	if err := q.QueryRow(ctx, selectSchema, nil, &survey.SchemaVersion); err != nil {
@@ -69,16 +73,16 @@ func (db *DB) Survey(ctx context.Context, now time.Time) (Survey, error) {
 }
 
 // surveyWebhooks reads the part of a survey about webhooks.
-func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Survey) error {
+func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Survey, now time.Time) error {
 	survey.Webhooks = map[webhook.State]int64{webhook.Active: 0, webhook.Disabled: 0, webhook.Failed: 0}
-	return sqldb.Each(ctx, q, selectWebhookCounts, nil, func(rows sqldb.Rows) error {
+	return sqldb.Each(ctx, q, selectWebhookCounts, []any{now.Add(-webhookLateAfter).Unix()}, func(rows sqldb.Rows) error {
 		var state webhook.State
-		var count int64
+		var count, late int64
 		var oldest sql.NullInt64
-		err := rows.Scan(sqldb.Int(&state), &count, &oldest)
+		err := rows.Scan(sqldb.Int(&state), &count, &oldest, &late)
 		survey.Webhooks[state] = count
 		if state == webhook.Active {
-			survey.OldestUndelivered = timeOf(oldest)
+			survey.OldestUndelivered, survey.LateWebhooks = timeOf(oldest), late
 		}
 		return err
 	})

@@ -58,7 +58,7 @@ func TestSurvey(t *testing.T) {
 		addTestWebhook(t, db, 2, webhook.Active, 3)
 		addTestWebhook(t, db, 2, webhook.Failed, 0)
 		want.Webhooks[webhook.Active], want.Webhooks[webhook.Failed] = 2, 1
-		want.OldestUndelivered = testTime
+		want.OldestUndelivered, want.LateWebhooks = testTime, 1
 		survey("with webhooks")
 
 		testenv.NoError(t, db.InTx(t.Context(), func(tx order.Tx) error {
@@ -66,7 +66,7 @@ func TestSurvey(t *testing.T) {
 			merchant.SuspendedAt = testTime
 			return errors.Join(err, tx.UpdateMerchant(t.Context(), merchant, order.AuditEntry{MerchantID: 1, At: testTime, Action: order.MerchantSuspended}))
 		}))
-		want.Merchants, want.LateMerchants, want.OldestUndelivered = 2, 0, time.Time{}
+		want.Merchants, want.LateMerchants, want.OldestUndelivered, want.LateWebhooks = 2, 0, time.Time{}, 0
 		survey("with a suspended merchant")
 
 		canceled, cancel := context.WithCancel(t.Context())
