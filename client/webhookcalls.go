@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -18,9 +19,10 @@ type Webhook struct {
 	ID             int64       `json:"id"`
 	URL            string      `json:"url"`
 	Description    string      `json:"description"`
-	Types          []EventType `json:"types"`  // empty: all
-	State          string      `json:"state"`  // active, disabled or failed
-	Reason         string      `json:"reason"` // why the service disabled it
+	Types          []EventType `json:"types"`   // empty: all
+	Include        Include     `json:"include"` // IncludeOrder or empty
+	State          string      `json:"state"`   // active, disabled or failed
+	Reason         string      `json:"reason"`  // why the service disabled it
 	CreatedAt      time.Time   `json:"createdAt"`
 	StateChangedAt time.Time   `json:"stateChangedAt,omitzero"`
 	OldSecretUntil time.Time   `json:"oldSecretUntil,omitzero"`
@@ -35,6 +37,7 @@ type NewWebhook struct {
 	URL         string      `json:"url"`
 	Description string      `json:"description,omitempty"`
 	Types       []EventType `json:"types,omitempty"` // none: all
+	Include     Include     `json:"include,omitempty"`
 	After       *int64      `json:"after,omitempty"` // number of the event after which deliveries begin; nil: the newest
 }
 
@@ -43,7 +46,23 @@ type WebhookChange struct {
 	URL         *string      `json:"url,omitempty"`
 	Description *string      `json:"description,omitempty"`
 	Types       *[]EventType `json:"types,omitempty"`
+	Include     *Include     `json:"include,omitempty"` // a pointer to an empty one: without orders
 	Enabled     *bool        `json:"enabled,omitempty"`
+}
+
+// Include says what the events of a webhook have beside their own fields; empty: nothing.
+type Include string
+
+// IncludeOrder includes the Order as it is when the event is sent. The token needs the
+// scope orders:read too.
+const IncludeOrder Include = "order"
+
+// MarshalJSON implements json.Marshaler.
+func (i Include) MarshalJSON() ([]byte, error) {
+	if i == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(i))
 }
 
 // Delivery is one attempt to deliver an event to a webhook.

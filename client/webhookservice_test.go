@@ -10,13 +10,14 @@ import (
 
 	"merchantorders/client"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/testenv"
 )
 
 // TestWebhooksAgainstService makes every call about webhooks.
 func TestWebhooksAgainstService(t *testing.T) {
 	t.Parallel()
 	server, _ := start(t, 0, "--webhook-allow-private")
-	c := connect(t, server.BaseURL, server.Folder.Token(t, "--merchant", "355", "--scopes", "webhooks"))
+	c := connect(t, server.BaseURL, server.Folder.Token(t, "--merchant", "355", "--scopes", "webhooks,orders:read,orders:write"))
 	ctx, received := t.Context(), make(chan client.Event, 10)
 	var secret string
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -28,8 +29,8 @@ func TestWebhooksAgainstService(t *testing.T) {
 		received <- event
 	}))
 	t.Cleanup(receiver.Close)
-	zero, no := int64(0), false
-	added, text, err := c.AddWebhook(ctx, client.NewWebhook{URL: receiver.URL, Description: "a", Types: []client.EventType{client.OrderCreated}, After: &zero})
+	zero, no, none := int64(0), false, client.Include("")
+	added, text, err := c.AddWebhook(ctx, client.NewWebhook{URL: receiver.URL, Description: "a", Types: []client.EventType{client.OrderCreated}, Include: client.IncludeOrder, After: &zero})
 	if err != nil || text == "" || added.State != "active" || len(added.Types) != 1 {
 		t.Fatalf("%+v, %v", added, err)
 	}
@@ -38,18 +39,26 @@ func TestWebhooksAgainstService(t *testing.T) {
 		t.Errorf("%+v, %v", sent, err)
 	}
 	server.Import(t, ingesttest.Document(1))
-	if event := <-received; event.Seq != 1 || event.OrderReference != ingesttest.Reference(1) {
+	if event := <-received; event.Seq != 1 || event.OrderReference != ingesttest.Reference(1) || event.Order == nil || event.Order.State != client.Registered {
 		t.Errorf("received %+v", event)
 	}
-	changed, err := c.ChangeWebhook(ctx, added.ID, client.WebhookChange{Enabled: &no})
-	if err != nil || changed.State != "disabled" {
+	// The order is that of the time of the delivery.
+	testenv.NoError(t, c.Accept(ctx, ingesttest.Reference(1)))
+	if sent, err := c.RedeliverEvent(ctx, added.ID, 1); err != nil || sent.Error != "" {
+		t.Errorf("%+v, %v", sent, err)
+	}
+	if event := <-received; event.Order == nil || event.Order.State != client.InProcessing {
+		t.Errorf("received %+v", event)
+	}
+	changed, err := c.ChangeWebhook(ctx, added.ID, client.WebhookChange{Enabled: &no, Include: &none})
+	if err != nil || changed.State != "disabled" || changed.Include != "" {
 		t.Errorf("%+v, %v", changed, err)
 	}
 	rotated, text, err := c.RotateWebhookSecret(ctx, added.ID, time.Hour)
 	if err != nil || text == "" || text == secret || rotated.OldSecretUntil.IsZero() {
 		t.Errorf("%+v, %v", rotated, err)
 	}
-	if sent, err := c.RedeliverEvent(ctx, added.ID, 1); err != nil || sent.Event != 1 || (<-received).Seq != 1 {
+	if sent, err := c.RedeliverEvent(ctx, added.ID, 1); err != nil || sent.Event != 1 || (<-received).Order != nil {
 		t.Errorf("%+v, %v", sent, err)
 	}
 	if replayed, err := c.ReplayEvents(ctx, added.ID, 0); err != nil || replayed.Acknowledged != 0 {

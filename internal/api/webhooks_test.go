@@ -63,6 +63,15 @@ func TestWebhooks(t *testing.T) {
 		send("PATCH", one, `{"enabled":false,"types":[],"description":"","url":"https://hooks.example.com/b"}`, 200,
 			`"state":"disabled"`, `"types":[]`, `"description":""`, `"url":"https://hooks.example.com/b"`)
 		send("PATCH", one, `{"enabled":true}`, 200, `"state":"active"`)
+		if hooks := s.NewToken(apitest.MerchantID, order.ScopeWebhooks); path == "/v2/webhooks" {
+			send("PATCH", one, `{"include":"order"}`, 403, "needs the scope orders:read")
+			send("POST", "", `{"url":"https://hooks.example.com/a","include":"order"}`, 403, "needs the scope orders:read")
+		} else {
+			send("PATCH", one, `{"include":"order"}`, 200, `"include":"order"`)
+			s.Send(hooks, "PATCH", "/v2/webhooks"+one, `{"url":"https://elsewhere.example.com/"}`).WantText(t, 403, "needs the scope orders:read")
+			s.Send(hooks, "PATCH", "/v2/webhooks"+one, `{"description":""}`).WantStatus(t, 200)
+			s.Send(hooks, "PATCH", "/v2/webhooks"+one, `{"url":"https://elsewhere.example.com/","include":null}`).WantText(t, 200, `"include":null`)
+		}
 		rotated := send("POST", one+"/secret", `{"overlap":"1h"}`, 200, `"secret":"whsec_`, `"oldSecretUntil":"2026-11-20T11:00:00Z"`)
 		if strings.Contains(rotated, added.Secret) {
 			t.Error("the secret has not changed")

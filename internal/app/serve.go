@@ -178,6 +178,7 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 		Client: func(r *http.Request) netip.Addr { return ratelimit.Network(proxies.Client(r)) },
 	}
 	s.announce(l, baseURL, storageURL, options.Connections)
+	s.encoder.StorageURL = storageURL // deliveries have it, so before they begin
 	defer s.startJobs()()
 	defer s.startMonitor().close()
 	return s.serveAll(ctx, l, options)

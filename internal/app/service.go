@@ -68,9 +68,10 @@ type Service struct {
 	Webhooks *webhook.Service
 	Sender   *webhook.Sender // delivers while its Run does
 
-	cache  *respcache.Cache
-	limits *ratelimit.Limiter
-	health *httpserver.Health
+	cache   *respcache.Cache
+	limits  *ratelimit.Limiter
+	health  *httpserver.Health
+	encoder *v2.EventEncoder // of webhooks
 	// stopping says that the server is about to stop; requests are still served.
 	stopping atomic.Bool
 }
@@ -83,7 +84,7 @@ func NewService(d Deps) *Service {
 	if d.Poster == nil {
 		d.Poster = webhook.NewClient(d.Flags.WebhookAllowPrivate)
 	}
-	s := &Service{Deps: d, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), d.Now)}
+	s := &Service{Deps: d, encoder: &v2.EventEncoder{}, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), d.Now)}
 	var orders order.Stores = d.Store
 	files, poster := d.Files, d.Poster
 	if s.sandbox() {
@@ -97,10 +98,10 @@ func NewService(d Deps) *Service {
 	s.Tokens.MaxLifetime = d.Settings.TokenLifetime()
 	s.Sessions = token.NewSessions(d.Store, s.Tokens)
 	s.Sender = webhook.NewSender(webhook.Options{
-		Store: d.Store, Poster: poster, Encoder: v2.EventEncoder{}, Now: d.Now, Random: rand.Float64, Log: d.Log,
+		Store: d.Store, Poster: poster, Encoder: s.encoder, Now: d.Now, Random: rand.Float64, Log: d.Log,
 	})
 	s.Webhooks = webhook.NewService(webhook.ServiceOptions{
-		Store: d.Store, Poster: poster, Encoder: v2.EventEncoder{}, Now: d.Now,
+		Store: d.Store, Poster: poster, Encoder: s.encoder, Now: d.Now,
 		AllowPrivate: d.Flags.WebhookAllowPrivate, Added: s.Sender.Added,
 	})
 	s.Orders.OnChange(s.Sender.Changed)

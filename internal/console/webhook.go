@@ -84,6 +84,9 @@ func (s *site) showWebhook(w http.ResponseWriter, r *web.Request, status int, ke
 // webhookFields returns the fields of a webhook as its form has them.
 func webhookFields(e webhook.Endpoint) url.Values {
 	values := url.Values{"url": {e.URL}, "description": {e.Description}}
+	if e.Orders {
+		values.Set("include", "order")
+	}
 	for _, t := range e.Types.List() {
 		values.Add("type", t.String())
 	}
@@ -109,8 +112,7 @@ func (s *site) changeWebhook(w http.ResponseWriter, r *web.Request, values url.V
 	view := webhookView{Form: newForm(values)}
 	var change webhook.Change
 	if do == "change" {
-		address, description, types := s.readWebhook(view.Form)
-		change = webhook.Change{URL: &address, Description: &description, Types: &types}
+		change = s.readWebhook(view.Form)
 	}
 	options := web.FormOptions[webhook.Endpoint](r)
 	if !view.Form.valid() {
@@ -123,7 +125,12 @@ func (s *site) changeWebhook(w http.ResponseWriter, r *web.Request, values url.V
 		http.Redirect(w, r.Request, s.root+webhooksBase(r)+"?done=removed", http.StatusSeeOther)
 		return nil
 	}
+	form := view.Form
 	view, err := s.applyToWebhook(r, do, key, change, options)
+	if errors.Is(err, webhook.ErrOrders) {
+		form.refuse("include", "webhooks.noorders")
+		return s.showWebhook(w, r, http.StatusForbidden, key, webhookView{Form: form})
+	}
 	if err := replayed(err); err != nil {
 		return err
 	}

@@ -77,8 +77,8 @@ func (s *site) operatorWebhooks(w http.ResponseWriter, r *web.Request) error {
 // addWebhook serves POST /webhooks. The page that follows shows the secret, once.
 func (s *site) addWebhook(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
-	address, description, types := s.readWebhook(form)
-	addition := webhook.Addition{MerchantID: r.Caller.MerchantID, URL: address, Description: description, Types: types}
+	c := s.readWebhook(form)
+	addition := webhook.Addition{MerchantID: r.Caller.MerchantID, URL: *c.URL, Description: *c.Description, Types: *c.Types, Orders: *c.Orders}
 	options := web.FormOptions[webhook.Endpoint](r)
 	if !form.valid() {
 		return s.showWebhooks(w, r, http.StatusUnprocessableEntity, webhooksView{Form: form})
@@ -87,6 +87,9 @@ func (s *site) addWebhook(w http.ResponseWriter, r *web.Request, values url.Valu
 	switch {
 	case errors.As(err, new(*order.ReplayError)):
 		return s.showWebhooks(w, r, http.StatusOK, webhooksView{Form: newForm(nil), Notice: "webhooks.shown"})
+	case errors.Is(err, webhook.ErrOrders):
+		form.refuse("include", "webhooks.noorders")
+		return s.showWebhooks(w, r, http.StatusForbidden, webhooksView{Form: form})
 	case errors.Is(err, webhook.ErrTooMany):
 		form.refuse("url", "webhooks.toomany")
 		return s.showWebhooks(w, r, http.StatusUnprocessableEntity, webhooksView{Form: form})
@@ -98,8 +101,8 @@ func (s *site) addWebhook(w http.ResponseWriter, r *web.Request, values url.Valu
 
 // readWebhook reads the fields of a webhook from a form and refuses what is wrong in
 // them.
-func (s *site) readWebhook(form formView) (address, description string, types webhook.Types) {
-	address, description = strings.TrimSpace(form.Value("url")), strings.TrimSpace(form.Value("description"))
+func (s *site) readWebhook(form formView) webhook.Change {
+	address, description := strings.TrimSpace(form.Value("url")), strings.TrimSpace(form.Value("description"))
 	if s.Webhooks.URLProblem(address) != "" {
 		form.refuse("url", "webhooks.badurl")
 	}
@@ -114,5 +117,6 @@ func (s *site) readWebhook(form formView) (address, description string, types we
 		}
 		chosen = append(chosen, t)
 	}
-	return address, description, webhook.NewTypes(chosen...)
+	types, orders := webhook.NewTypes(chosen...), form.Value("include") != ""
+	return webhook.Change{URL: &address, Description: &description, Types: &types, Orders: &orders}
 }

@@ -210,12 +210,8 @@ func (in *importTx) insertOrders(ctx context.Context, items []*importItem) error
 	values := make([]any, 0, len(items)*insertOrders.Columns)
 	for _, item := range items {
 		o, c := &item.Order, &item.Order.Customer
-		hasInvoice := 0
-		if o.InvoiceDetails != nil {
-			hasInvoice = 1
-		}
 		values = append(values, o.MerchantID, item.legacyID, o.Reference, int64(o.State), o.CreatedAt.Unix(), seconds(o.UpdatedAt),
-			seconds(o.ExpiresAt), o.Currency, o.CountryCode, o.Total, hasInvoice, c.UserID, c.Email, c.Phone, c.FirstName, c.LastName, c.Company,
+			seconds(o.ExpiresAt), o.Currency, o.CountryCode, o.Total, flag(o.InvoiceDetails != nil), c.UserID, c.Email, c.Phone, c.FirstName, c.LastName, c.Company,
 			order.NextRevision(0), 0, item.Digest[:], item.details)
 	}
 	return in.insert(ctx, insertOrders, values)

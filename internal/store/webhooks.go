@@ -11,7 +11,7 @@ import (
 	"merchantorders/internal/webhook"
 )
 
-const webhookColumns = `merchant_id, id, url, description, types, created_at, secret, old_secret, old_secret_until,
+const webhookColumns = `merchant_id, id, url, description, types, include_orders, created_at, secret, old_secret, old_secret_until,
 	state, reason, state_set_at, acknowledged, failures, failing_since, next_attempt_at`
 
 const (
@@ -25,14 +25,14 @@ const (
 type webhookRow struct {
 	webhook.Endpoint
 	secret, oldSecret                           string
-	createdAt                                   int64
+	createdAt, orders                           int64
 	failures                                    int64
 	oldUntil, stateSet, failingSince, nextTryAt sql.NullInt64
 }
 
 func (r *webhookRow) dest() []any {
 	return []any{
-		&r.MerchantID, &r.ID, &r.URL, &r.Description, sqldb.Int(&r.Types), &r.createdAt, &r.secret, &r.oldSecret, &r.oldUntil,
+		&r.MerchantID, &r.ID, &r.URL, &r.Description, sqldb.Int(&r.Types), &r.orders, &r.createdAt, &r.secret, &r.oldSecret, &r.oldUntil,
 		sqldb.Int(&r.State), &r.Reason, &r.stateSet, &r.Acknowledged, &r.failures, &r.failingSince, &r.nextTryAt,
 	}
 }
@@ -41,6 +41,7 @@ func (r *webhookRow) dest() []any {
 func (r *webhookRow) endpoint() webhook.Endpoint {
 	e := r.Endpoint
 	e.Secret, e.OldSecret, e.OldSecretUntil = webhook.Secret(r.secret), webhook.Secret(r.oldSecret), timeOf(r.oldUntil)
+	e.Orders = r.orders != 0
 	e.CreatedAt, e.StateSet = time.Unix(r.createdAt, 0).UTC(), timeOf(r.stateSet)
 	e.Failures, e.FailingSince, e.NextAttempt = int(r.failures), timeOf(r.failingSince), timeOf(r.nextTryAt)
 	return e
@@ -116,8 +117,8 @@ func (t webhookTx) AddWebhook(ctx context.Context, e webhook.Endpoint) (id int64
 		return 0, err
 	}
 	_, err = t.Exec(ctx, `INSERT INTO webhooks (`+webhookColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
-		e.MerchantID, id, e.URL, e.Description, int64(e.Types), e.CreatedAt.Unix(), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+		e.MerchantID, id, e.URL, e.Description, int64(e.Types), flag(e.Orders), e.CreatedAt.Unix(), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
 		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged, e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt))
 	return id, err
 }
@@ -135,11 +136,11 @@ func (t webhookTx) LockWebhook(ctx context.Context, key webhook.Key) (webhook.En
 func (t webhookTx) UpdateWebhook(ctx context.Context, e webhook.Endpoint) error {
 	return t.update(ctx, webhook.ErrNotFound, `UPDATE webhooks SET url = $1, description = $2, types = $3, secret = $4, old_secret = $5,
 		old_secret_until = $6, state = $7, reason = $8, state_set_at = $9, acknowledged = $10, failures = $11, failing_since = $12, next_attempt_at = $13,
-		revision = revision + 1
-		WHERE merchant_id = $14 AND id = $15`,
+		include_orders = $14, revision = revision + 1
+		WHERE merchant_id = $15 AND id = $16`,
 		e.URL, e.Description, int64(e.Types), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
 		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged, e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt),
-		e.MerchantID, e.ID)
+		flag(e.Orders), e.MerchantID, e.ID)
 }
 
 // RemoveWebhook implements webhook.Tx.

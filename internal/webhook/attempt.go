@@ -16,8 +16,9 @@ type Poster interface {
 
 // Encoder returns the bodies of messages.
 type Encoder interface {
-	// Event returns the body of an event: the same JSON as in the change feed.
-	Event(event order.EventRecord) ([]byte, error)
+	// Event returns the body of an event: the same JSON as in the change feed, with or
+	// without orders.
+	Event(event order.EventRecord, orders bool) ([]byte, error)
 	// Test returns the body of a test event, and the name of its type.
 	Test(at time.Time) (body []byte, name string, err error)
 }
@@ -37,10 +38,16 @@ type outgoing struct {
 	body     []byte
 }
 
-// newOutgoing returns the message of an event.
-func newOutgoing(encoder Encoder, key Key, event order.EventRecord) (outgoing, error) {
-	body, err := encoder.Event(event)
-	return outgoing{id: messageID(key, event), event: event.Seq, typeName: event.Type.String(), body: body}, err
+// newOutgoing returns the message of an event, which may have the order as it is now.
+func newOutgoing(ctx context.Context, orders order.OrderReader, encoder Encoder, e Endpoint, event order.EventRecord) (outgoing, error) {
+	events := []order.EventRecord{event}
+	if e.Orders {
+		if err := order.AddOrders(ctx, orders, e.MerchantID, events); err != nil {
+			return outgoing{}, err
+		}
+	}
+	body, err := encoder.Event(events[0], e.Orders)
+	return outgoing{id: messageID(e.Key, event), event: event.Seq, typeName: event.Type.String(), body: body}, err
 }
 
 // attempter sends messages to endpoints.

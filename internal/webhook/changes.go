@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ type Addition struct {
 	URL         string // checked with URLProblem
 	Description string // checked with DescriptionProblem
 	Types       Types
+	Orders      bool
 	// After is the number of the event after which deliveries begin; nil: the newest.
 	After *int64
 }
@@ -23,21 +25,25 @@ type Change struct {
 	URL         *string // checked with URLProblem
 	Description *string // checked with DescriptionProblem
 	Types       *Types
+	Orders      *bool
 	Enabled     *bool
 }
 
 // second returns the time of the service's clock in whole seconds.
 func (s *Service) second() time.Time { return s.now().UTC().Truncate(time.Second) }
 
-// Add adds an active endpoint with a random secret. Errors: ErrNoMerchant, ErrTooMany,
-// ErrNoEvent if After is above the newest event.
+// Add adds an active endpoint with a random secret. Errors: ErrOrders, ErrNoMerchant,
+// ErrTooMany, ErrNoEvent if After is above the newest event.
 func (s *Service) Add(ctx context.Context, caller order.Caller, a Addition, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	e := Endpoint{
-		Key: Key{MerchantID: a.MerchantID}, URL: a.URL, Description: a.Description, Types: a.Types,
+		Key: Key{MerchantID: a.MerchantID}, URL: a.URL, Description: a.Description, Types: a.Types, Orders: a.Orders,
 		CreatedAt: at, Secret: NewSecret(), State: Active,
 	}
 	return s.inTx(ctx, caller, e.MerchantID, options, func(tx Tx) (Endpoint, error) {
+		if e.Orders && !caller.Can(order.ScopeOrdersRead) {
+			return Endpoint{}, ErrOrders
+		}
 		var err error
 		if e.Acknowledged, err = cursor(ctx, tx, e.MerchantID, a.After); err != nil {
 			return Endpoint{}, err
@@ -63,11 +69,14 @@ func cursor(ctx context.Context, tx Tx, merchantID int64, after *int64) (int64, 
 }
 
 // Change changes an endpoint. Another URL, or enabling it, ends the pause after a
-// failure. Deliveries continue where they ended. Errors: ErrNotFound.
+// failure. Deliveries continue where they ended. Errors: ErrNotFound, ErrOrders.
 func (s *Service) Change(ctx context.Context, caller order.Caller, key Key, c Change, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	return s.change(ctx, caller, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
 		fields := e.update(c, at)
+		if e.Orders && !caller.Can(order.ScopeOrdersRead) && (slices.Contains(fields, "url") || slices.Contains(fields, "include")) {
+			return order.AuditEntry{}, ErrOrders
+		}
 		return e.audit(AuditChanged, at, caller, order.AuditDetail("fields", strings.Join(fields, ","), "state", e.State.String())), nil
 	})
 }
@@ -86,6 +95,10 @@ func (e *Endpoint) update(c Change, at time.Time) (fields []string) {
 	if c.Types != nil && *c.Types != e.Types {
 		fields = append(fields, "types")
 		e.Types = *c.Types
+	}
+	if c.Orders != nil && *c.Orders != e.Orders {
+		fields = append(fields, "include")
+		e.Orders = *c.Orders
 	}
 	if c.Enabled != nil && *c.Enabled {
 		e.retryNow() // also if it is active, and only waits

@@ -107,14 +107,14 @@ func (r *round) send(event order.EventRecord) (Delivery, error) {
 	if err := r.stop.Err(); err != nil {
 		return Delivery{}, err
 	}
+	m, err := newOutgoing(r.work, r.Store, r.Encoder, r.lease.Endpoint, event)
+	if err != nil {
+		return Delivery{}, err
+	}
 	if r.until.Sub(r.Now()) < r.Lease-freshLease {
 		if err := r.extend(r.lease.progress(), nil); err != nil {
 			return Delivery{}, err
 		}
-	}
-	m, err := newOutgoing(r.Encoder, r.lease.Key, event)
-	if err != nil {
-		return Delivery{}, err
 	}
 	slow := time.AfterFunc(slowAfter, func() { r.demote(r.slot) })
 	defer slow.Stop()

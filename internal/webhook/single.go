@@ -11,7 +11,7 @@ import (
 // Test sends a test event to an endpoint, in any state, and returns what came of it.
 // Errors beside those of order.Change: ErrNotFound, ErrBusy.
 func (s *Service) Test(ctx context.Context, caller order.Caller, key Key, options order.Options[Delivery]) (Delivery, error) {
-	return s.sendOnce(ctx, caller, key, options, func() (outgoing, error) {
+	return s.sendOnce(ctx, caller, key, options, func(Endpoint) (outgoing, error) {
 		now := s.now().UTC()
 		body, name, err := s.encoder.Test(now)
 		return outgoing{id: "msg_" + number(key.ID) + "_test_" + number(now.UnixNano()), typeName: name, body: body}, err
@@ -22,7 +22,7 @@ func (s *Service) Test(ctx context.Context, caller order.Caller, key Key, option
 // id. It does not move the cursor. Errors beside those of order.Change: ErrNotFound,
 // ErrBusy, ErrNoEvent.
 func (s *Service) Redeliver(ctx context.Context, caller order.Caller, key Key, event int64, options order.Options[Delivery]) (Delivery, error) {
-	return s.sendOnce(ctx, caller, key, options, func() (outgoing, error) {
+	return s.sendOnce(ctx, caller, key, options, func(e Endpoint) (outgoing, error) {
 		feed, err := s.store.Events(ctx, key.MerchantID, event-1, 1)
 		if err != nil {
 			return outgoing{}, err
@@ -30,19 +30,19 @@ func (s *Service) Redeliver(ctx context.Context, caller order.Caller, key Key, e
 		if len(feed.Events) == 0 || feed.Events[0].Seq != event {
 			return outgoing{}, ErrNoEvent
 		}
-		return newOutgoing(s.encoder, key, feed.Events[0])
+		return newOutgoing(ctx, s.store, s.encoder, e, feed.Events[0])
 	})
 }
 
 // sendOnce sends a message, unless a response is recorded for the idempotency key.
-func (s *Service) sendOnce(ctx context.Context, caller order.Caller, key Key, options order.Options[Delivery], message func() (outgoing, error)) (Delivery, error) {
+func (s *Service) sendOnce(ctx context.Context, caller order.Caller, key Key, options order.Options[Delivery], message func(Endpoint) (outgoing, error)) (Delivery, error) {
 	if err := s.replay(ctx, caller, options.Key); err != nil {
 		return Delivery{}, err
 	}
-	_, refusal := s.store.Webhook(ctx, key)
+	e, refusal := s.store.Webhook(ctx, key)
 	var m outgoing
 	if refusal == nil {
-		m, refusal = message()
+		m, refusal = message(e)
 	}
 	var lease Lease
 	if refusal == nil {

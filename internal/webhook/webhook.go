@@ -56,6 +56,8 @@ var (
 	ErrNoMerchant = errors.New("no merchant with that id")
 	// ErrTooMany: the merchant has MaxEndpoints endpoints.
 	ErrTooMany = errors.New("the merchant has the maximum number of webhooks")
+	// ErrOrders: the caller may not read the orders that would be delivered.
+	ErrOrders = errors.New("deliveries with orders need the scope orders:read")
 	// ErrBusy: a delivery to the endpoint is in progress.
 	ErrBusy = errors.New("a delivery to the webhook is in progress")
 	// ErrNoEvent: the merchant has no event with that number.
@@ -111,6 +113,7 @@ type Endpoint struct {
 	URL         string
 	Description string // for people; may be empty
 	Types       Types
+	Orders      bool // deliveries have the order of their event
 	CreatedAt   time.Time
 
 	Secret Secret

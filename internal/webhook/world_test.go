@@ -23,7 +23,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // plainEncoder encodes only what these tests look at.
 type plainEncoder struct{}
 
-func (plainEncoder) Event(e order.EventRecord) ([]byte, error) {
+func (plainEncoder) Event(e order.EventRecord, _ bool) ([]byte, error) {
 	return json.Marshal(client.Event{Seq: e.Seq, Type: client.EventType(e.Type.String()), OrderReference: e.Reference, At: e.At, Data: json.RawMessage("{}")})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/testenv"
@@ -160,15 +161,19 @@ func TestDeliveriesAreDescribed(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
 	bodies := make(map[string][]byte)
-	for kind := order.OrderCreated; kind <= order.WebhookFailed; kind++ {
-		body, err := EventEncoder{}.Event(order.EventRecord{Reference: "SF-1", LegacyID: 7, FileName: "a.pdf", Event: order.Event{
+	encoder := &EventEncoder{StorageURL: apitest.StorageURL}
+	for kind := order.EventType(1); kind.String() != order.EventType(0).String(); kind++ {
+		event := order.EventRecord{Reference: "SF-1", LegacyID: 7, FileName: "a.pdf", Event: order.Event{
 			Seq: 1, Type: kind, By: order.Caller{Actor: order.ActorSystem}, At: at,
 			From: order.Registered, To: order.InProcessing, InvoiceID: 5, WebhookID: 1, Reason: "damaged",
-		}})
-		testenv.NoError(t, err)
-		bodies[kind.String()] = body
+		}}
+		for name, orders := range map[string]bool{kind.String(): false, kind.String() + ", deleted": true} {
+			body, err := encoder.Event(event, orders)
+			testenv.NoError(t, err)
+			bodies[name] = body
+		}
 	}
-	body, name, err := EventEncoder{}.Test(at)
+	body, name, err := encoder.Test(at)
 	testenv.NoError(t, err)
 	bodies[name] = body
 	for name, body := range bodies {

@@ -9,18 +9,24 @@ import (
 )
 
 // EventEncoder encodes the bodies of webhooks. It implements webhook.Encoder.
-type EventEncoder struct{}
+type EventEncoder struct {
+	StorageURL string
+}
 
 // Event returns an event as in the change feed.
-func (EventEncoder) Event(event order.EventRecord) ([]byte, error) {
-	return encodeView(newEventView(event))
+func (e *EventEncoder) Event(event order.EventRecord, orders bool) ([]byte, error) {
+	view := newEventView(event)
+	if orders {
+		view.addOrder(event.Order, e.StorageURL)
+	}
+	return encodeView(view)
 }
 
 // testType is the type of a test event. It has the number 0 and no order.
 const testType = "webhook.test"
 
 // Test returns a test event, and the name of its type.
-func (EventEncoder) Test(at time.Time) (body []byte, name string, err error) {
+func (*EventEncoder) Test(at time.Time) (body []byte, name string, err error) {
 	view := newEventView(order.EventRecord{Event: order.Event{By: order.Caller{Actor: order.ActorSystem}, At: at}})
 	view.Type = testType
 	body, err = encodeView(view)

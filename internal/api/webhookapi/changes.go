@@ -10,13 +10,16 @@ import (
 
 // add serves POST /webhooks.
 func (a API) add(r *web.Request) (web.Response, error) {
-	body := web.ReadObject(r, "url", "description", "types", "after")
+	body := web.ReadObject(r, "url", "description", "types", "include", "after")
 	addition := webhook.Addition{MerchantID: merchantOf(r), URL: body.Text("url", a.Webhooks.URLProblem)}
 	if body.Has("description") {
 		addition.Description = body.Text("description", webhook.DescriptionProblem)
 	}
 	if body.Has("types") {
 		addition.Types = parseTypes(body)
+	}
+	if body.Has("include") {
+		addition.Orders = parseInclude(body)
 	}
 	if body.Has("after") {
 		after := body.Int("after", 0, strict.MaxInt)
@@ -52,7 +55,7 @@ func respondEndpoint(e webhook.Endpoint) web.Response {
 
 // change serves PATCH /webhooks/{webhookId}.
 func (a API) change(r *web.Request) (web.Response, error) {
-	body := web.ReadObject(r, "url", "description", "types", "enabled")
+	body := web.ReadObject(r, "url", "description", "types", "include", "enabled")
 	change := a.parseChange(body)
 	if err := body.Err(); err != nil {
 		return web.Response{}, err

@@ -23,6 +23,19 @@ func parseTypes(body *strict.Body) webhook.Types {
 	return types
 }
 
+// includeOrder is the value of the member include.
+var includeOrder = "order"
+
+// parseInclude parses the member include: whether deliveries have the order.
+func parseInclude(body *strict.Body) bool {
+	value := body.Object["include"]
+	text, _ := body.Object.Text("include")
+	if text != includeOrder && value.Kind() != 'n' {
+		body.Refuse("include", `must be "order" or null`)
+	}
+	return text == includeOrder
+}
+
 // defaultOverlap is how long the old secret signs too, unless the request says
 // otherwise.
 const defaultOverlap = 24 * time.Hour
@@ -54,6 +67,10 @@ func (a API) parseChange(body *strict.Body) webhook.Change {
 	if body.Has("types") {
 		types := parseTypes(body)
 		c.Types = &types
+	}
+	if body.Has("include") {
+		orders := parseInclude(body)
+		c.Orders = &orders
 	}
 	if body.Has("enabled") {
 		enabled := body.Bool("enabled")

@@ -11,7 +11,8 @@ type webhookView struct {
 	MerchantID     int64    `json:"merchantId"`
 	URL            string   `json:"url"`
 	Description    string   `json:"description"`
-	Types          []string `json:"types"` // empty: all
+	Types          []string `json:"types"`   // empty: all
+	Include        *string  `json:"include"` // nil: nothing
 	State          string   `json:"state"`
 	Reason         *string  `json:"reason"` // why the service disabled it
 	StateChangedAt *string  `json:"stateChangedAt"`
@@ -86,8 +87,12 @@ func newWebhookView(e webhook.Endpoint) webhookView {
 	for _, t := range e.Types.List() {
 		types = append(types, t.String())
 	}
+	var include *string
+	if e.Orders {
+		include = &includeOrder
+	}
 	return webhookView{
-		ID: e.ID, MerchantID: e.MerchantID, URL: e.URL, Description: e.Description, Types: types,
+		ID: e.ID, MerchantID: e.MerchantID, URL: e.URL, Description: e.Description, Types: types, Include: include,
 		State: e.State.String(), Reason: web.NonZero(e.Reason), StateChangedAt: web.TimeOrNull(e.StateSet), CreatedAt: web.TimeText(e.CreatedAt),
 		OldSecretUntil: web.TimeOrNull(e.OldSecretUntil), Acknowledged: e.Acknowledged,
 		Failures: e.Failures, FailingSince: web.TimeOrNull(e.FailingSince), NextAttemptAt: web.TimeOrNull(e.NextAttempt),

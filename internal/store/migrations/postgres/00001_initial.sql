@@ -264,6 +264,7 @@ CREATE TABLE webhooks (
     url              TEXT     NOT NULL,
     description      TEXT     NOT NULL,
     types            BIGINT   NOT NULL, -- bits of event types; 0: all
+    include_orders   SMALLINT NOT NULL, -- 1: deliveries have the order of their event
     created_at       BIGINT   NOT NULL,
     secret           TEXT     NOT NULL, -- in plain text: it signs
     old_secret       TEXT     NOT NULL, -- signs too until old_secret_until; empty: none

@@ -262,6 +262,7 @@ CREATE TABLE webhooks (
     url              TEXT    NOT NULL,
     description      TEXT    NOT NULL,
     types            INTEGER NOT NULL, -- bits of event types; 0: all
+    include_orders   INTEGER NOT NULL, -- 1: deliveries have the order of their event
     created_at       INTEGER NOT NULL,
     secret           TEXT    NOT NULL, -- in plain text: it signs
     old_secret       TEXT    NOT NULL, -- signs too until old_secret_until; empty: none
