@@ -9,16 +9,11 @@ import (
 	"merchantorders/internal/testenv"
 )
 
+// TestPostgres has page indexes that split days of a few orders, so that every statement
+// of lists runs. TestSQLite has those of the usual size.
 func TestPostgres(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) storetest.Database { return postgresURL(pgtest.Database(t)) })
-}
-
-// TestPostgresSmallBuckets runs the list tests with a page index that splits
-// days of a few orders.
-func TestPostgresSmallBuckets(t *testing.T) {
-	t.Parallel()
-	storetest.RunLists(t, func(t *testing.T) storetest.Database { return smallBuckets{postgresURL(pgtest.Database(t))} })
+	storetest.Run(t, func(t *testing.T) storetest.Database { return smallBuckets{postgresURL(pgtest.Database(t))} })
 }
 
 // postgresURL is the address of a database of a test's own.
@@ -31,7 +26,6 @@ func (url postgresURL) Open(t *testing.T) storetest.Store {
 
 func (url postgresURL) SQL(t *testing.T) *sql.DB {
 	t.Helper()
-	url.Open(t) // makes the tables
 	db, err := sql.Open("pgx", string(url))
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })

@@ -101,18 +101,16 @@ func takeLast[T any](s *Server, list *[]T) (last T, found bool) {
 // empty ends the connections to a database and removes what is in it.
 func (s *Server) empty(name string) error {
 	return errors.Join(
-		s.endConnections(name),
-		s.exec("postgres", fmt.Sprintf("ALTER DATABASE %s RESET ALL", name)),
 		s.exec(name,
+			endOthers,
+			fmt.Sprintf("ALTER DATABASE %s RESET ALL", name),
 			"DROP SCHEMA public CASCADE",
 			// As initdb creates it.
 			"CREATE SCHEMA public AUTHORIZATION pg_database_owner", "GRANT USAGE ON SCHEMA public TO PUBLIC"))
 }
 
-// endConnections ends the connections to a database.
-func (s *Server) endConnections(name string) error {
-	return s.exec("postgres", fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'", name))
-}
+// endOthers ends the other connections to a database.
+const endOthers = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 
 // exec runs statements in a database, for at most a minute.
 func (s *Server) exec(database string, statements ...string) error {

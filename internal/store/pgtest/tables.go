@@ -53,9 +53,6 @@ type ready struct {
 // keep puts a database back when a test ends.
 func (s *Server) keep(t testing.TB, r ready) {
 	t.Cleanup(func() {
-		if s.endConnections(r.name) != nil {
-			return // The test has stopped the server.
-		}
 		if s.connect(r.name, r.restore) == nil {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -140,6 +137,9 @@ var errChanged = errors.New("the tables were changed")
 
 // restore makes a database what it was when it was read.
 func (x *tables) restore(ctx context.Context, db *sql.DB) error {
+	if _, err := db.ExecContext(ctx, endOthers); err != nil {
+		return err
+	}
 	var found tables
 	if err := found.read(ctx, db); err != nil {
 		return err
