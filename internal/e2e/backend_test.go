@@ -38,6 +38,14 @@ var backends = []backend{
 	}},
 }
 
+// onSQLite runs a scenario on SQLite and the disk. It is for scenarios in which neither
+// database nor storage decides anything: how requests are parsed, refused and limited,
+// and how responses are written.
+func onSQLite(t *testing.T, scenario func(t *testing.T, s *service), flags ...string) {
+	t.Helper()
+	runOn(t, backends[:1], scenario, flags...)
+}
+
 // onBothDatabases runs a scenario on two of the backends, which have both
 // databases and both storages. It is for scenarios that do not depend on how
 // database and storage work together. flags are further flags of serve.

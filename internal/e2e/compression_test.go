@@ -29,12 +29,12 @@ func (a response) unpacked(t *testing.T) response {
 // what they load with and without compression: the same text, in fewer bytes; and for
 // what is too small, for files and for what a client does not take.
 func TestCompression(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		orders := s.addMany(t, 40)
 		s.Import(t, []byte(strings.ReplaceAll(richDocument, "\n", "")))
 		rich := placed{number: numberAt(t, richDocument, "orderId"), reference: textAt(t, richDocument, "reference")}
 		operator := s.Folder.Token(t, "--operator")
-		for i := range 30 {
+		for i := range 15 {
 			s.Merchant(t, int64(500+i))
 		}
 		for _, r := range []request{

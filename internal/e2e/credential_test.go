@@ -65,7 +65,7 @@ func TestCredentials(t *testing.T) {
 // TestBadCredentials has what is none, at every endpoint: 401, and nothing is
 // done.
 func TestBadCredentials(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		e := s.uploaded(t, v1, o, "a.pdf", "a")
 		for _, test := range badCredentials(s.token, elsewhere(t)) {
@@ -143,7 +143,7 @@ func elsewhere(t *testing.T) string {
 
 // TestUnauthorizedHeaders has the challenge of a 401.
 func TestUnauthorizedHeaders(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			paths := map[string]bool{v.list(): v.name == "v1", "/storage/local/merchant-orders/invoices/x/a.pdf": false, "/operator/merchants": false}
 			for path, wantsBasic := range paths {
@@ -160,7 +160,7 @@ func TestUnauthorizedHeaders(t *testing.T) {
 // TestCrossSite has requests that a browser sends from another site, with
 // credentials that it remembers: no change is made (decision 1).
 func TestCrossSite(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		operator := s.Folder.Token(t, "--operator")
 		merchant := post("/operator/merchants", `{"id":9911,"name":"x"}`)
 		s.do(t, merchant.as(basic("x", operator))).wantRefusal(t, v2, unauthorized, placed{})

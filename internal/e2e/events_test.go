@@ -102,7 +102,7 @@ func TestEvents(t *testing.T) {
 
 // TestEventsRefuse has what cannot be asked for.
 func TestEventsRefuse(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		for _, query := range []string{
 			"after=-1", "after=x", "after=1.5", "after=01", "after=99999999999999999999", "after=1&after=1",

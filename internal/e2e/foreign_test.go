@@ -11,7 +11,7 @@ import (
 // about one that is missing (spec 5, decision 1): the responses are the same down
 // to their headers.
 func TestForeign(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		owner := s.actingFor(t, 375)
 		foreign := s.addOne(t, document{"merchantId": 375, "reference": "their-order", "orderId": 910001})
 		missing := placed{number: 910002, reference: "none-orders"}

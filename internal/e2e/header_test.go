@@ -18,7 +18,7 @@ func TestSuccessor(t *testing.T) {
 		{"given address", "https://orders.example.com/shop", []string{"--base-url", "https://orders.example.com/shop"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			onBothDatabases(t, func(t *testing.T, s *service) {
+			onSQLite(t, func(t *testing.T, s *service) {
 				base := test.base
 				if base == "" {
 					base = s.BaseURL
@@ -72,7 +72,7 @@ func TestSuccessor(t *testing.T) {
 // TestAnswerHeaders has the headers of good responses and of errors: JSON, not to
 // be guessed at, not to be cached.
 func TestAnswerHeaders(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		inEachVersion(t, func(t *testing.T, v version) {
 			for _, r := range []request{
@@ -108,7 +108,7 @@ func TestAnswerHeaders(t *testing.T) {
 // TestRequestID sees that every response has an id, that of the client where it
 // is a plain one, and that the log knows the request by it.
 func TestRequestID(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		seen := map[string]bool{}
 		for _, path := range []string{"/api/orders", "/v2/orders", "/v2/nothing", "/nothing", "/healthz"} {
 			for range 3 {

@@ -97,7 +97,7 @@ func TestIfMatch(t *testing.T) {
 
 // TestIfMatchForms has what matches beside the tag itself.
 func TestIfMatchForms(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, now string) {
 			for name, with := range map[string]request{
 				"any":                               r.with("If-Match", "*"),
@@ -121,7 +121,7 @@ func TestIfMatchForms(t *testing.T) {
 // TestIfMatchBadInput has malformed tags, and orders that are not there: those
 // are missing whatever the tag.
 func TestIfMatchBadInput(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, now string) {
 			for _, malformed := range []string{"", "17", `"` + fmt.Sprint(o.number), `*, "a"`, `"a" "b"`, "w/" + now, `"a b"`} {
 				wantUnmoved(t, s, v, o, r.with("If-Match", malformed), invalidQuery)

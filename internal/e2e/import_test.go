@@ -37,7 +37,7 @@ func reports(t *testing.T, result apptest.Result) map[int]string {
 // decision 7 take turns: each fault is reported with its line number and its
 // field, the good lines are taken in, and the exit code is 1.
 func TestImportFaults(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		var file strings.Builder
 		var good []placed
 		for _, fault := range documentFaults {

@@ -208,7 +208,7 @@ func TestStorageAddress(t *testing.T) {
 		{"both", []string{"--base-url", "http://a.example", "--storage-url", "https://b.example/x/"}, "https://b.example/x"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			onEveryBackend(t, func(t *testing.T, s *service) {
+			onBothDatabases(t, func(t *testing.T, s *service) {
 				o := s.addOne(t)
 				e := s.uploaded(t, v2, o, "ά b.pdf", "content")
 				want := test.want + "/invoices/" + o.reference + "/" + url.PathEscape("ά b.pdf")

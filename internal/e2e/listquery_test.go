@@ -149,7 +149,7 @@ func TestListRefusals(t *testing.T) {
 	only2 = append(only2, "state=O", "state=Registered", "state=REGISTERED", "state=accepted", "state=rejected", "state=cancelled", "state=unknown",
 		"state=registered%20", "state=registered,completed", "state=registered&state=completed", "state=pickup-point",
 		"items_per_page=abc", "status=O", "status=nonsense", "date_from=nonsense", "date_to=nonsense", "status=registered&status=registered")
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			queries := map[string][]string{"v1": append(only1, both...), "v2": append(only2, both...)}[v.name]
 			for _, query := range queries {
@@ -187,7 +187,7 @@ func TestListTolerates(t *testing.T) {
 		{"v2", "status=O&state=registered&items_per_page=abc&itemsPerPage=5", "5", "1", `"registered"`},
 		{"v2", "state=registered&page=2", "10", "2", `"registered"`},
 	}
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		s.addOne(t)
 		inEachVersion(t, func(t *testing.T, v version) {
 			for _, test := range tests {
@@ -203,7 +203,7 @@ func TestListTolerates(t *testing.T) {
 
 // TestLongQueries has the limit of 8 KiB on the query of every request with a token.
 func TestLongQueries(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addOne(t)
 			for _, path := range []string{v.prefix + "/orders", v.order(o), v2.prefix + "/events"} {

@@ -53,7 +53,7 @@ type allowedPath struct {
 // TestMethods sends every method to every path (spec 4): those that are not
 // served are 405 with Allow, in the version's form (decision 5).
 func TestMethods(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t, document{"state": "completed"})
 		paths := []allowedPath{
 			{v1, v1.list(), "GET, HEAD", ""},
@@ -102,7 +102,7 @@ func TestMethods(t *testing.T) {
 // TestUnknownPaths has paths at which nothing is served: 404 as JSON in the
 // form of the version (decision 5), never a redirect.
 func TestUnknownPaths(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		inEachVersion(t, func(t *testing.T, v version) {
 			other := map[string]string{"v1": v2.id(o), "v2": v1.id(o)}[v.name]
@@ -146,7 +146,7 @@ func TestSlashes(t *testing.T) {
 		func(path string) string { return "/" + strings.ReplaceAll(path[1:], "/", "//") },
 		func(path string) string { return "/" + strings.ReplaceAll(path[1:], "/", "///") + "//" },
 	}
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			for _, spelling := range spellings {
 				slashed := func(r request) request {
@@ -172,7 +172,7 @@ func TestSlashes(t *testing.T) {
 // TestHead has HEAD as GET without the body (decision 5): the same status and
 // headers, of good responses and of errors.
 func TestHead(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		missing := placed{number: 1, reference: "missing"}
 		for _, read := range s.furtherReads(t, o) {

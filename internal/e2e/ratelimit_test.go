@@ -49,7 +49,7 @@ func (s *service) limitedAt(t *testing.T, r request) response {
 // of each part of the service and says when to come back, and only the token
 // that has asked so often is refused.
 func TestRateLimit(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		operator := s.Folder.Token(t, "--operator")
 		o := placed{number: 1, reference: "none"}
 		for _, test := range []struct {
@@ -86,7 +86,7 @@ func TestRateLimit(t *testing.T) {
 // TestFailedSignIns tries tokens that are not good, 60 of them and one more,
 // while the good one goes on.
 func TestFailedSignIns(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		for _, end := range []struct {
 			v version
 			r request
@@ -168,7 +168,7 @@ func TestInFlight(t *testing.T) {
 // still. While all but a few wait for events, health checks are served, and nothing
 // else.
 func TestConnections(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		for range 50 {
 			s.dial(t) // sends nothing
 		}

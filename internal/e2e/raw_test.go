@@ -35,7 +35,7 @@ func (s *service) exchange(t *testing.T, send string) (statuses, responses strin
 // out of order or that is not HTTP, a redirect, or another's data. The bodies that
 // only look whole are there so that none of them changes an order.
 func TestRawRequests(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		auth := "Host: localhost\r\nAuthorization: Bearer " + s.token + "\r\n"
 		put := "PUT " + v1.order(o) + " HTTP/1.1\r\n" + auth
@@ -112,7 +112,7 @@ func TestRawRequests(t *testing.T) {
 // the request, or take the chunks and what is left over as a request of its own, but
 // nothing may change without a response that says so.
 func TestLengthAndChunks(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		orders := s.addMany(t, 2)
 		head := func(o placed) string {
 			return "PUT " + v1.order(o) + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + s.token + "\r\n"

@@ -196,7 +196,7 @@ func TestRetryOfMerchants(t *testing.T) {
 // TestRetryBadInput has keys that are none. Nothing happens, in the version's
 // form.
 func TestRetryBadInput(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, _ string) {
 			for name, bad := range map[string]request{
 				"empty":      r.under(""),
@@ -237,7 +237,7 @@ func TestRetryKeys(t *testing.T) {
 // TestRetryOfCutBody sends half of a body and no more: what was asked for is not
 // known then, and the whole request is taken as if it were the first.
 func TestRetryOfCutBody(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addOne(t)
 			for _, r := range []request{v.upload(o, "a.pdf", strings.Repeat("x", 100_000)), v.reject(o, `"reason":"damaged"`)} {

@@ -99,7 +99,7 @@ func TestLineItems(t *testing.T) {
 // (decision 4).
 func TestCompany(t *testing.T) {
 	const name = `Our "Store" & Υιοί <b>`
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		if result := s.Run(t, "", "merchant", "add", "--id", "9007199254740993", "--name", name); result.Code != 0 {
 			t.Fatal(result.Stderr)
 		}

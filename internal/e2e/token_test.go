@@ -15,7 +15,7 @@ func TestScopes(t *testing.T) {
 		"orders:read", "orders:write", "invoices:write", "orders:read,orders:write", "orders:read,invoices:write",
 		"orders:write,invoices:write", "orders:read,orders:write,invoices:write",
 	}
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		for _, scopes := range sets {
 			t.Run(scopes, func(t *testing.T) {
 				token := s.Folder.Token(t, "--merchant", "355", "--scopes", scopes)
@@ -46,7 +46,7 @@ func TestScopes(t *testing.T) {
 // TestOperatorToken sees that the tokens of operators and merchants are good
 // for their own interface only (decision 1).
 func TestOperatorToken(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		operator := s.Folder.Token(t, "--operator")
 		if !strings.HasPrefix(operator, "mop_") {
 			t.Errorf("an operator's token begins with %.4s", operator)
@@ -153,7 +153,7 @@ func TestExpiry(t *testing.T) {
 
 // TestTokenForm has the form of a token and what is shown of it (decision 1).
 func TestTokenForm(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		s.Merchant(t, 374)
 		result := s.Run(t, "", "token", "create", "--merchant", "374", "--scopes", "orders:read,invoices:write", "--expires", "48h")
 		form := regexp.MustCompile(`^mo_[0-9A-Za-z]{28,}\n$`)

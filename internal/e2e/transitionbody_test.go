@@ -54,7 +54,7 @@ var notObjects = []struct{ name, body string }{
 // (decision 5): each is refused, also for an order that is missing, and changes
 // nothing.
 func TestActionBodies(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		missing := placed{number: 1, reference: "missing"}
 		for _, v := range versions {
@@ -115,7 +115,7 @@ func TestActionStatus(t *testing.T) {
 		{"number", `{"status":1}`, nil, nil, &invalidAction, &invalidAction},
 		{"array", `{"status":["D"]}`, nil, nil, &invalidAction, &invalidAction},
 	}
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := s.addMany(t, len(tests))
 			for i, test := range tests {
@@ -141,7 +141,7 @@ func TestActionStatus(t *testing.T) {
 // (decision 5).
 func TestActionBodySize(t *testing.T) {
 	const limit = 64 << 10
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addOne(t)
 			body := `{"status":"D"}`
@@ -162,7 +162,7 @@ func TestAcceptBody(t *testing.T) {
 		{"none", ""}, {"empty object", "{}"}, {"object", `{"status":"D"}`}, {"array", "[1]"}, {"not JSON", "garbage"},
 		{"cut off", `{"status":`}, {"null", "null"}, {"invalid UTF-8", "\xff\xfe"}, {"large", strings.Repeat("x", 3<<20)},
 	}
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		orders := s.addMany(t, len(bodies))
 		for i, test := range bodies {
 			t.Run(test.name, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestAcceptBody(t *testing.T) {
 // read: legacy clients send all kinds.
 func TestActionContentType(t *testing.T) {
 	types := []string{"", "application/json", "application/json; charset=utf-8", "text/plain", "application/x-www-form-urlencoded"}
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := s.addMany(t, len(types))
 			for i, kind := range types {
@@ -193,7 +193,7 @@ func TestActionContentType(t *testing.T) {
 // token, body, order, reason, state. If a request has two faults, the response names
 // the earlier one.
 func TestActionChecks(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		readOnly := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,invoices:write")
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := s.addMany(t, 2)
@@ -241,7 +241,7 @@ func TestErrorCodes(t *testing.T) {
 		{"table", "10303", "10306"},
 	} {
 		t.Run(test.setting, func(t *testing.T) {
-			onBothDatabases(t, func(t *testing.T, s *service) {
+			onSQLite(t, func(t *testing.T, s *service) {
 				orders := s.addMany(t, 2)
 				canceled, fresh := s.addOne(t, document{"state": "canceled"}), orders[0]
 				missing := placed{number: 1, reference: "missing"}

@@ -55,7 +55,7 @@ func TestUploadBodies(t *testing.T) {
 		body = strings.NewReplacer(`"status"`, `"filename"`, `"st\u0061tus"`, `"filen\u0061me"`).Replace(body)
 		tests = append(tests, struct{ name, body string }{test.name, body})
 	}
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		missing := placed{number: 1, reference: "missing"}
 		for _, v := range versions {
@@ -92,7 +92,7 @@ func TestUploadContent(t *testing.T) {
 		{"NUL bytes", "AAAA", "\x00\x00\x00"},
 		{"HTML in a pdf", base64.StdEncoding.EncodeToString([]byte("<script>alert(1)</script>")), "<script>alert(1)</script>"},
 	}
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			for _, test := range tests {
 				t.Run(test.name, func(t *testing.T) {
@@ -149,7 +149,7 @@ var (
 // TestUploadSize has the limit of 4,000,000 bytes, measured after decoding
 // (spec 4.3, 8).
 func TestUploadSize(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o, largest := s.addOne(t), blocks()[:maxSize]
 			e := s.stored(t, v.uploadBase64(o, "largest.pdf", encodedLargest()))
@@ -176,7 +176,7 @@ const maxBody = 11 << 20
 // every other check but the token's, with a length given and without, and the
 // client gets to read the response. Of it 128 KiB may stand beside the content.
 func TestUploadBodySize(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o, missing := s.addOne(t), placed{number: 1, reference: "missing"}
 			full := v.uploadBase64(o, "a.pdf", encodedLargest()).body
@@ -221,7 +221,7 @@ func TestUploadBodySize(t *testing.T) {
 // body, order, extension, size, count. If a request has two faults, the response names
 // the earlier one.
 func TestUploadChecks(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		readOnly := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,orders:write")
 		inEachVersion(t, func(t *testing.T, v version) {
 			full, free := s.addOne(t), s.addOne(t)

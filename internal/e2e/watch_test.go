@@ -127,7 +127,7 @@ func TestMetrics(t *testing.T) {
 // line for each, and nowhere a token, a customer's data, a query, a body or a
 // file's name. Lines of changes have the reference of the order.
 func TestLog(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		customer := map[string]any{"email": "secret.mail@example.com", "firstName": "Secretname", "lastName": "Secretlast", "phone": "6999999999"}
 		o := s.addOne(t, document{"reference": "CHANGED-REF", "customer": customer, "notes": "secretnote"})
 		e := s.uploaded(t, v1, o, "secretfile.pdf", "secretcontent")

@@ -42,7 +42,7 @@ func readAnswer(t *testing.T, reader *bufio.Reader, what string) response {
 // TestExpectContinue uploads with a client that waits for leave to send its
 // body, as curl and PHP do with large ones: it gets it, or the refusal.
 func TestExpectContinue(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addOne(t)
 			r := v.upload(o, "a.pdf", "content")
@@ -76,7 +76,7 @@ func TestExpectContinue(t *testing.T) {
 
 // TestBrokenOffBody ends a connection in the middle of a body: nothing is done.
 func TestBrokenOffBody(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addOne(t)
 			for _, r := range []request{v.upload(o, "a.pdf", "content"), v.reject(o)} {
