@@ -127,7 +127,9 @@ func (b *block[T]) parse(parse func(int, []byte) (T, error)) {
 			line.Status, line.Problem = order.Invalid, "the line is longer than 4 MiB"
 		} else if len(bytes.Trim(text, " \t\r")) == 0 {
 			continue
-		} else if item, err := parse(number, text); err != nil {
+		} else if item, err := parse(number, text); errors.Is(err, errIgnored) {
+			continue
+		} else if err != nil {
 			line.Status, line.Problem = order.Invalid, err.Error()
 		} else {
 			line.item = &item

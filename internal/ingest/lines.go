@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/go-json-experiment/json"
+
 	"merchantorders/internal/order"
 )
 
@@ -69,10 +71,17 @@ func (l Lines) Run(ctx context.Context, r io.Reader, done DoneFunc) (Tally, erro
 // order.Service.Import does. It must not retain the batch.
 type ImportFunc func(ctx context.Context, caller order.Caller, batch []order.Incoming) ([]order.ImportResult, error)
 
-// Documents are lines with an order document each, which are imported.
+// Documents are lines with an order document each, which are imported. The summary of an
+// export is ignored like a blank line, if the export is complete.
 func Documents(importBatch ImportFunc, caller order.Caller) Lines {
 	return newLines(documentStatuses, batches[order.Incoming]{
-		parse: func(_ int, text []byte) (order.Incoming, error) { return Parse(text) },
+		parse: func(_ int, text []byte) (order.Incoming, error) {
+			incoming, err := Parse(text)
+			if err != nil {
+				err = ofSummary(text, err)
+			}
+			return incoming, err
+		},
 		do: func(ctx context.Context, batch []order.Incoming) ([]Result, error) {
 			imported, err := importBatch(ctx, caller, batch)
 			if err != nil {
@@ -85,6 +94,27 @@ func Documents(importBatch ImportFunc, caller order.Caller) Lines {
 			return results, nil
 		},
 	})
+}
+
+// errIgnored is the error of a line that is ignored.
+var errIgnored = errors.New("the line is ignored")
+
+// ofSummary returns the error of a line that is no order document: another one than that
+// of Parse if the line is the summary of an export.
+func ofSummary(text []byte, err error) error {
+	if problem, ok := errors.AsType[*DocumentError](err); !ok || problem.Field != "summary" {
+		return err
+	}
+	var summary struct {
+		Complete *bool `json:"complete"`
+	}
+	switch {
+	case json.Unmarshal(text, &summary) != nil || summary.Complete == nil:
+		return err
+	case *summary.Complete:
+		return errIgnored
+	}
+	return &DocumentError{Problem: "the export ended here and is not complete"}
 }
 
 // Changes are lines with a transition or a correction of an order each. Each line has

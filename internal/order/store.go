@@ -40,6 +40,14 @@ type Store interface {
 	OrderReader
 	// Order returns one whole order with its active invoices, or ErrNotFound.
 	Order(ctx context.Context, merchantID int64, id Identifier) (Order, error)
+	// ExportKeys returns the keys of up to limit orders of a merchant that a query
+	// selects, by creation and legacy id, after one of them; nil: from the first.
+	ExportKeys(ctx context.Context, merchantID int64, query ExportQuery, after *Cursor, limit int) ([]ExportKey, error)
+	// OrderCursor returns where the order with a reference is in lists and exports, also
+	// one that is deleted, or ErrNotFound.
+	OrderCursor(ctx context.Context, merchantID int64, reference string) (Cursor, error)
+	// Merchants is that of MerchantStore.
+	Merchants(ctx context.Context, filter MerchantFilter) ([]Merchant, error)
 	// Revision returns the legacy id and the revision of an order, or
 	// ErrNotFound.
 	Revision(ctx context.Context, merchantID int64, id Identifier) (legacyID, revision int64, err error)

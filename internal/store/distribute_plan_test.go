@@ -105,6 +105,10 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 			t.Fatal(events, err)
 		}
 	}
+	query := order.ExportQuery{MerchantID: merchant, From: order.NoDay, To: order.NoDay}
+	if keys, err := db.ExportKeys(ctx, merchant, query, nil, 10); err != nil || len(keys) == 0 {
+		t.Fatal(keys, err)
+	}
 	if orders, err := db.Orders(ctx, []order.Locator{{MerchantID: merchant, LegacyID: number}}); err != nil || len(orders) != 1 {
 		t.Fatal(orders, err)
 	}

@@ -61,6 +61,8 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"three states":           page(1, []string{"Merge Append", "Scan Backward using orders_by_state", "orders_pkey", "rows=256 "}, order.StatesOfCode('C')...),
 		"keys, descending":       sqldbtest.NewPostgresPlan(selectKeys(false), keys, 0, "Merge Append", "Scan Backward using orders_by_state"),
 		"keys, ascending":        sqldbtest.NewPostgresPlan(selectKeys(true), keys, 0, "Merge Append", "Scan using orders_by_state"),
+		"export":                 sqldbtest.NewPostgresPlan(selectExportKeys(0), keys, 0, "Index Scan using orders_by_time"),
+		"export of a state":      sqldbtest.NewPostgresPlan(selectExportKeys(order.Canceled), keys, 0, "Index Scan using orders_by_state"),
 		"feed":                   sqldbtest.NewPostgresPlan(db.selectFeed, []any{1, 0, 0, 100}, 1, "Limit", "Index Scan using events_pkey on events e"),
 		"oldest order":           sqldbtest.NewPostgresPlan(selectOldestOrder, []any{1, 0}, 0, "Index Only Scan using orders_by_state"),
 		"orders":                 sqldbtest.NewPostgresPlan(selectOrders(db.dialect), []any{"'{1}'", "'{1}'"}, 0, "Nested Loop", "orders_pkey"),

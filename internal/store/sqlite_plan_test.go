@@ -61,6 +61,11 @@ func TestSQLitePlans(t *testing.T) {
 		"list of one state": {page(order.Registered), []string{
 			"SEARCH o USING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,legacy_id)<(?,?))", event, event,
 		}},
+		"export":            {selectExportKeys(0), []string{"SEARCH orders USING INDEX orders_by_time (merchant_id=? AND (created_at,legacy_id)>(?,?) AND (created_at,legacy_id)<(?,?))"}},
+		"export of a state": {selectExportKeys(order.Registered), []string{"SEARCH orders USING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,legacy_id)>(?,?) AND (created_at,legacy_id)<(?,?))"}},
+		"position of an order": {selectCursor, []string{
+			strings.Replace(byReference, " o ", " orders ", 1), "SEARCH deleted_orders USING INDEX sqlite_autoindex_deleted_orders_2 (merchant_id=? AND reference=?)",
+		}},
 		// Only the rows of the page are sorted.
 		"list of two states": {page(order.Completed, order.ReturnCanceled), []string{
 			merge, oneState, oneState, "SCAN v", "SCAN k", byLegacyID, event, event, "USE TEMP B-TREE FOR ORDER BY",

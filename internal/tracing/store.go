@@ -36,6 +36,13 @@ func (s store) Orders(ctx context.Context, at []order.Locator) (map[order.Locato
 	return traced(ctx, s.t, "orders", func(ctx context.Context) (map[order.Locator]order.Order, error) { return s.Stores.Orders(ctx, at) })
 }
 
+// ExportKeys implements order.Store.
+func (s store) ExportKeys(ctx context.Context, merchantID int64, query order.ExportQuery, after *order.Cursor, limit int) ([]order.ExportKey, error) {
+	return traced(ctx, s.t, "export", func(ctx context.Context) ([]order.ExportKey, error) {
+		return s.Stores.ExportKeys(ctx, merchantID, query, after, limit)
+	})
+}
+
 // Revision implements order.Store.
 func (s store) Revision(ctx context.Context, merchantID int64, id order.Identifier) (legacyID, revision int64, err error) {
 	_, err = traced(ctx, s.t, "revision", func(ctx context.Context) (struct{}, error) {

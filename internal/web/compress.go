@@ -36,11 +36,11 @@ func compressed(next http.Handler) http.Handler {
 }
 
 // isCompressible reports whether bodies of a type are compressed: pages and what they
-// load, and JSON. Files may be compressed already, and streams are sent line by line.
+// load, and JSON. Files may be compressed already.
 func isCompressible(contentType string) bool {
 	mediaType, _, _ := strings.Cut(contentType, ";")
 	switch mediaType {
-	case "application/json", "application/yaml", "image/svg+xml", "text/css", "text/html", "text/javascript":
+	case "application/json", "application/x-ndjson", "application/yaml", "image/svg+xml", "text/css", "text/html", "text/javascript":
 		return true
 	}
 	return false

@@ -133,7 +133,6 @@ func TestNotCompressed(t *testing.T) {
 		"a byte too short":  {raw(200, with("Content-Length", "1399"), long[:1399]), 200, long[:1399], nil},
 		"a file":            {raw(200, with("Content-Type", "application/pdf"), long), 200, long, nil},
 		"metrics":           {raw(200, with("Content-Type", "text/plain"), long), 200, long, nil},
-		"lines":             {raw(200, map[string]string{"Content-Type": "application/x-ndjson"}, long), 200, long, nil},
 		"encoded already":   {raw(200, with("Content-Encoding", "br"), long), 200, long, nil},
 		"a part":            {raw(206, with("Content-Range", "bytes 0-4999/9000"), long), 206, long, nil},
 		"no content":        {raw(204, json), 204, "", nil},

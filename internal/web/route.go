@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"merchantorders/internal/metrics"
+	"merchantorders/internal/web/ratelimit"
 )
 
 // Handler serves a request, or returns an error before it has written anything; the
@@ -24,9 +25,9 @@ type ErrorEncoder func(r *http.Request, err error) (status int, body any)
 type Route struct {
 	method, path string
 	access       Access
-	public       bool          // nobody is authenticated
-	upload       bool          // its requests are large, so fewer are handled at once
-	class        metrics.Class // empty: by the method, and a stream if it is an upload
+	public       bool // nobody is authenticated
+	kind         ratelimit.Kind
+	class        metrics.Class // empty: by the method, and a stream if it is an upload or an export
 	errors       ErrorEncoder
 
 	// One of these is set.
@@ -48,7 +49,7 @@ func WriteRoute(method, path string, access Access, handle WriteHandler) Route {
 
 // UploadRoute returns a POST route that uploads a file to an order.
 func UploadRoute(path string, access Access, handle WriteHandler) Route {
-	return Route{method: http.MethodPost, path: path, access: access, write: handle, upload: true}
+	return Route{method: http.MethodPost, path: path, access: access, write: handle, kind: ratelimit.Upload}
 }
 
 // FormRoute returns a route of a form of at most limit bytes, which people send.
@@ -59,7 +60,13 @@ func FormRoute(path string, access Access, limit int64, handle FormHandler) Rout
 // StreamRoute returns a POST route whose body and response are lines. Its requests count
 // as uploads in the limits of a token.
 func StreamRoute(path string, access Access, handle StreamHandler) Route {
-	return Route{method: http.MethodPost, path: path, access: access, upload: true, handle: serveStream(streamTimeout, handle)}
+	return Route{method: http.MethodPost, path: path, access: access, kind: ratelimit.Upload, handle: serveStream(streamTimeout, handle)}
+}
+
+// ExportRoute returns a GET route whose response is a stream, of which a token has few
+// at once.
+func ExportRoute(path string, access Access, handle StreamHandler) Route {
+	return Route{method: http.MethodGet, path: path, access: access, kind: ratelimit.Export, handle: serveStream(streamTimeout, handle)}
 }
 
 // GetRoute returns a GET route whose handler writes the response itself: a file, a page,
@@ -82,7 +89,7 @@ func PublicRoute(method, path string, handle Handler) Route {
 
 // AsUpload returns the route with the limits of uploads.
 func (route Route) AsUpload() Route {
-	route.upload = true
+	route.kind = ratelimit.Upload
 	return route
 }
 
@@ -104,7 +111,7 @@ func (route Route) requestClass() metrics.Class {
 	switch {
 	case route.class != "":
 		return route.class
-	case route.upload:
+	case route.kind != ratelimit.Plain:
 		return metrics.Stream
 	}
 	return classOf(route.method)

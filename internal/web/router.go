@@ -77,7 +77,7 @@ func (rt *Router) handler(group RouteGroup, pattern string, route Route) Handler
 		handle = serveRead(rt.config, pattern, route.read)
 	case route.write != nil:
 		handle = serveWrite(rt.config, route.write, route.errors)
-		if route.upload {
+		if route.kind == ratelimit.Upload {
 			handle = rt.countUploads(handle)
 		}
 	}

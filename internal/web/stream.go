@@ -23,9 +23,12 @@ const streamTimeout = 60 * time.Second
 // returns before it has flushed becomes a response; a later one goes to the log.
 type StreamHandler func(s *Stream) error
 
-// Stream is a request with a body of any length, and a response of lines of JSON that
-// is sent while the body arrives. The client must read while it sends. One that stalls
-// for streamTimeout is cut off.
+// flushSize is how many bytes FlushFull sends at least.
+const flushSize = 32 << 10
+
+// Stream is a request with a body of any length, and a response of any length that is
+// sent while the body arrives, of lines of JSON unless its type is another one. The
+// client must read while it sends. One that stalls for streamTimeout is cut off.
 type Stream struct {
 	*Request
 	timeout time.Duration
@@ -37,7 +40,7 @@ type Stream struct {
 	mu     sync.Mutex // held during a Read
 	closed bool
 
-	lines   bytes.Buffer // that are to be sent
+	lines   bytes.Buffer // to be sent
 	encoder *json.Encoder
 	begun   bool // the header is sent
 }
@@ -99,16 +102,33 @@ func OpenBody(w http.ResponseWriter, r *Request) (s *Stream, end func()) {
 // Read reads the body, decompressed. Only one goroutine may call it.
 func (s *Stream) Read(p []byte) (int, error) { return s.body.Read(p) }
 
+// ResponseHeader returns the header of the response. It may be changed before the first
+// Flush.
+func (s *Stream) ResponseHeader() http.Header { return s.w.Header() }
+
+// Write adds bytes to the response. Flush sends them.
+func (s *Stream) Write(p []byte) (int, error) { return s.lines.Write(p) }
+
 // WriteLine adds a line to the response. Flush sends it.
 func (s *Stream) WriteLine(value any) error { return s.encoder.Encode(value) }
 
-// Flush sends the lines that were written. An error means that the client does not
+// FlushFull is Flush, but does nothing while little was written.
+func (s *Stream) FlushFull() error {
+	if s.lines.Len() < flushSize {
+		return nil
+	}
+	return s.Flush()
+}
+
+// Flush sends what was written. An error means that the client does not
 // read them; it also ends the context.
 func (s *Stream) Flush() error {
 	if !s.begun {
 		s.begun = true
 		h := s.w.Header()
-		h.Set("Content-Type", LinesType)
+		if h.Get("Content-Type") == "" {
+			h.Set("Content-Type", LinesType)
+		}
 		h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noStore
 		s.w.WriteHeader(http.StatusOK)
 	}

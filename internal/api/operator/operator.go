@@ -45,6 +45,7 @@ func (a API) Routes() web.RouteGroup {
 			web.StreamRoute("/orders/import", web.Operators(order.ScopeOrdersIngest), a.importOrders),
 			web.StreamRoute("/orders/transitions", web.Operators(order.ScopeOrdersTransition), a.changeOrders),
 			web.GetRoute("/orders", web.Operators(order.ScopeOrdersRead), a.searchOrders),
+			web.ExportRoute("/orders/export", web.Operators(order.ScopeOrdersRead), a.exportOrders),
 			web.GetRoute("/orders/{orderReference}", web.Operators(order.ScopeOrdersRead), a.inspectOrder),
 			web.GetRoute("/overview", web.Operators(order.ScopeOrdersRead), a.overview),
 			web.WriteRoute(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", web.Operators(order.ScopeOrdersTransition), a.transitionOrder),

@@ -1,11 +1,14 @@
 package operator
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"unicode/utf8"
 
+	"merchantorders/internal/api/orderapi"
+	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
@@ -84,6 +87,32 @@ func parseSearch(r *web.Request) (order.Search, error) {
 	s.Sort = parseSort(query, s)
 	s.After = parseSearchCursor(query, s)
 	return s, query.Err()
+}
+
+// exportOrders serves GET /orders/export: order documents, which an import accepts.
+func (a API) exportOrders(s *web.Stream) error {
+	query := web.ParseQuery(s.Request, "merchantId", "state", "dateFrom", "dateTo", "cursor")
+	var export orderapi.Export
+	export.MerchantID = query.Int("merchantId", 0, 1, strict.MaxInt)
+	if text := query.Text("state"); text != "" {
+		state, ok := order.ParseState(text)
+		if export.State = state; !ok {
+			query.Refuse("state", "must be one of "+order.StateNames())
+		}
+	}
+	export.From, export.To = query.Days("dateFrom", "dateTo")
+	export.ParseCursor(query)
+	err := query.Err()
+	if err == nil && export.MerchantID != 0 {
+		_, err = a.Merchants.Get(s.Context(), export.MerchantID)
+	}
+	if err != nil {
+		return err
+	}
+	return export.Serve(s, a.Orders, func(o *order.Order) (any, error) {
+		document, err := ingest.Encode(o)
+		return json.RawMessage(document), err
+	})
 }
 
 // searchText parses a text to search for.

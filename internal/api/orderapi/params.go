@@ -2,6 +2,7 @@ package orderapi
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"time"
 
@@ -33,25 +34,31 @@ type List struct {
 // *strict.ParamError.
 func (p ListParams) Parse(r *web.Request) (List, error) {
 	query := web.ParseQuery(r)
+	size := query.First(p.PageSize...)
+	page, pageSize := query.Int("page", 1, 1, strict.MaxInt), query.Int(size, order.DefaultPageSize, 1, strict.MaxInt)
+	list := p.parseFilter(query)
+	list.Page, list.PageSize = page, pageSize
+	_ = list.Normalize() // parseFilter has refused a range that ends before it begins
+	maps.Copy(list.inLinks, query.Only(size))
+	if query.Text(web.CursorName) != "" {
+		list.Page, list.After = parseCursor(query, cursorList(r.Caller.MerchantID, list.Filter))
+	}
+	return list, query.Err()
+}
+
+// parseFilter parses the parameters that select orders.
+func (p ListParams) parseFilter(query *web.Query) List {
 	list := List{Filter: order.NewFilter()}
-	list.Page = query.Int("page", list.Page, 1, strict.MaxInt)
-	size, state := query.First(p.PageSize...), query.First(p.State...)
-	list.PageSize = query.Int(size, list.PageSize, 1, strict.MaxInt)
+	state := query.First(p.State...)
 	if text := query.Text(state); text != "" {
 		states, problem := p.ParseStates(text)
 		query.Refuse(state, problem)
 		list.State, list.AnyState, list.States = &text, false, states
 	}
 	from, to := query.First(p.From...), query.First(p.To...)
-	list.From, list.To = query.Day(from), query.Day(to)
-	if list.Normalize() != nil {
-		query.Refuse(from, "is after "+to)
-	}
-	list.inLinks = query.Only(size, state, from, to)
-	if query.Text(web.CursorName) != "" {
-		list.Page, list.After = parseCursor(query, cursorList(r.Caller.MerchantID, list.Filter))
-	}
-	return list, query.Err()
+	list.From, list.To = query.Days(from, to)
+	list.inLinks = query.Only(state, from, to)
+	return list
 }
 
 // newCursor returns the cursor of a page: its number, and the order after which it

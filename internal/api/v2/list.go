@@ -36,6 +36,15 @@ func parseState(name string) (states []order.State, problem string) {
 	return []order.State{state}, ""
 }
 
+// exportOrders serves GET /orders/export.
+func (a API) exportOrders(s *web.Stream) error {
+	export, err := listParams.ParseExport(s.Request)
+	if err != nil {
+		return err
+	}
+	return export.Serve(s, a.Orders, func(o *order.Order) (any, error) { return newSingleView(*o, a.StorageURL).Order, nil })
+}
+
 // listView is a list (spec 2.4).
 type listView struct {
 	Params paramsView    `json:"params"`

@@ -48,6 +48,7 @@ func (a API) Routes() web.RouteGroup {
 		Routes: append([]web.Route{
 			web.ReadRoute("/orders", web.Merchants(order.ScopeOrdersRead), a.listOrders),
 			web.GetRoute("/orders/unanswered", web.Merchants(order.ScopeOrdersRead), a.listUnanswered),
+			web.ExportRoute("/orders/export", web.Merchants(order.ScopeOrdersRead), a.exportOrders),
 			web.ReadRoute("/orders/{orderReference}", web.Merchants(order.ScopeOrdersRead), a.getOrder),
 			web.GetRoute("/orders/{orderReference}/events", web.Merchants(order.ScopeOrdersRead), a.listOrderEvents),
 			web.GetRoute("/events", web.Merchants(order.ScopeOrdersRead), a.listEvents).AsStream(),

@@ -25,11 +25,9 @@ const (
 	burstSeconds = 2
 	// maxDelay is how long a request waits at most; one that must wait longer is refused.
 	maxDelay = time.Second
-	// maxRequests and maxUploads bound the requests of a token that are handled or
-	// delayed at the same time, and the uploads among them. Requests that
-	// wait for events leave: order.MaxWaiters bounds them.
+	// maxRequests bounds the requests of a token that are handled or delayed at the same
+	// time. Requests that wait for events leave: order.MaxWaiters bounds them.
 	maxRequests = 32
-	maxUploads  = 8
 	// retryAfterSeconds is when a refused client may try again.
 	retryAfterSeconds = 1
 	// failuresPerMinute is how many failed authentications an address may have.
@@ -45,6 +43,20 @@ const (
 	policyHeader = "Ratelimit-Policy"
 )
 
+// Kind is a kind of requests of which fewer are handled at the same time.
+type Kind uint8
+
+// The kinds.
+const (
+	Plain Kind = iota
+	Upload
+	Export
+	numKinds
+)
+
+// maxOfKind bounds the requests of a kind of a token, among maxRequests.
+var maxOfKind = [numKinds]int{Plain: maxRequests, Upload: 8, Export: 2}
+
 // Error says that a client sends more requests than a limit allows.
 type Error struct {
 	Limit         Limit
@@ -57,7 +69,7 @@ type Limit int
 // The limits.
 const (
 	Rate     Limit = iota // requests of a token in a second
-	InFlight              // requests or uploads of a token at once
+	InFlight              // requests of a token at once, or those of a kind
 	SignIns               // failed authentications of an address
 	numLimits
 )
@@ -160,27 +172,26 @@ func New(perSecond int, now func() time.Time) *Limiter {
 
 // client is the use of one token.
 type client struct {
-	mu                sync.Mutex
-	policy            *policy
-	bucket            *rate.Limiter
-	requests, uploads int // at present
+	mu       sync.Mutex
+	policy   *policy
+	bucket   *rate.Limiter
+	inFlight [numKinds]int
 }
 
-// Enter counts a request of a token, which may be an upload, until leave is
-// called. If the token is over its rate, Enter waits until the rate allows the request.
+// Enter counts a request of a token, of a kind, until leave is called. If the token is over its rate, Enter waits until the rate allows the request.
 // It returns an *Error if that takes too long or too many requests of the token are in
 // flight, and the error of ctx if that ends. It sets the headers of the response if
 // few requests are left.
-func (l *Limiter) Enter(ctx context.Context, h http.Header, token Token, upload bool) (leave func(), err error) {
+func (l *Limiter) Enter(ctx context.Context, h http.Header, token Token, kind Kind) (leave func(), err error) {
 	if l == nil {
 		return func() {}, nil
 	}
 	c, now := l.tokens.get(token.ID), l.now()
-	p, delay, remaining, err := l.enter(c, token.Limit, now, upload)
+	p, delay, remaining, err := l.enter(c, token.Limit, now, kind)
 	if err != nil {
 		return nil, err
 	}
-	leave = func() { c.leave(upload) }
+	leave = func() { c.leave(kind) }
 	if delay > 0 {
 		timer := time.NewTimer(delay)
 		defer timer.Stop()
@@ -199,7 +210,7 @@ func (l *Limiter) Enter(ctx context.Context, h http.Header, token Token, upload 
 
 // enter counts a request of a client with a limit. It returns the policy that holds, how
 // long the request must wait, and how many requests remain after it.
-func (l *Limiter) enter(c *client, limit order.RateLimit, now time.Time, upload bool) (p *policy, delay time.Duration, remaining int, err error) {
+func (l *Limiter) enter(c *client, limit order.RateLimit, now time.Time, kind Kind) (p *policy, delay time.Duration, remaining int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p = l.policyOf(limit); c.policy.RateLimit != p.RateLimit {
@@ -207,7 +218,11 @@ func (l *Limiter) enter(c *client, limit order.RateLimit, now time.Time, upload 
 		c.bucket.SetBurstAt(now, p.Burst)
 		c.policy = p
 	}
-	if c.requests == maxRequests || upload && c.uploads == maxUploads {
+	all := 0
+	for _, n := range c.inFlight {
+		all += n
+	}
+	if all == maxRequests || c.inFlight[kind] == maxOfKind[kind] {
 		l.refused[InFlight].Add(1)
 		return nil, 0, 0, &Error{Limit: InFlight}
 	}
@@ -217,10 +232,7 @@ func (l *Limiter) enter(c *client, limit order.RateLimit, now time.Time, upload 
 		l.refused[Rate].Add(1)
 		return nil, 0, 0, p.exceeded
 	}
-	c.requests++
-	if upload {
-		c.uploads++
-	}
+	c.inFlight[kind]++
 	return p, delay, max(0, int(c.bucket.TokensAt(now))), nil
 }
 
@@ -239,13 +251,10 @@ func (l *Limiter) policyOf(limit order.RateLimit) *policy {
 	return p
 }
 
-func (c *client) leave(upload bool) {
+func (c *client) leave(kind Kind) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.requests--
-	if upload {
-		c.uploads--
-	}
+	c.inFlight[kind]--
 }
 
 // AllowFailure counts one failed authentication of a client, whose address may be

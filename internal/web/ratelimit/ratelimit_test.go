@@ -22,7 +22,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // enter sends one request of a token that ends at once.
 func enter(t testing.TB, l *Limiter, tokenID int64) error {
 	t.Helper()
-	leave, err := l.Enter(t.Context(), http.Header{}, Token{ID: tokenID}, false)
+	leave, err := l.Enter(t.Context(), http.Header{}, Token{ID: tokenID}, Plain)
 	if err == nil {
 		leave()
 	}
@@ -119,23 +119,24 @@ func TestDelayEndsWithTheRequest(t *testing.T) {
 		_, _ = enter(t, l, 7), enter(t, l, 7)
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
-		if _, err := l.Enter(ctx, http.Header{}, Token{ID: 7}, false); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 300*time.Millisecond {
+		if _, err := l.Enter(ctx, http.Header{}, Token{ID: 7}, Plain); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 300*time.Millisecond {
 			t.Errorf("error %v after %s", err, time.Since(start))
 		}
-		if n := l.tokens.get(7).requests; n != 0 {
+		if n := l.tokens.get(7).inFlight[Plain]; n != 0 {
 			t.Errorf("%d requests are in flight", n)
 		}
 	})
 }
 
-// TestInFlight holds as many requests and uploads of a token as are allowed at once.
+// TestInFlight holds as many requests, uploads and exports of a token as are allowed at
+// once.
 func TestInFlight(t *testing.T) {
 	t.Parallel()
 	l := New(100, func() time.Time { return noon })
-	try := func(tokenID int64, upload bool) func() {
+	try := func(tokenID int64, kind Kind) func() {
 		t.Helper()
 		h := http.Header{}
-		leave, err := l.Enter(t.Context(), h, Token{ID: tokenID}, upload)
+		leave, err := l.Enter(t.Context(), h, Token{ID: tokenID}, kind)
 		if limit, ok := errors.AsType[*Error](err); ok {
 			limit.SetHeaders(h)
 			if limit.Limit != InFlight || h.Get("Retry-After") != "1" || h.Get(limitHeader) != "" {
@@ -146,29 +147,37 @@ func TestInFlight(t *testing.T) {
 	}
 	var uploads, requests []func()
 	for range 8 {
-		uploads = append(uploads, try(7, true))
+		uploads = append(uploads, try(7, Upload))
 	}
-	if try(7, true) != nil {
+	if try(7, Upload) != nil {
 		t.Error("a ninth upload")
 	}
-	for range 24 {
-		requests = append(requests, try(7, false))
+	exports := []func(){try(7, Export), try(7, Export)}
+	if try(7, Export) != nil {
+		t.Error("a third export")
 	}
-	if try(7, false) != nil || try(7, true) != nil {
+	for range 22 {
+		requests = append(requests, try(7, Plain))
+	}
+	if try(7, Plain) != nil || try(7, Upload) != nil {
 		t.Error("a 33rd request")
 	}
-	if try(8, true) == nil {
+	if try(8, Upload) == nil {
 		t.Error("another token is limited")
 	}
 	requests[0]()
-	if try(7, true) != nil {
+	if try(7, Upload) != nil {
 		t.Error("a ninth upload in the place of another request")
 	}
-	if try(7, false) == nil {
+	if try(7, Plain) == nil {
 		t.Error("a request in the place of another one is refused")
 	}
+	exports[0]()
+	if try(7, Export) == nil {
+		t.Error("an export in the place of another one is refused")
+	}
 	uploads[0]()
-	if try(7, true) == nil {
+	if try(7, Upload) == nil {
 		t.Error("an upload in the place of another one is refused")
 	}
 }
@@ -213,8 +222,8 @@ func TestRefused(t *testing.T) {
 	}
 	l.tokens.get(7).bucket.ReserveN(noon, 1)
 	_ = enter(t, l, 7)
-	for range maxUploads + 2 {
-		_, _, _, _ = l.enter(l.tokens.get(8), order.RateLimit{}, noon.Add(time.Hour), true)
+	for range maxOfKind[Export] + 2 {
+		_, _, _, _ = l.enter(l.tokens.get(8), order.RateLimit{}, noon.Add(time.Hour), Export)
 		l.tokens.get(8).bucket.SetBurstAt(noon, 1000)
 	}
 	for range failuresPerMinute + 3 {
@@ -239,13 +248,13 @@ func TestLimitOfMerchant(t *testing.T) {
 		// the policy in the header of the last one.
 		burst := func(limit order.RateLimit) (n int, policy string) {
 			// The bucket gets the size at the next request, and is full later.
-			leave, err := l.Enter(t.Context(), http.Header{}, Token{ID: 7, Limit: limit}, false)
+			leave, err := l.Enter(t.Context(), http.Header{}, Token{ID: 7, Limit: limit}, Plain)
 			testenv.NoError(t, err)
 			leave()
 			time.Sleep(time.Hour)
 			for ; ; n++ {
 				h, start := http.Header{}, time.Now()
-				leave, err := l.Enter(t.Context(), h, Token{ID: 7, Limit: limit}, false)
+				leave, err := l.Enter(t.Context(), h, Token{ID: 7, Limit: limit}, Plain)
 				testenv.NoError(t, err)
 				leave()
 				if time.Since(start) > 0 {

@@ -1,0 +1,167 @@
+package orderapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
+	"merchantorders/internal/web"
+)
+
+// exportCursorHeader is the header of the response to an export from which a client makes
+// the cursor of each line: its value, a period, and the reference of the order.
+const exportCursorHeader = "Export-Cursor"
+
+// errExportCursor is the error of a cursor that is not one of the export.
+var errExportCursor = &strict.ParamError{Name: web.CursorName, Problem: "is not valid; begin the export again"}
+
+// Export is a request for an export of orders.
+type Export struct {
+	order.ExportQuery
+	// Feed says that the summary has the position of the merchant's feed.
+	Feed bool
+
+	resumed bool
+	// after and history are the position of the feed before the first page of the
+	// export, also if another request has read that page.
+	after   int64
+	history string
+}
+
+// ParseExport parses the query of a merchant's export (decision 8). Every error is a
+// *strict.ParamError.
+func (p ListParams) ParseExport(r *web.Request) (Export, error) {
+	query := web.ParseQuery(r)
+	filter := p.parseFilter(query)
+	export := Export{Feed: true, ExportQuery: order.ExportQuery{MerchantID: r.Caller.MerchantID, From: filter.From, To: filter.To}}
+	if len(filter.States) > 0 {
+		export.State = filter.States[0]
+	}
+	export.ParseCursor(query)
+	return export, query.Err()
+}
+
+// ParseCursor parses the cursor of an export whose other fields are set.
+func (e *Export) ParseCursor(query *web.Query) {
+	text := query.Text(web.CursorName)
+	if text == "" {
+		return
+	}
+	// The value of the header has a period itself.
+	parts := strings.SplitN(text, ".", 3)
+	if len(parts) < 2 || !web.DecodeCursor(parts[0], e.list(parts[1]), &e.after) {
+		query.Refuse(errExportCursor.Name, errExportCursor.Problem)
+		return
+	}
+	e.resumed, e.history = true, parts[1]
+	if len(parts) == 3 {
+		e.After = parts[2]
+	}
+}
+
+// list identifies the export in a history for its cursors.
+func (e *Export) list(history string) string {
+	return fmt.Sprintf("export %d %d %d %d %s", e.MerchantID, e.State, e.From, e.To, history)
+}
+
+// exportSummary is the last line of an export.
+type exportSummary struct {
+	Summary  exportCounts `json:"summary"`
+	Complete bool         `json:"complete"`
+	After    *int64       `json:"after,omitempty"` // nil: there is no feed
+	History  string       `json:"history,omitempty"`
+	Problem  string       `json:"problem,omitempty"` // why it is not complete
+}
+
+type exportCounts struct {
+	Orders int64 `json:"orders"` // lines of this response
+}
+
+// Serve sends the orders of an export, one a line as view returns them, and a summary.
+func (e *Export) Serve(s *web.Stream, orders *order.Service, view func(*order.Order) (any, error)) error {
+	if e.Feed && !e.resumed {
+		feed, err := orders.Events(s.Context(), e.MerchantID, order.FeedQuery{Latest: true})
+		if err != nil {
+			return err
+		}
+		e.after, e.history = feed.Next, feed.History
+	}
+	s.ResponseHeader().Set(exportCursorHeader, web.EncodeCursor(e.list(e.history), e.after)+"."+e.history)
+	if s.Method == http.MethodHead {
+		return s.Flush()
+	}
+	var summary exportSummary
+	if e.Feed {
+		summary.After, summary.History = &e.after, e.history
+	}
+	err := e.sendOrders(s, orders, &summary.Summary.Orders, view)
+	if summary.Complete = err == nil; err != nil {
+		if summary.Summary.Orders == 0 && !stopping(s) {
+			s.ResponseHeader().Del(exportCursorHeader)
+			return err
+		}
+		summary.Problem = exportProblem(s, err)
+	}
+	if writeErr := errors.Join(s.WriteLine(&summary), s.Flush()); writeErr != nil || ended(s, err) {
+		return nil // the client disconnected, or knows the reason
+	}
+	return err
+}
+
+// sendOrders sends the orders of an export and counts them. Before each page but the
+// first it checks the token again.
+func (e *Export) sendOrders(s *web.Stream, orders *order.Service, sent *int64, view func(*order.Order) (any, error)) error {
+	for page, err := range orders.Export(s.Context(), e.ExportQuery) {
+		if errors.Is(err, order.ErrNotFound) {
+			return errExportCursor
+		}
+		if err == nil && *sent > 0 {
+			err = s.Reauthenticate(make(http.Header))
+		}
+		if err != nil {
+			return err
+		}
+		for i := range page {
+			line, err := view(&page[i])
+			if err == nil {
+				err = s.WriteLine(line)
+			}
+			if err == nil {
+				err = s.FlushFull()
+			}
+			if err != nil {
+				return err
+			}
+			*sent++
+		}
+	}
+	return nil
+}
+
+// stopping reports whether an export ends because the service stops.
+func stopping(s *web.Stream) bool { return errors.Is(context.Cause(s.Context()), web.ErrStopping) }
+
+// ended reports whether an export ended early for a reason that is no failure.
+func ended(s *web.Stream, err error) bool {
+	return s.Context().Err() != nil || errors.Is(err, web.ErrUnauthorized) || errors.Is(err, web.ErrSuspended)
+}
+
+// exportProblem returns what ended an export early, for its client.
+func exportProblem(s *web.Stream, err error) string {
+	const again = " Resume with the cursor of the last order."
+	switch {
+	case stopping(s):
+		return "The service is stopping." + again
+	case errors.Is(err, web.ErrUnauthorized):
+		return "The token is not valid any more."
+	case errors.Is(err, web.ErrSuspended):
+		return "The merchant is suspended."
+	case errors.Is(err, order.ErrUnavailable):
+		return "The service cannot read orders for now." + again
+	}
+	return "The service failed." + again
+}
