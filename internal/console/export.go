@@ -16,9 +16,6 @@ import (
 	"merchantorders/internal/web"
 )
 
-// exportTimeout is how long a client may take to receive a page of an export.
-const exportTimeout = time.Minute
-
 // exporter writes the orders of an export.
 type exporter interface {
 	order(order.Summary) error
@@ -28,14 +25,14 @@ type exporter interface {
 // export returns a handler of the export of a view, streamed page by page. After an
 // error in the middle it aborts the connection, so that nobody takes a part for the
 // whole.
-func (s *site) export(name, mediaType string, begin func(io.Writer) exporter) web.Handler {
-	return func(w http.ResponseWriter, r *web.Request) error {
-		form, filter := readFilter(r.Request)
+func (s *site) export(name, mediaType string, begin func(io.Writer) exporter) web.StreamHandler {
+	return func(stream *web.Stream) error {
+		form, filter := readFilter(stream.Request.Request)
 		if !form.valid() {
 			return &strict.ParamError{Name: "query", Problem: "is not that of a view"}
 		}
 		var to exporter
-		for orders, err := range s.pages(r, form, filter) {
+		for orders, err := range s.pages(stream.Request, form, filter) {
 			if err != nil && to == nil {
 				return err
 			}
@@ -43,22 +40,18 @@ func (s *site) export(name, mediaType string, begin func(io.Writer) exporter) we
 				panic(http.ErrAbortHandler)
 			}
 			if to == nil {
-				h := w.Header()
+				h := stream.ResponseHeader()
 				h.Set("Content-Type", mediaType)
 				h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
-				h.Set("X-Content-Type-Options", "nosniff")
-				h.Set("Cache-Control", "no-store")
-				to = begin(w)
+				to = begin(stream)
 			}
-			control := http.NewResponseController(w)
-			_ = control.SetWriteDeadline(time.Now().Add(exportTimeout)) // fails without a connection
 			for _, o := range orders {
 				if err := to.order(o); err != nil {
-					return nil // the client disconnected
+					return err
 				}
 			}
-			if to.flush() != nil || control.Flush() != nil {
-				return nil
+			if to.flush() != nil || stream.Flush() != nil {
+				return nil // the client disconnected
 			}
 		}
 		return nil

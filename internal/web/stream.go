@@ -99,6 +99,16 @@ func OpenBody(w http.ResponseWriter, r *Request) (s *Stream, end func()) {
 	}
 }
 
+// OpenResponse returns the stream of a request whose handler sends a response of any
+// length as a Stream does. The handler calls end after it.
+func OpenResponse(w http.ResponseWriter, r *Request) (s *Stream, end func()) {
+	s, release := newStream(w, r, streamTimeout)
+	return s, func() {
+		release()
+		s.close()
+	}
+}
+
 // Read reads the body, decompressed. Only one goroutine may call it.
 func (s *Stream) Read(p []byte) (int, error) { return s.body.Read(p) }
 

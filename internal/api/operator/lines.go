@@ -1,12 +1,9 @@
 package operator
 
 import (
-	"bufio"
-	"encoding/json"
 	"iter"
 	"net/http"
 	"strings"
-	"time"
 
 	"merchantorders/internal/web"
 )
@@ -27,61 +24,43 @@ func acceptsLines(r *web.Request) bool {
 	return false
 }
 
-const (
-	// linesTimeout is how long a client may take to read linesBetweenDeadlines lines.
-	linesTimeout          = time.Minute
-	linesBetweenDeadlines = 1000
-)
-
 // writeLines sends values as NDJSON while it reads them. An error of the first value is
 // returned. A later one breaks the connection, so that the client does not take the
 // response for complete.
 func writeLines[T, V any](w http.ResponseWriter, r *web.Request, values iter.Seq2[T, error], view func(T) (V, error)) error {
-	control := http.NewResponseController(w)
-	buffer := bufio.NewWriterSize(w, 32<<10)
-	encoder := json.NewEncoder(buffer)
-	encoder.SetEscapeHTML(false)
+	s, end := web.OpenResponse(w, r)
+	defer end()
+	sent := false
 	begin := func() {
-		h := w.Header()
-		h.Set("Content-Type", linesType)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cache-Control", "no-store")
-		h.Set("Vary", "Accept")
-		w.WriteHeader(http.StatusOK)
+		if !sent {
+			s.ResponseHeader().Set("Vary", "Accept")
+		}
+		sent = true
 	}
-	lines := 0
 	for value, err := range values {
-		if err != nil && lines == 0 {
+		if err != nil && !sent {
 			return err
 		}
-		if lines == 0 {
-			begin()
+		if begin(); err == nil {
+			err = writeLine(s, value, view)
 		}
-		if lines%linesBetweenDeadlines == 0 {
-			// An error means that the connection has no deadline.
-			_ = control.SetWriteDeadline(time.Now().Add(linesTimeout))
-		}
-		lines++
-		if err == nil {
-			err = encodeLine(encoder, value, view)
-		}
-		if err != nil || r.Context().Err() != nil {
+		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
 	}
-	if lines == 0 {
-		begin()
-	}
-	if err := buffer.Flush(); err != nil {
+	if begin(); s.Flush() != nil {
 		panic(http.ErrAbortHandler)
 	}
 	return nil
 }
 
-func encodeLine[T, V any](encoder *json.Encoder, value T, view func(T) (V, error)) error {
+func writeLine[T, V any](s *web.Stream, value T, view func(T) (V, error)) error {
 	line, err := view(value)
+	if err == nil {
+		err = s.WriteLine(line)
+	}
 	if err != nil {
 		return err
 	}
-	return encoder.Encode(line)
+	return s.FlushFull()
 }

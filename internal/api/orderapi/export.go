@@ -32,7 +32,7 @@ type Export struct {
 	history string
 }
 
-// ParseExport parses the query of a merchant's export (decision 8). Every error is a
+// ParseExport parses the query of a merchant's export. Every error is a
 // *strict.ParamError.
 func (p ListParams) ParseExport(r *web.Request) (Export, error) {
 	query := web.ParseQuery(r)
