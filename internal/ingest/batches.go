@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ const batchSize = 2 * 3 * 64
 
 // batches reads items, one a line, and does something with them in batches.
 type batches[T any] struct {
+	size int // maximum number of lines in a batch; 0: batchSize
 	// parse parses the line with a number, from 1. It is called from several goroutines.
 	parse func(number int, text []byte) (T, error)
 	// do handles a batch and returns a result for each item, in their order. It must
@@ -88,7 +90,7 @@ func (r *batchRun[T]) add(ctx context.Context, line parsedLine[T]) error {
 	if line.item != nil {
 		r.batch = append(r.batch, *line.item)
 	}
-	if len(r.lines) < batchSize {
+	if len(r.lines) < cmp.Or(r.size, batchSize) {
 		return nil
 	}
 	return r.flush(ctx)

@@ -158,6 +158,19 @@ func changeLines(orders *order.Service, caller order.Caller, key string, parse f
 	})
 }
 
+// Items are lines of another kind, each of which is parsed by a function and handled by
+// another one. Each is a batch, so that no result is lost if the next line fails.
+func Items[T any](statuses []order.LineStatus, parse func(text []byte) (T, error), do func(ctx context.Context, item T) (Result, error)) Lines {
+	return newLines(statuses, batches[T]{
+		size:  1,
+		parse: func(_ int, text []byte) (T, error) { return parse(text) },
+		do: func(ctx context.Context, batch []T) ([]Result, error) {
+			result, err := do(ctx, batch[0])
+			return []Result{result}, err
+		},
+	})
+}
+
 func newLines[T any](statuses []order.LineStatus, b batches[T]) Lines {
 	return Lines{statuses: statuses, run: b.run}
 }

@@ -20,6 +20,8 @@ type Result struct {
 	OrderID    int64            `json:"orderId,omitempty"` // of a document whose order is or was stored
 	State      string           `json:"state,omitempty"`   // of a changed order that was found
 	Corrected  []string         `json:"corrected,omitempty"`
+	TokenID    int64            `json:"tokenId,omitempty"` // of a token that was or is there
+	Token      string           `json:"token,omitempty"`   // the text of a new token
 	// Problem is why the line did not do what it should; empty: it did, or did not need to.
 	Problem  string   `json:"problem,omitempty"`
 	Allowed  []string `json:"allowed,omitempty"`  // states to which a refused order can move

@@ -65,8 +65,8 @@ func parseTokenFilter(r *web.Request) (token.Filter, error) {
 
 // createToken serves POST /tokens.
 func (a API) createToken(r *web.Request) (web.Response, error) {
-	body := web.ReadObject(r, "merchantId", "operator", "scopes", "expires", "label")
-	request := parseTokenRequest(body)
+	body := web.ReadObject(r, TokenFields...)
+	request := ParseTokenRequest(body)
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
 	}
@@ -75,9 +75,12 @@ func (a API) createToken(r *web.Request) (web.Response, error) {
 	})
 }
 
-// parseTokenRequest parses the body of POST /tokens. It has either "merchantId" or
+// TokenFields are the names of the members that ParseTokenRequest parses.
+var TokenFields = []string{"merchantId", "operator", "scopes", "expires", "label"}
+
+// ParseTokenRequest parses the body of POST /tokens, or a line of a command. It has either "merchantId" or
 // "operator": true. Without "scopes" the token gets the default ones.
-func parseTokenRequest(body *strict.Body) token.Request {
+func ParseTokenRequest(body *strict.Body) token.Request {
 	request := token.Request{Scopes: order.DefaultScopes}
 	if body.Has("operator") {
 		request.Operator, request.Scopes = string(body.Object["operator"]) == "true", order.OperatorScopes

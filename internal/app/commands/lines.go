@@ -18,13 +18,26 @@ type lineWords struct {
 	rest  string // what to do after the command was stopped
 	// oneRefused and manyRefused follow the number of refused lines.
 	oneRefused, manyRefused string
+	// results says that standard output has the result of each line, as JSON.
+	results bool
 }
 
-// runLines handles an input of a size, reports its refused lines and prints the counts.
+// runLines handles an input of a size, reports its refused lines and prints the counts. With
+// results, standard output has those instead.
 func (p *process) runLines(ctx context.Context, lines ingest.Lines, input io.Reader, size int64, rejected *rejectedLines, words lineWords) error {
-	bar := p.bar(words.doing, size, true)
+	bar, printCounts := p.bar(words.doing, size, true), p.print
+	if words.results {
+		printCounts = func(format string, args ...any) error { p.printError(format, args...); return nil }
+	}
 	tally, err := lines.Run(ctx, input, func(batch []ingest.Line, read int64) error {
 		for i := range batch {
+			if words.results {
+				_ = bar.Clear()
+				if err := p.printJSON(batch[i].Result); err != nil {
+					return err
+				}
+				continue
+			}
 			if problem := batch[i].Problem; problem != "" {
 				_ = bar.Clear()
 				_, _ = fmt.Fprintf(p.stderr, "line %d: %s\n", batch[i].Number, app.OneLine(problem))
@@ -39,7 +52,7 @@ func (p *process) runLines(ctx context.Context, lines ingest.Lines, input io.Rea
 	for _, status := range tally.Statuses {
 		counts = append(counts, fmt.Sprintf("%s %d", strings.ReplaceAll(string(status), "_", " "), tally.Counts[status]))
 	}
-	printErr := p.print("%s", strings.Join(counts, ", "))
+	printErr := printCounts("%s", strings.Join(counts, ", "))
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("stopped before the end of the input; run the command again to " + words.rest)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/user"
@@ -11,8 +12,10 @@ import (
 	"time"
 
 	"merchantorders/internal/app"
+	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
+	"merchantorders/internal/strict"
 )
 
 type merchantCommand struct {
@@ -26,6 +29,8 @@ type merchantCommand struct {
 }
 
 type merchantAdd struct {
+	jsonFlag
+	File string `arg:"" optional:"" name:"file" help:"File of merchants, one JSON object with id and name a line. - is standard input. Without it, the flags describe one merchant."`
 	ID   string `name:"id" placeholder:"N" help:"Store id of the merchant, a positive number. Required."`
 	Name string `name:"name" placeholder:"TEXT" help:"Name of the merchant. v1 shows it as company_name. Required."`
 
@@ -34,12 +39,26 @@ type merchantAdd struct {
 
 func (c *merchantAdd) check() error {
 	var f flagValues
-	c.id = f.id("id", c.ID)
-	f.refuse("name", order.MerchantNameProblem(c.Name))
+	switch {
+	case c.File == "":
+		c.id = f.id("id", c.ID)
+		f.refuse("name", order.MerchantNameProblem(c.Name))
+	case c.ID != "" || c.Name != "":
+		f.refuse("id", "and --name must not be given together with a file")
+	}
 	return f.err()
 }
 
 func (c *merchantAdd) run(ctx context.Context, p *process) error {
+	var input io.ReadCloser
+	size := int64(0)
+	if c.File != "" {
+		var err error
+		if input, size, err = p.input(c.File); err != nil {
+			return err
+		}
+		defer func() { _ = input.Close() }()
+	}
 	schema := migrations.Options{NoMigrate: true, BeforeCreate: p.OpenEmptyBucket}
 	if err := p.AllowNew(&schema); err != nil {
 		return err
@@ -55,6 +74,9 @@ func (c *merchantAdd) run(ctx context.Context, p *process) error {
 		}
 	}
 	return p.with(ctx, schema, isNew, func(b *app.Backend) error {
+		if c.File != "" {
+			return p.runLines(ctx, merchantLines(b.Merchants, p.caller), input, size, nil, manyWords)
+		}
 		err := b.Merchants.Add(ctx, p.caller, c.id, c.Name, order.Options[order.Merchant]{})
 		if errors.Is(err, order.ErrMerchantExists) {
 			return fmt.Errorf("merchant %d exists already, with another name", c.id)
@@ -62,7 +84,37 @@ func (c *merchantAdd) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
+		if c.JSON {
+			merchant, err := b.Merchants.Get(ctx, c.id)
+			if err != nil {
+				return err
+			}
+			return p.printJSON(newMerchantJSON(merchant))
+		}
 		return p.print("merchant %d: %s", c.id, c.Name)
+	})
+}
+
+// merchantLines are lines with a merchant each, which are added.
+func merchantLines(merchants *order.Merchants, caller order.Caller) ingest.Lines {
+	statuses := []order.LineStatus{order.Created, order.Unchanged, order.Conflict, order.Invalid}
+	return ingest.Items(statuses, func(text []byte) (m order.Merchant, err error) {
+		body := strict.ParseBody(text, "id", "name")
+		m.ID, m.Name = body.Int("id", 1, strict.MaxInt), body.Text("name", order.MerchantNameProblem)
+		return m, lineError(body)
+	}, func(ctx context.Context, m order.Merchant) (ingest.Result, error) {
+		result := ingest.Result{MerchantID: m.ID, Status: order.Created}
+		_, err := merchants.Get(ctx, m.ID)
+		if err == nil {
+			result.Status = order.Unchanged
+		} else if !errors.Is(err, order.ErrMerchantNotFound) {
+			return result, err
+		}
+		err = merchants.Add(ctx, caller, m.ID, m.Name, order.Options[order.Merchant]{})
+		if errors.Is(err, order.ErrMerchantExists) {
+			result.Status, result.Problem, err = order.Conflict, "the merchant exists already, with another name", nil
+		}
+		return result, err
 	})
 }
 

@@ -9,9 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/api/operator"
 	"merchantorders/internal/app"
 	"merchantorders/internal/config"
+	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/token"
 )
 
@@ -23,6 +26,8 @@ type tokenCommand struct {
 }
 
 type tokenCreate struct {
+	jsonFlag
+	File     string `arg:"" optional:"" name:"file" help:"File of tokens, one JSON object a line, as POST /operator/tokens takes it, with a label. - is standard input. Without it, the flags describe one token."`
 	Merchant string `placeholder:"N" help:"Id of the merchant that the token acts for. This or --operator is required."`
 	Operator bool   `help:"Create a token for the operator interface only."`
 	Scopes   string `placeholder:"LIST" help:"Scopes, separated by commas. Of a merchant's token: orders:read, orders:write (accept, reject), invoices:write (upload, delete), tokens, webhooks; empty: the first three. Of an operator's token: orders:read, orders:ingest, orders:transition, merchants, tokens, webhooks, audit, customers; empty: all."`
@@ -34,6 +39,16 @@ type tokenCreate struct {
 
 func (c *tokenCreate) check() error {
 	var f flagValues
+	if c.File != "" {
+		for flag, given := range map[string]bool{
+			"merchant": c.Merchant != "", "operator": c.Operator, "scopes": c.Scopes != "", "expires": c.Expires != "", "label": c.Label != "",
+		} {
+			if given {
+				f.refuse(flag, "must not be given together with a file")
+			}
+		}
+		return f.err()
+	}
 	c.request = token.Request{Operator: c.Operator, Label: c.Label}
 	defaults := order.DefaultScopes
 	if c.Operator {
@@ -54,14 +69,93 @@ func (c *tokenCreate) check() error {
 }
 
 func (c *tokenCreate) run(ctx context.Context, p *process) error {
+	if c.File != "" {
+		return c.createAll(ctx, p)
+	}
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
 		created, err := b.Tokens.Add(ctx, p.caller, c.request, order.Options[token.Created]{})
 		if err != nil {
 			return noMerchant(c.request.MerchantID, "merchant add --help", lifetimeError(err))
 		}
 		token.LogCreated(p.log(p.Settings.Level()), created.Token, p.byCommand())
+		if c.JSON {
+			return p.printJSON(struct {
+				Text  string    `json:"text"`
+				Token tokenJSON `json:"token"`
+			}{created.Text, newTokenJSON(created.Token)})
+		}
 		return p.print("%s", created.Text)
 	})
+}
+
+// createAll creates the tokens of the file.
+func (c *tokenCreate) createAll(ctx context.Context, p *process) error {
+	input, size, err := p.input(c.File)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = input.Close() }()
+	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		statuses := []order.LineStatus{order.Created, order.Unchanged, order.Conflict, order.Invalid}
+		lines := ingest.Items(statuses, parseTokenLine, func(ctx context.Context, request token.Request) (ingest.Result, error) {
+			return p.createLabeled(ctx, b.Tokens, request)
+		})
+		return p.runLines(ctx, lines, input, size, nil, manyWords)
+	})
+}
+
+// manyWords are the words of commands that create what the lines of a file describe.
+var manyWords = lineWords{
+	doing: "creating", rest: "create the rest", oneRefused: "line was refused", manyRefused: "lines were refused", results: true,
+}
+
+// parseTokenLine parses a line of the file. Its label makes the command repeatable.
+func parseTokenLine(text []byte) (token.Request, error) {
+	body := strict.ParseBody(text, operator.TokenFields...)
+	request := operator.ParseTokenRequest(body)
+	if request.Label == "" {
+		body.Refuse("label", "is required: the command creates no second token with the label")
+	}
+	return request, lineError(body)
+}
+
+// lineError returns what is wrong with a line.
+func lineError(body *strict.Body) error {
+	err := body.Err()
+	if errors.Is(err, strict.ErrInvalidPayload) {
+		return errors.New("the line is not a JSON object")
+	}
+	return err
+}
+
+// createLabeled creates a token, unless there is a valid one with its label.
+func (p *process) createLabeled(ctx context.Context, tokens *token.Registry, request token.Request) (ingest.Result, error) {
+	result := ingest.Result{MerchantID: request.MerchantID, Status: order.Unchanged}
+	same, err := tokens.List(ctx, token.Filter{Operator: request.Operator, MerchantID: request.MerchantID, Validity: token.Active, Label: request.Label})
+	if err != nil {
+		return ingest.Result{}, err
+	}
+	for _, t := range same {
+		if t.Label != request.Label {
+			continue // it only begins so
+		}
+		if result.TokenID = t.ID; t.Scopes != request.Scopes {
+			result.Status, result.Problem = order.Conflict, "there is a token with this label and other scopes"
+		}
+		return result, nil
+	}
+	created, err := tokens.Add(ctx, p.caller, request, order.Options[token.Created]{})
+	usage := noMerchant(request.MerchantID, "merchant add --help", lifetimeError(err))
+	switch {
+	case errors.Is(err, order.ErrMerchantNotFound), errors.As(usage, new(app.UsageError)):
+		result.Status, result.Problem = order.Invalid, usage.Error()
+		return result, nil
+	case err != nil:
+		return ingest.Result{}, err
+	}
+	token.LogCreated(p.log(p.Settings.Level()), created.Token, p.byCommand())
+	result.Status, result.TokenID, result.Token = order.Created, created.Token.ID, created.Text
+	return result, nil
 }
 
 // lifetimeError returns the error of the flag for an expiry that is too late or in the past,
