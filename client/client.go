@@ -45,6 +45,7 @@ type Client struct {
 	tries          int           // maximum for one call
 	maxWait        time.Duration // between two attempts
 	writeTries     bool          // whether writes are retried
+	maxAnswers     int           // of a request
 	now            func() time.Time
 	sleep          func(context.Context, time.Duration) error
 	jitter         func(time.Duration) time.Duration // a random duration below the given one
@@ -85,6 +86,7 @@ func New(baseURL, token string, options ...Option) (*Client, error) {
 		tries:      DefaultTries,
 		maxWait:    DefaultMaxWait,
 		writeTries: true,
+		maxAnswers: maxAnswers,
 		now:        time.Now,
 		sleep:      sleep,
 		jitter:     func(d time.Duration) time.Duration { return rand.N(max(d, 1)) },

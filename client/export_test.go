@@ -15,6 +15,14 @@ func WithSleep(sleep func(context.Context, time.Duration) error) Option {
 	}
 }
 
+// WithMaxAnswers replaces the number of answers of a request.
+func WithMaxAnswers(n int) Option {
+	return func(c *Client) error {
+		c.maxAnswers = n
+		return nil
+	}
+}
+
 // WithNow replaces the clock.
 func WithNow(now func() time.Time) Option {
 	return func(c *Client) error {

@@ -26,6 +26,7 @@ type call struct {
 	write     *write        // options of a write; nil: a read
 	timeout   time.Duration // of one attempt; 0: the client's
 	download  bool          // the response is a file: redirects are followed, compression is not used
+	lines     bool          // body and response are lines of JSON
 	anonymous bool          // whether to omit the token
 	creates   bool          // the status of success is 201, not 200
 	notFound  error         // kind of a 404 without words that are known; nil: ErrUnsupported
@@ -37,6 +38,14 @@ func (call *call) success() int {
 		return http.StatusCreated
 	}
 	return http.StatusOK
+}
+
+// mediaType returns that of the body and of the response of success.
+func (call *call) mediaType() string {
+	if call.lines {
+		return "application/x-ndjson"
+	}
+	return "application/json"
 }
 
 // orderCall returns a call below the path of an order.
@@ -103,7 +112,7 @@ func (c *Client) newRequest(ctx context.Context, call *call, id string) (*http.R
 		// Without compression Content-Length shows whether the file is complete.
 		request.Header.Set("Accept-Encoding", "identity")
 	} else {
-		request.Header.Set("Accept", "application/json")
+		request.Header.Set("Accept", call.mediaType())
 	}
 	if !call.anonymous {
 		c.authorize(request.Header)
@@ -115,7 +124,7 @@ func (c *Client) newRequest(ctx context.Context, call *call, id string) (*http.R
 		request.Header.Set("If-Match", *w.match)
 	}
 	if call.body != nil {
-		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Content-Type", call.mediaType())
 	}
 	return request, nil
 }
@@ -143,15 +152,24 @@ func (c *Client) read(ctx context.Context, call *call, id string, httpResponse *
 		return r, c.malformed(call, r, fmt.Errorf("larger than %d bytes", limit))
 	case err != nil:
 		return r, c.transportError(ctx, call, id, err)
-	case !call.download && !isJSON(r.header):
+	case !call.download && !hasType(r.header, call.mediaType()):
 		return r, c.malformed(call, r, fmt.Errorf("content type %q", r.header.Get("Content-Type")))
+	}
+	if !call.lines {
+		return r, nil
+	}
+	if problem := incomplete(r.body); problem != "" {
+		return r, &Error{Op: c.clean(call.op), Kind: ErrUnavailable, Status: r.status, RequestID: id, Message: c.clean(problem)}
 	}
 	return r, nil
 }
 
-func isJSON(header http.Header) bool {
+func isJSON(header http.Header) bool { return hasType(header, "application/json") }
+
+// hasType reports whether a body has a media type.
+func hasType(header http.Header, want string) bool {
 	mediaType, _, err := mime.ParseMediaType(header.Get("Content-Type"))
-	return err == nil && mediaType == "application/json"
+	return err == nil && mediaType == want
 }
 
 // transportError returns the error of a call without a complete response.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -385,5 +386,42 @@ func TestLostResponses(t *testing.T) {
 		if want := map[bool]int{true: 1}[n%12 <= 2]; err != nil || len(order.Invoices) != want {
 			t.Errorf("%s has %d files, want %d; %v", reference, len(order.Invoices), want, err)
 		}
+	}
+}
+
+// TestAnswersAgainstService answers orders in several requests, each of which loses its
+// first response, and repeats the call.
+func TestAnswersAgainstService(t *testing.T) {
+	t.Parallel()
+	server, plain := start(t, 2)
+	c, err := client.New(server.BaseURL, server.Token, client.WithHTTPClient(&http.Client{Transport: &lossyTransport{base: http.DefaultTransport}}),
+		client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }), client.WithMaxAnswers(2))
+	testenv.NoError(t, err)
+	first, second := ingesttest.Reference(1), ingesttest.Reference(2)
+	read, err := plain.Order(t.Context(), first)
+	testenv.NoError(t, err)
+	answers := []client.Answer{
+		{Reference: first, Decision: client.AcceptOrder, IfMatch: read.Tag},
+		{Reference: second, Decision: client.RejectOrder, Reason: client.Damaged},
+		{Reference: first, Decision: client.RejectOrder},
+		{Reference: "SF-0", Decision: client.AcceptOrder},
+		{Reference: first, Decision: client.AcceptOrder, Reason: "boredom"},
+	}
+	for range 2 {
+		var got []string
+		for result, err := range c.Answers(t.Context(), slices.Values(answers), client.IdempotencyKey("k")) {
+			testenv.NoError(t, err)
+			got = append(got, fmt.Sprintln(result.Answer.Reference, result.Line, result.Status, result.State, result.Replayed))
+		}
+		testenv.Equal(t, "results", []string{
+			fmt.Sprintln(first, 1, client.AnswerChanged, client.InProcessing, true),
+			fmt.Sprintln(second, 2, client.AnswerChanged, client.RejectedByMerchant, true),
+			fmt.Sprintln(first, 1, client.AnswerRefused, client.InProcessing, false),
+			fmt.Sprintln("SF-0", 2, client.AnswerNotFound, "", false),
+			fmt.Sprintln(first, 1, client.AnswerInvalid, "", false),
+		}, got)
+	}
+	for _, err := range c.Answers(t.Context(), slices.Values(answers), client.IfMatch(read.Tag)) {
+		wantKind(t, err, client.ErrInvalidParams)
 	}
 }

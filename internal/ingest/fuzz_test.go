@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -100,6 +101,37 @@ func sorted(t *testing.T, document []byte) []byte {
 	err := value.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
 	testenv.NoError(t, err)
 	return value
+}
+
+// FuzzAnswers compares answers with their decoding by encoding/json.
+func FuzzAnswers(f *testing.F) {
+	for _, seed := range []string{
+		`{"orderReference":"R-1","answer":"accept"}`, `{"orderReference":"R-1","answer":"reject","reason":"damaged","ifMatch":"\"1-1\""}`,
+		`{"orderReference":"R-1","answer":"reject","reason":null,"ifMatch":null}`, `{"answer":"accept","Answer":"reject"}`,
+		`{"answer":"\ud800"}`, "{\"answer\":\"\xff\"}", "{}", "[]", "null", "{", "",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		got, err := ingest.ParseAnswer(line)
+		if err != nil {
+			if text := err.Error(); text == "" || !utf8.ValidString(text) || len(text) > 400 {
+				t.Fatalf("%q: %q", line, text)
+			}
+			return
+		}
+		var want struct {
+			OrderReference, Answer string
+			Reason                 order.Reason
+			IfMatch                *string
+		}
+		testenv.NoError(t, json.Unmarshal(line, &want))
+		to := map[string]order.State{"accept": order.InProcessing, "reject": order.RejectedByMerchant}[want.Answer]
+		if got.Reference != want.OrderReference || got.To != to || to == 0 || got.Reason != want.Reason || (got.IfMatch == nil) != (want.IfMatch == nil) ||
+			!order.ValidReference(got.Reference) || !got.Reason.Valid() || got.Reason != "" && to == order.InProcessing {
+			t.Fatalf("%q: %+v", line, got)
+		}
+	})
 }
 
 // FuzzImport compares an import, read in pieces of any size, with Parse of each

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -131,6 +132,21 @@ func Answers(orders *order.Service, caller order.Caller, key string) Lines {
 		change, err := parseAnswer(text)
 		change.MerchantID = caller.MerchantID
 		return change, err
+	})
+}
+
+// References are lines with the reference of an order each, which answer answers. It
+// returns a result for each, in their order.
+func References(answer func(references []string) ([]Result, error)) Lines {
+	return newLines(changeStatuses, batches[string]{
+		parse: func(_ int, text []byte) (string, error) {
+			reference := strings.Trim(string(text), " \t\r")
+			if !order.ValidReference(reference) {
+				return "", errors.New("the line is not the reference of an order")
+			}
+			return reference, nil
+		},
+		do: func(_ context.Context, batch []string) ([]Result, error) { return answer(batch) },
 	})
 }
 

@@ -7,13 +7,15 @@ import (
 	"strconv"
 
 	"merchantorders/client"
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/order"
 )
 
 type ordersCommand struct {
 	List   ordersList   `cmd:"" help:"List orders, newest first."`
 	Show   ordersShow   `cmd:"" help:"Show one order."`
-	Accept ordersAccept `cmd:"" help:"Accept an order."`
-	Reject ordersReject `cmd:"" help:"Reject an order."`
+	Accept ordersAccept `cmd:"" help:"Accept an order, or a list of orders."`
+	Reject ordersReject `cmd:"" help:"Reject an order, or a list of orders."`
 	Watch  ordersWatch  `cmd:"" help:"Print the events of orders, and new events as they occur, until stopped."`
 }
 
@@ -61,12 +63,54 @@ func orderRow(o client.Summary) []string {
 	}
 }
 
-type ordersAccept struct {
-	orderTarget
+// answerFlags has the arguments and flags of the commands that answer orders.
+type answerFlags struct {
+	Reference string `arg:"" help:"Reference of the order. - reads references from standard input, one a line."`
+	connection
 	writeFlags
 }
 
+// ofList reports whether the references are on standard input.
+func (c *answerFlags) ofList() bool { return c.Reference == "-" }
+
+func (c *answerFlags) check() error {
+	var err error
+	if c.ofList() && (c.IfMatch != "" || c.Key != "" || c.JSON) {
+		err = errors.New("--if-match, --key and --json are for one order, not for a list")
+	}
+	return errors.Join(c.connection.check(), err)
+}
+
+// answerList answers the orders of the list like one.
+func (c *answerFlags) answerList(ctx context.Context, p *process, like client.Answer) error {
+	return p.runLines(ctx, ingest.References(func(references []string) ([]ingest.Result, error) {
+		answers := func(yield func(client.Answer) bool) {
+			for _, reference := range references {
+				answer := like
+				if answer.Reference = reference; !yield(answer) {
+					return
+				}
+			}
+		}
+		results := make([]ingest.Result, 0, len(references))
+		for r, err := range c.service.Answers(ctx, answers) {
+			if err != nil {
+				return nil, err
+			}
+			results = append(results, ingest.Result{Reference: r.Answer.Reference, Status: order.LineStatus(r.Status), State: string(r.State), Problem: r.Problem})
+		}
+		return results, nil
+	}), p.stdin, -1, nil, lineWords{
+		doing: "answering", rest: "answer the rest of the orders", oneRefused: "line changed nothing", manyRefused: "lines changed nothing",
+	})
+}
+
+type ordersAccept struct{ answerFlags }
+
 func (c *ordersAccept) run(ctx context.Context, p *process) error {
+	if c.ofList() {
+		return c.answerList(ctx, p, client.Answer{Decision: client.AcceptOrder})
+	}
 	var receipt client.Receipt
 	if err := c.service.Accept(ctx, c.Reference, c.options(&receipt)...); err != nil {
 		return err
@@ -75,12 +119,14 @@ func (c *ordersAccept) run(ctx context.Context, p *process) error {
 }
 
 type ordersReject struct {
-	orderTarget
-	writeFlags
+	answerFlags
 	Reason string `placeholder:"WORD" help:"Reason: out-of-stock, damaged, wrong-price, disabled-product or wrong-product. Empty: none."`
 }
 
 func (c *ordersReject) run(ctx context.Context, p *process) error {
+	if c.ofList() {
+		return c.answerList(ctx, p, client.Answer{Decision: client.RejectOrder, Reason: client.Reason(c.Reason)})
+	}
 	var receipt client.Receipt
 	if err := c.service.Reject(ctx, c.Reference, client.Reason(c.Reason), c.options(&receipt)...); err != nil {
 		return err
@@ -98,7 +144,7 @@ type changed struct {
 }
 
 // printChange prints the order and its new state.
-func (t *orderTarget) printChange(p *process, state client.State, r client.Receipt) error {
+func (t *answerFlags) printChange(p *process, state client.State, r client.Receipt) error {
 	if t.JSON {
 		return p.printJSON(changed{OrderReference: t.Reference, State: state, Tag: r.Tag, Replayed: r.Replayed, RequestID: r.RequestID})
 	}

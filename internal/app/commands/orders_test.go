@@ -138,6 +138,26 @@ func TestOrdersShowAcceptReject(t *testing.T) {
 	}
 }
 
+// TestOrdersAnswerList accepts and rejects lists of orders.
+func TestOrdersAnswerList(t *testing.T) {
+	t.Parallel()
+	_, r := startRemote(t, 2)
+	first, second := ingesttest.Reference(1), ingesttest.Reference(2)
+	environ := []string{"MERCHANT_ORDERS_ADDRESS=" + r.address, "MERCHANT_ORDERS_TOKEN=" + r.token}
+	r.run(t, first+"\n", "orders", "accept", "-").WantOut(t, 0, "changed 1, unchanged 0, refused 0, not found 0, invalid 0\n")
+	got := apptest.RunIn(t, environ, " "+first+"\r\n\n"+second+"\nSF-0\nSF 0\n", "orders", "reject", "-", "--reason=damaged")
+	got.WantOut(t, 1, "changed 1, unchanged 0, refused 1, not found 1, invalid 1\n")
+	testenv.Equal(t, "problems", `line 1: An order in the state in-processing cannot move to rejected-by-merchant: only the marketplace can change it.
+line 4: The merchant 355 has no such order.
+line 5: the line is not the reference of an order
+merchant-orders: 3 lines changed nothing
+`, got.Stderr)
+	r.run(t, second, "orders", "reject", "-").WantOut(t, 0, "changed 0, unchanged 1, refused 0, not found 0, invalid 0\n")
+	r.run(t, second, "orders", "reject", "-", "--key=k").WantText(t, 2, "not for a list")
+	r.token = "mo_x"
+	r.run(t, second, "orders", "reject", "-").WantText(t, 5)
+}
+
 func TestInvoices(t *testing.T) {
 	t.Parallel()
 	server, r := startRemote(t, 1)

@@ -1,0 +1,4 @@
+package ingest
+
+// ParseAnswer is parseAnswer.
+var ParseAnswer = parseAnswer
