@@ -1,110 +1,62 @@
 package postgres
 
 import (
-	"net"
+	"fmt"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgproto3"
 
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 )
 
-// pooler is a pooler in transaction mode with one connection to the server. It passes
-// simple queries only.
-type pooler struct {
-	mu     sync.Mutex
-	server *pgproto3.Frontend
-}
-
-// serve serves a client until it ends.
-func (p *pooler) serve(conn net.Conn) error {
-	client := pgproto3.NewBackend(conn, conn)
-	if _, err := client.ReceiveStartupMessage(); err != nil {
-		return err
-	}
-	client.Send(&pgproto3.AuthenticationOk{})
-	for _, status := range [][2]string{{"client_encoding", "UTF8"}, {"standard_conforming_strings", "on"}} {
-		client.Send(&pgproto3.ParameterStatus{Name: status[0], Value: status[1]})
-	}
-	client.Send(&pgproto3.BackendKeyData{SecretKey: []byte{0, 0, 0, 0}})
-	client.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
-	for {
-		if err := client.Flush(); err != nil {
-			return err
-		}
-		message, err := client.Receive()
-		if err != nil {
-			return err
-		}
-		query, ok := message.(*pgproto3.Query)
-		if !ok {
-			return nil // a statement that is prepared, or the end
-		}
-		if err := p.pass(query, client); err != nil {
-			return err
-		}
-	}
-}
-
-// pass runs a query and passes the response on.
-func (p *pooler) pass(query *pgproto3.Query, client *pgproto3.Backend) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.server.Send(query)
-	if err := p.server.Flush(); err != nil {
-		return err
-	}
-	for {
-		message, err := p.server.Receive()
-		if err != nil {
-			return err
-		}
-		client.Send(message)
-		if err := client.Flush(); err != nil {
-			return err
-		}
-		if _, last := message.(*pgproto3.ReadyForQuery); last {
-			return nil
-		}
-	}
-}
-
-// TestTransactionPooler opens a database behind a pooler that gives every transaction any
-// of its connections: it is refused with the reason.
-func TestTransactionPooler(t *testing.T) {
+// TestPooler opens a database behind PgBouncer. If that gives every transaction any of its
+// connections, the database is refused with the reason.
+func TestPooler(t *testing.T) {
 	t.Parallel()
-	address, err := url.Parse(pgtest.Database(t))
-	testenv.NoError(t, err)
-	direct, err := pgconn.Connect(t.Context(), address.String())
-	testenv.NoError(t, err)
-	server, err := direct.Hijack()
-	testenv.NoError(t, err)
-	defer func() { _ = server.Conn.Close() }()
-	p := &pooler{server: server.Frontend}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
-	defer func() { _ = listener.Close() }()
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
+	for mode, want := range map[string]string{"session": "", "transaction": "pool_mode = session", "statement": "pool_mode = session"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			db, err := Open(t.Context(), startPooler(t, pgtest.Database(t), mode), nil, migrations.Options{})
+			if err == nil {
+				err = db.Close()
 			}
-			go func() { _ = p.serve(conn); _ = conn.Close() }()
-		}
-	}()
-	address.Host = listener.Addr().String()
-	db, err := Open(t.Context(), address.String(), nil, migrations.Options{})
-	if err == nil {
-		_ = db.Close()
+			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("error %v", err)
+			}
+		})
 	}
-	if err == nil || !strings.Contains(err.Error(), "pool_mode = session") {
-		t.Errorf("error %v", err)
+}
+
+// startPooler starts PgBouncer in front of a database, and returns its URL there.
+func startPooler(t *testing.T, database, mode string) string {
+	t.Helper()
+	program := testenv.Program(t, "pgbouncer", "pgbouncer")
+	server, err := url.Parse(database)
+	testenv.NoError(t, err)
+	dir, err := os.MkdirTemp("", "pgbouncer") // the path of a socket is short
+	testenv.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	testenv.NoError(t, os.Chmod(dir, 0o777)) //nolint:gosec // PgBouncer does not run as root
+	settings := filepath.Join(dir, "pgbouncer.ini")
+	text := fmt.Sprintf("[databases]\n* = host=%s port=%s user=%s\n[pgbouncer]\nlisten_port=6432\nunix_socket_dir=%s\nauth_type=any\npool_mode=%s\n",
+		server.Hostname(), server.Port(), server.User.Username(), dir, mode)
+	testenv.NoError(t, os.WriteFile(settings, []byte(text), 0o644)) //nolint:gosec // the same
+	command := exec.CommandContext(t.Context(), program, settings)
+	if os.Geteuid() == 0 {
+		command.Args = append(command.Args, "--user", "nobody")
 	}
+	log := new(strings.Builder)
+	command.Stderr = log
+	testenv.NoError(t, command.Start())
+	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
+	testenv.Eventually(t, "PgBouncer listens", func() bool {
+		_, err := os.Stat(filepath.Join(dir, ".s.PGSQL.6432"))
+		return err == nil
+	})
+	return "postgres://" + server.User.String() + "@" + server.Path + "?port=6432&host=" + url.QueryEscape(dir)
 }
