@@ -23,7 +23,7 @@ import (
 )
 
 // programTimeout bounds the run of one program.
-const programTimeout = 5 * time.Minute
+const programTimeout = 10 * time.Minute
 
 // inputs are the input files of the programs.
 var inputs = []string{"package.json", "package-lock.json", "redocly.yaml", "check.js", "client.ts", "prism.js"}
