@@ -60,6 +60,8 @@ var growthCases = []growthCase{
 	{name: "operator, search by e-mail address", path: "/operator/orders?email=buyer500@example.com", whole: true},
 	{name: "operator, search by name", path: "/operator/orders?name=%CF%80%CE%B1%CF%80%CE%B1%CE%B4%CE%BF", whole: true}, // παπαδο
 	{name: "operator, search without result", path: "/operator/orders?q=zzzz", whole: true},
+	{name: "operator, events of all merchants", path: "/operator/events", whole: true},
+	{name: "operator, end of all events", path: "/operator/events?cursor=latest", whole: true},
 	{name: "operator, overview", path: "/operator/overview", whole: true},
 	{name: "operator, merchants", path: "/operator/merchants", whole: true},
 	{name: "operator, webhooks", path: "/operator/webhooks", whole: true},

@@ -191,6 +191,9 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 	operators := operator.API{
 		Services: s.Services, Tokens: s.Tokens, Log: s.Log, Webhooks: webhooks, Sessions: s.Sessions, BaseURL: baseURL,
 		OrderView: func(o order.Order) any { return v2.NewOrderView(o, storageURL) }, EventViews: v2.NewEventViews,
+		MarketEventViews: func(events []order.EventRecord, orders bool) any {
+			return v2.NewMarketEventViews(events, orders, storageURL)
+		},
 	}.Routes()
 	merchantPages, allPages := docpages.PageRoutes(baseURL, false), docpages.PageRoutes(baseURL, true)
 	shared := []web.RouteGroup{

@@ -54,6 +54,11 @@ var (
 	// ErrUnavailable: the database or the file storage is unavailable; the
 	// request may be retried.
 	ErrUnavailable = errors.New("unavailable")
+	// ErrOtherHistory: a cursor of the marketplace's feed is of another history, or its
+	// event is gone.
+	ErrOtherHistory = errors.New("the cursor is of another history of the events")
+	// ErrOnCluster: it is not possible on a cluster.
+	ErrOnCluster = errors.New("not possible on a cluster")
 	// ErrMerchantNotFound: there is no merchant with that id.
 	ErrMerchantNotFound = errors.New("there is no merchant with that id")
 	// ErrMerchantExists: a merchant with that id but another name exists.

@@ -2,6 +2,7 @@ package order
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -71,13 +72,20 @@ type EventRecord struct {
 	Event
 	// Nonce is a random number of the transaction that wrote the event. It tells events
 	// apart whose number was given out twice.
-	Nonce     int64
-	LegacyID  int64  // of the order; 0 of WebhookFailed
-	Reference string // of the order; empty of WebhookFailed
-	FileName  string // stored name; set for the invoice events
+	Nonce      int64
+	MerchantID int64
+	Position   int64  // in the marketplace's feed
+	LegacyID   int64  // of the order; 0 of WebhookFailed
+	Reference  string // of the order; empty of WebhookFailed
+	FileName   string // stored name; set for the invoice events
 	// Order is the order as it was when the events were read. It is nil if orders were
 	// not asked for, the order was deleted, or the event has none.
 	Order *Order
+}
+
+// ID returns a text that no other event has, in any history.
+func (e EventRecord) ID() string {
+	return fmt.Sprintf("evt_%d_%d_%s", e.MerchantID, e.Seq, strconv.FormatUint(uint64(e.Nonce), 36))
 }
 
 // FeedQuery selects events.
@@ -106,6 +114,7 @@ type Feed struct {
 	// restore, the same number may be of another event.
 	History string
 
+	More   bool  // there are more events than those that were read; set by MarketEvents
 	Next   int64 // the value of FeedQuery.After for the next page; set by Service
 	Waited bool  // the request was a waiter; set by Service
 }
@@ -121,9 +130,11 @@ func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery)
 		feed.Next = feed.Version.Event
 		return feed, err
 	}
-	feed, err := s.waitForEvents(ctx, merchantID, query)
+	feed, err := s.waitForEvents(ctx, merchantID, query, func() (Feed, error) {
+		return s.store.Events(ctx, merchantID, query.After, query.Limit)
+	})
 	if err == nil && query.Orders {
-		err = AddOrders(ctx, s.store, merchantID, feed.Events)
+		err = AddOrders(ctx, s.store, feed.Events)
 	}
 	feed.Next = query.After
 	if n := len(feed.Events); n > 0 {
@@ -132,31 +143,32 @@ func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery)
 	return feed, err
 }
 
-// AddOrders sets the orders of events of a merchant. An order is as new as its events or
-// newer.
-func AddOrders(ctx context.Context, store OrderReader, merchantID int64, events []EventRecord) error {
+// AddOrders sets the orders of events. An order is as new as its events or newer.
+func AddOrders(ctx context.Context, store OrderReader, events []EventRecord) error {
 	at := make([]Locator, 0, len(events))
 	for _, e := range events {
 		if e.LegacyID != 0 {
-			at = append(at, Locator{merchantID, e.LegacyID})
+			at = append(at, Locator{e.MerchantID, e.LegacyID})
 		}
 	}
 	orders, err := store.Orders(ctx, at)
 	for i, e := range events {
-		if o, found := orders[Locator{merchantID, e.LegacyID}]; found {
+		if o, found := orders[Locator{e.MerchantID, e.LegacyID}]; found {
 			events[i].Order = &o
 		}
 	}
 	return err
 }
 
-func (s *Service) waitForEvents(ctx context.Context, merchantID int64, query FeedQuery) (Feed, error) {
+// waitForEvents calls read until it finds events of a merchant, or of allMerchants, or the
+// wait is over.
+func (s *Service) waitForEvents(ctx context.Context, merchantID int64, query FeedQuery, read func() (Feed, error)) (Feed, error) {
 	if query.Wait <= 0 {
-		return s.store.Events(ctx, merchantID, query.After, query.Limit)
+		return read()
 	}
 	revoked, ended, ok := s.waiters.join(merchantID, query.TokenID)
 	if !ok {
-		return s.store.Events(ctx, merchantID, query.After, query.Limit)
+		return read()
 	}
 	defer s.waiters.leave(merchantID, query.TokenID)
 	timeout := time.NewTimer(query.Wait)
@@ -165,9 +177,9 @@ func (s *Service) waitForEvents(ctx context.Context, merchantID int64, query Fee
 	for {
 		// Before the read, so that an event committed after the read closes it.
 		wake := s.waiters.next(merchantID)
-		feed, err := s.store.Events(ctx, merchantID, query.After, query.Limit)
+		feed, err := read()
 		feed.Waited = history != ""
-		if err != nil || len(feed.Events) > 0 || feed.Waited && feed.History != history {
+		if err != nil || len(feed.Events) > 0 || feed.More || feed.Waited && feed.History != history {
 			return feed, err
 		}
 		s.waiters.see(merchantID, feed.Version)

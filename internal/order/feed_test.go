@@ -203,8 +203,8 @@ func TestManyMerchantsShareOnePoll(t *testing.T) {
 				s, other := feedService(db), db.another(t)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				for id := range int64(merchants) {
-					if id != merchant {
+				for n := range int64(merchants) {
+					if id := 1 + n; id != merchant {
 						go func() { _, _ = s.Events(ctx, id, order.FeedQuery{Limit: 1, Wait: order.MaxFeedWait, TokenID: id}) }()
 					}
 				}

@@ -82,6 +82,12 @@ type Store interface {
 	// the data version and history of the same moment. They are zero if the merchant
 	// does not exist.
 	Events(ctx context.Context, merchantID, after int64, limit int) (Feed, error)
+	// MarketEvents returns up to limit events of all merchants after a cursor, by
+	// position, merchant and number. It returns ErrOtherHistory or ErrOnCluster.
+	MarketEvents(ctx context.Context, after MarketCursor, limit int) (MarketFeed, error)
+	// MarketEnd returns the end of the feed of all merchants, without events. It returns
+	// ErrOnCluster.
+	MarketEnd(ctx context.Context) (MarketFeed, error)
 	// OrderEvents returns up to limit events of one order with numbers above after,
 	// oldest first, or ErrNotFound.
 	OrderEvents(ctx context.Context, merchantID int64, id Identifier, after int64, limit int) ([]EventRecord, error)

@@ -15,6 +15,8 @@ const (
 	// pollInterval is how often an instance looks for events that other
 	// instances have committed.
 	pollInterval = 250 * time.Millisecond
+	// allMerchants stands for a merchant where requests wait for the events of all.
+	allMerchants = 0
 )
 
 // waiters are the long-polling requests. A commit of this service notifies the
@@ -120,12 +122,15 @@ func (w *waiters) next(merchantID int64) <-chan struct{} {
 	return w.merchants[merchantID].wake
 }
 
-// notify wakes the waiters of a merchant: there may be new events.
+// notify wakes the waiters of a merchant and those of all merchants: there may be new
+// events.
 func (w *waiters) notify(merchantID int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if m := w.merchants[merchantID]; m != nil {
-		m.notify()
+	for _, id := range []int64{merchantID, allMerchants} {
+		if m := w.merchants[id]; m != nil {
+			m.notify()
+		}
 	}
 }
 
@@ -225,6 +230,15 @@ func (w *waiters) waiting(unchanged bool) (merchants, tokens []int64) {
 }
 
 func (w *waiters) pollMerchants(ctx context.Context, ids []int64) error {
+	if len(ids) > 0 && ids[0] == allMerchants {
+		// Also for commits of this instance: their events may be readable only later.
+		end, err := w.store.MarketEnd(ctx)
+		if err != nil {
+			return err
+		}
+		w.see(allMerchants, end.Version)
+		ids = ids[1:]
+	}
 	if len(ids) == 0 {
 		return nil
 	}

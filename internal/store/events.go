@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -15,9 +13,13 @@ import (
 // Statements that read events. The entry of an invoice stays when its file is
 // deleted, so every event finds the file name.
 const (
-	eventFields  = `e.seq, e.nonce, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.invoice_id, e.token_id, e.request_id, e.webhook_id`
+	eventFields  = `e.merchant_id, e.position, e.seq, e.nonce, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.invoice_id, e.token_id, e.request_id, e.webhook_id`
 	eventColumns = eventFields + `, o.legacy_id, o.reference, i.name`
-	joinInvoice  = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.legacy_id = e.legacy_id AND i.id = e.invoice_id`
+	// eventOrder is the reference of the order of an event, also of a deleted one.
+	eventOrder = `COALESCE(o.reference,
+		(SELECT d.reference FROM deleted_orders d WHERE d.merchant_id = e.merchant_id AND d.legacy_id = e.legacy_id)) AS reference`
+	joinOrder   = ` LEFT JOIN orders o ON o.merchant_id = e.merchant_id AND o.legacy_id = e.legacy_id`
+	joinInvoice = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.legacy_id = e.legacy_id AND i.id = e.invoice_id`
 
 	// An order without matching events is a row too; no row means no order. The
 	// index alone yields the keys k first: SQLite would scan all events of the
@@ -35,10 +37,8 @@ const (
 // without events is a row too.
 func selectFeed(history string) string {
 	return `SELECT k.*, (SELECT nonce FROM events WHERE merchant_id = $1 AND seq = $2), m.last_event, m.data_nonce, ` + history + ` FROM merchants m
-	LEFT JOIN (SELECT ` + eventFields + `, e.legacy_id, COALESCE(o.reference,
-			(SELECT d.reference FROM deleted_orders d WHERE d.merchant_id = e.merchant_id AND d.legacy_id = e.legacy_id)) AS reference, i.name
-		FROM events e
-		LEFT JOIN orders o ON o.merchant_id = e.merchant_id AND o.legacy_id = e.legacy_id` + joinInvoice + `
+	LEFT JOIN (SELECT ` + eventFields + `, e.legacy_id, ` + eventOrder + `, i.name
+		FROM events e` + joinOrder + joinInvoice + `
 		WHERE e.merchant_id = $1 AND e.seq > $3 ORDER BY e.seq LIMIT $4+0) k ON TRUE
 	WHERE m.id = $1 ORDER BY k.seq`
 }
@@ -158,7 +158,7 @@ func (db *DB) renewHistory(ctx context.Context, merchantID, after int64, limit i
 		return feed, err
 	}
 	err = db.inTx(ctx, "history", func(t *tx) error {
-		return t.update(ctx, errNoRow, `UPDATE merchants SET history = $1 WHERE id = $2`, fmt.Sprintf("%016x", rand.Uint64()), merchantID)
+		return t.update(ctx, errNoRow, `UPDATE merchants SET history = $1 WHERE id = $2`, newHistory(), merchantID)
 	})
 	if err != nil {
 		return order.Feed{}, err
@@ -181,9 +181,9 @@ func (db *DB) OrderEvents(ctx context.Context, merchantID int64, id order.Identi
 // readEvents reads rows of eventColumns and of more columns. found reports whether
 // there were any, including rows without an event.
 func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...any) (events []order.EventRecord, found bool, err error) {
-	var seq, nonce, kind, actor, at, from, to, invoice, token, hook, legacyID sql.NullInt64
+	var merchant, position, seq, nonce, kind, actor, at, from, to, invoice, token, hook, legacyID sql.NullInt64
 	var reason, request, reference, name sql.NullString
-	dest := append([]any{&seq, &nonce, &kind, &actor, &at, &from, &to, &reason, &invoice, &token, &request, &hook, &legacyID, &reference, &name}, more...)
+	dest := append([]any{&merchant, &position, &seq, &nonce, &kind, &actor, &at, &from, &to, &reason, &invoice, &token, &request, &hook, &legacyID, &reference, &name}, more...)
 	err = sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
 		if err := rows.Scan(dest...); err != nil {
 			return err
@@ -191,7 +191,7 @@ func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...a
 		if found = true; !seq.Valid {
 			return nil
 		}
-		e := order.EventRecord{Nonce: nonce.Int64, LegacyID: legacyID.Int64, Reference: reference.String, FileName: name.String}
+		e := order.EventRecord{Nonce: nonce.Int64, MerchantID: merchant.Int64, Position: position.Int64, LegacyID: legacyID.Int64, Reference: reference.String, FileName: name.String}
 		e.Event = order.Event{
 			Seq: seq.Int64, Type: order.EventType(kind.Int64), By: order.Caller{Actor: order.Actor(actor.Int64), TokenID: token.Int64, RequestID: request.String}, At: time.Unix(at.Int64, 0).UTC(),
 			From: order.State(from.Int64), To: order.State(to.Int64), Reason: order.Reason(reason.String), InvoiceID: invoice.Int64,

@@ -64,6 +64,7 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"export":                 sqldbtest.NewPostgresPlan(selectExportKeys(0), keys, 0, "Index Scan using orders_by_time"),
 		"export of a state":      sqldbtest.NewPostgresPlan(selectExportKeys(order.Canceled), keys, 0, "Index Scan using orders_by_state"),
 		"feed":                   sqldbtest.NewPostgresPlan(db.selectFeed, []any{1, 0, 0, 100}, 1, "Limit", "Index Scan using events_pkey on events e"),
+		"feed of all merchants":  sqldbtest.NewPostgresPlan(db.selectMarketEvents, []any{0, 0, 0, 0, 100}, 1, "Limit", "Index Scan using events_by_position on events e"),
 		"oldest order":           sqldbtest.NewPostgresPlan(selectOldestOrder, []any{1, 0}, 0, "Index Only Scan using orders_by_state"),
 		"orders":                 sqldbtest.NewPostgresPlan(selectOrders(db.dialect), []any{"'{1}'", "'{1}'"}, 0, "Nested Loop", "orders_pkey"),
 		"invoices of orders":     sqldbtest.NewPostgresPlan(selectOrdersInvoices(db.dialect), []any{"'{1}'", "'{1}'"}, 1, "Nested Loop", "orders_pkey"),

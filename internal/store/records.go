@@ -109,14 +109,14 @@ func (t *tx) writeMerchant(ctx context.Context, r *merchantRecords) error {
 	if err := t.insert(ctx, addDayCounts, r.dayCounts()); err != nil {
 		return err
 	}
-	version, chain, err := t.takeNumbers(ctx, r)
+	version, position, chain, err := t.takeNumbers(ctx, r)
 	if err != nil {
 		return err
 	}
 	events := make([]any, 0, len(r.events)*insertEvents.Columns)
 	for i, event := range r.events {
 		event.Seq = version.Event - int64(len(r.events)-1-i)
-		events = eventValues(events, r.merchantID, version.Nonce, event)
+		events = eventValues(events, r.merchantID, version.Nonce, position, event)
 	}
 	if err := t.insert(ctx, insertEvents, events); err != nil {
 		return err
@@ -150,9 +150,9 @@ func (r *merchantRecords) dayCounts() []any {
 // takeNumbers takes the next numbers of events and of the audit log of a merchant, and
 // adds what the events change to its numbers of orders. It returns the data version that
 // the merchant has after the transaction: the last of the numbers and the nonce of the
-// events. The merchant's row stays locked until the transaction ends, so numbers are in
+// events; and their position in the feed of all merchants. The merchant's row stays locked until the transaction ends, so numbers are in
 // commit order and have no gaps.
-func (t *tx) takeNumbers(ctx context.Context, r *merchantRecords) (version order.DataVersion, chain auditChain, err error) {
+func (t *tx) takeNumbers(ctx context.Context, r *merchantRecords) (version order.DataVersion, position int64, chain auditChain, err error) {
 	var last int64
 	var hash []byte
 	n := len(r.entries)
@@ -168,34 +168,36 @@ func (t *tx) takeNumbers(ctx context.Context, r *merchantRecords) (version order
 			args = append(args, r.moved[state])
 		}
 		args = append(args, len(r.events), n, version.Nonce, r.merchantID)
-		err = t.QueryRow(ctx, takeEventNumbers, args, &version.Event, &last, &hash)
+		err = t.QueryRow(ctx, t.db.takeEventNumbers, args, &version.Event, &position, &last, &hash)
 		*t.changed = append(*t.changed, r.merchantID)
 	}
 	if err == nil {
 		chain, err = t.chainBefore(ctx, r.merchantID, last, n, hash)
 	}
-	return version, chain, err
+	return version, position, chain, err
 }
 
-// takeEventNumbers takes numbers of events and of the audit log. The parameters of the
-// states have their numbers, and the others follow.
-var takeEventNumbers = fmt.Sprintf(`UPDATE merchants SET `+stateColumns(`in_state_%[1]d = in_state_%[1]d + $%[1]d`)+`,
-		last_event = last_event + $%[1]d, audit_seq = audit_seq + $%[2]d, data_nonce = $%[3]d WHERE id = $%[4]d
-	RETURNING last_event, audit_seq, (SELECT hash FROM audit WHERE merchant_id = $%[4]d AND seq = audit_seq - $%[2]d)`,
-	order.NumStates, order.NumStates+1, order.NumStates+2, order.NumStates+3)
+// takeEventNumbers returns the statement that takes numbers of events and of the audit
+// log. The parameters of the states have their numbers, and the others follow.
+func takeEventNumbers(d *sqldb.Dialect) string {
+	return fmt.Sprintf(`UPDATE merchants SET `+stateColumns(`in_state_%[1]d = in_state_%[1]d + $%[1]d`)+`,
+			last_event = last_event + $%[1]d, audit_seq = audit_seq + $%[2]d, data_nonce = $%[3]d, last_position = %[5]s WHERE id = $%[4]d
+		RETURNING last_event, last_position, audit_seq, (SELECT hash FROM audit WHERE merchant_id = $%[4]d AND seq = audit_seq - $%[2]d)`,
+		order.NumStates, order.NumStates+1, order.NumStates+2, order.NumStates+3, d.Feed.NextPosition)
+}
 
 // newNonce returns a random number, never 0.
 func newNonce() int64 { return 1 + rand.Int64N(math.MaxInt64) }
 
 var insertEvents = sqldb.NewBulkInsert("events", `merchant_id, seq, nonce, type, actor, at, legacy_id, order_day,
-	from_state, to_state, reason, invoice_id, token_id, request_id, webhook_id`, "")
+	from_state, to_state, reason, invoice_id, token_id, request_id, webhook_id, position`, "")
 
 // eventValues appends the values of a row of insertEvents.
-func eventValues(values []any, merchantID, nonce int64, e recordedEvent) []any {
+func eventValues(values []any, merchantID, nonce, position int64, e recordedEvent) []any {
 	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
 	request := sql.NullString{String: e.By.RequestID, Valid: e.By.RequestID != ""}
 	return append(values, merchantID, e.Seq, nonce, int64(e.Type), int64(e.By.Actor), e.At.Unix(), e.order.LegacyID, int64(order.DayOf(e.order.CreatedAt)),
-		int64(e.From), int64(e.To), reason, idOrNull(e.InvoiceID), idOrNull(e.By.TokenID), request, idOrNull(e.WebhookID))
+		int64(e.From), int64(e.To), reason, idOrNull(e.InvoiceID), idOrNull(e.By.TokenID), request, idOrNull(e.WebhookID), position)
 }
 
 // idOrNull returns an id as it is stored where 0 is NULL.

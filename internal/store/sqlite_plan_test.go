@@ -95,6 +95,13 @@ func TestSQLitePlans(t *testing.T) {
 			"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID + " LEFT-JOIN", itsFile, ifDeleted, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SCAN k LEFT-JOIN",
 			"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq=?)",
 		}},
+		"feed of all merchants": {db.selectMarketEvents, []string{
+			"SEARCH e USING INDEX events_by_position ((position,merchant_id,seq)>(?,?,?) AND position<?)", byLegacyID + " LEFT-JOIN", itsFile, ifDeleted,
+			"SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SCAN k LEFT-JOIN", "SEARCH events USING PRIMARY KEY (merchant_id=? AND seq=?)",
+		}},
+		"end of the feed of all merchants": {db.selectMarketEnd, []string{
+			"SEARCH e USING INDEX events_by_position (position<?)", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SCAN k LEFT-JOIN",
+		}},
 		"events of an order by legacy id": {selectOrderEventsByLegacyID, []string{byLegacyID, itsEvents, thatEvent, itsFile}},
 		"events of an order by reference": {selectOrderEventsByReference, []string{byReference, itsEvents, thatEvent, itsFile}},
 		"data versions":                   {selectDataVersions + db.dialect.InList, []string{event, "SCAN json_each VIRTUAL TABLE INDEX 1:"}},

@@ -57,7 +57,8 @@ type DB struct {
 	onEvents subscribers
 	words    *search.Writer
 
-	selectFeed string // statement
+	// Statements that differ by database.
+	selectFeed, takeEventNumbers, selectMarketEvents, selectMarketEnd string
 }
 
 var (
@@ -80,7 +81,8 @@ func New(db sqldb.DB, options Options) *DB {
 	}
 	dialect := db.Dialect()
 	return &DB{
-		sql: db, dialect: dialect, options: options, selectFeed: selectFeed(dialect.History),
+		sql: db, dialect: dialect, options: options, selectFeed: selectFeed(dialect.History), takeEventNumbers: takeEventNumbers(dialect),
+		selectMarketEvents: selectMarketEvents(dialect), selectMarketEnd: selectMarketEnd(dialect),
 		words:   search.NewWriter(dialect),
 		indexes: pageindex.NewCache(pageindex.DefaultSizes, pageindex.DefaultMaxWeight),
 	}

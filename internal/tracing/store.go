@@ -88,6 +88,11 @@ func (s store) Events(ctx context.Context, merchantID, after int64, limit int) (
 	return traced(ctx, s.t, "events", func(ctx context.Context) (order.Feed, error) { return s.Stores.Events(ctx, merchantID, after, limit) })
 }
 
+// MarketEvents implements order.Store.
+func (s store) MarketEvents(ctx context.Context, after order.MarketCursor, limit int) (order.MarketFeed, error) {
+	return traced(ctx, s.t, "market_events", func(ctx context.Context) (order.MarketFeed, error) { return s.Stores.MarketEvents(ctx, after, limit) })
+}
+
 // OrderEvents implements order.Store.
 func (s store) OrderEvents(ctx context.Context, merchantID int64, id order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
 	return traced(ctx, s.t, "events of an order", func(ctx context.Context) ([]order.EventRecord, error) {

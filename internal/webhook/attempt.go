@@ -42,7 +42,7 @@ type outgoing struct {
 func newOutgoing(ctx context.Context, orders order.OrderReader, encoder Encoder, e Endpoint, event order.EventRecord) (outgoing, error) {
 	events := []order.EventRecord{event}
 	if e.Orders {
-		if err := order.AddOrders(ctx, orders, e.MerchantID, events); err != nil {
+		if err := order.AddOrders(ctx, orders, events); err != nil {
 			return outgoing{}, err
 		}
 	}

@@ -30,9 +30,10 @@ type API struct {
 	Sessions *token.Sessions
 	BaseURL  string // of the service, in login links
 	// OrderView and EventViews return orders and events as merchants see them, so that
-	// both sides speak of the same thing.
-	OrderView  func(order.Order) any
-	EventViews func([]order.EventRecord) any
+	// both sides speak of the same thing. MarketEventViews adds the merchants.
+	OrderView        func(order.Order) any
+	EventViews       func([]order.EventRecord) any
+	MarketEventViews func(events []order.EventRecord, orders bool) any
 }
 
 // Routes returns the routes of operators.
@@ -47,6 +48,7 @@ func (a API) Routes() web.RouteGroup {
 			web.GetRoute("/orders", web.Operators(order.ScopeOrdersRead), a.searchOrders),
 			web.ExportRoute("/orders/export", web.Operators(order.ScopeOrdersRead), a.exportOrders),
 			web.GetRoute("/orders/{orderReference}", web.Operators(order.ScopeOrdersRead), a.inspectOrder),
+			web.GetRoute("/events", web.Operators(order.ScopeOrdersRead), a.listEvents),
 			web.GetRoute("/overview", web.Operators(order.ScopeOrdersRead), a.overview),
 			web.WriteRoute(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", web.Operators(order.ScopeOrdersTransition), a.transitionOrder),
 			web.WriteRoute(http.MethodPatch, "/merchants/{merchantId}/orders/{orderReference}", web.Operators(order.ScopeOrdersTransition), a.correctOrder),
@@ -73,6 +75,8 @@ func (a API) Routes() web.RouteGroup {
 var refusals = web.CodedRefusals{
 	{Err: order.ErrNotFound, Status: http.StatusNotFound, Code: "not_found", Message: "The order was not found."},
 	{Err: order.ErrInvalidReason, Status: http.StatusBadRequest, Code: "invalid_params", Message: ingest.InvalidReason},
+	{Err: order.ErrOtherHistory, Status: http.StatusConflict, Code: "history_changed", Message: "The event of the cursor is gone: the database was replaced. Begin a new copy."},
+	{Err: order.ErrOnCluster, Status: http.StatusConflict, Code: "not_on_cluster", Message: "A cluster has no common order of the events of all merchants. Follow the events of each merchant."},
 	{Err: order.ErrMerchantExists, Status: http.StatusConflict, Code: "conflict", Message: "A merchant with that id has another name."},
 	{Err: order.ErrMerchantNotFound, Status: http.StatusNotFound, Code: "not_found", Message: "The merchant was not found."},
 }

@@ -117,6 +117,26 @@ func parseFeedQuery(r *web.Request, ofFeed bool) (order.FeedQuery, error) {
 // NewEventViews returns events as this version shows them, for the operator interface.
 func NewEventViews(events []order.EventRecord) any { return newEventsView(events, 0).Events }
 
+// marketEventView is an event in the feed of all merchants.
+type marketEventView struct {
+	ID         string `json:"id"` // no other event has it, in any history
+	MerchantID int64  `json:"merchantId"`
+	eventView
+}
+
+// NewMarketEventViews returns events of several merchants, if asked for with their orders,
+// for the operator interface.
+func NewMarketEventViews(events []order.EventRecord, orders bool, storageURL string) any {
+	views := make([]marketEventView, len(events))
+	for i, e := range events {
+		views[i] = marketEventView{e.ID(), e.MerchantID, newEventView(e)}
+		if orders {
+			views[i].addOrder(e.Order, storageURL)
+		}
+	}
+	return views
+}
+
 // newEventsView returns the view of events and the value of after for the next
 // page.
 func newEventsView(events []order.EventRecord, next int64) eventsView {

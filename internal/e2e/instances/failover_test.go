@@ -1,6 +1,7 @@
 package instances
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -38,8 +39,11 @@ func TestFailoverLosesCommits(t *testing.T) {
 		return number(t, sent, `SELECT COUNT(*) FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()`) == 1
 	})
 	standby.Stop()
+	operator := apptest.NewClient(t, survivor.Base, i.run(t, "", "token", "create", "--operator"))
+	kept := marketEnd(t, operator)
 
 	branch(t, i, survivor, "Lost", decisions[2])
+	gone := marketEnd(t, operator)
 	lost := responses(t, survivor, paths)
 	responses(t, survivor, paths) // from the caches
 	lostOther := apptest.NewClient(t, survivor.Base, i.run(t, "", "token", "create", "--merchant", "400"))
@@ -77,6 +81,41 @@ func TestFailoverLosesCommits(t *testing.T) {
 	same(survivor, changedPaths, lost)
 	found := apptest.NewClient(t, survivor.Base, i.run(t, "", "token", "create", "--merchant", "400"))
 	same(found, []string{sample(7).V1()}, map[string]response{sample(7).V1(): lostName})
+
+	operator = apptest.NewClient(t, survivor.Base, i.run(t, "", "token", "create", "--operator"))
+	if got := operator.Ask(t, http.MethodGet, "/operator/events?cursor="+gone.Next, ""); got.Status != http.StatusConflict || !strings.Contains(got.Body, "history_changed") {
+		t.Errorf("a cursor of a lost event: %d %s", got.Status, got.Body)
+	}
+	again := marketPage(t, operator, kept.Next)
+	if len(again.Events) != 3 || again.History == kept.History {
+		t.Errorf("after a cursor of before the failover: %+v, the history was %s", again, kept.History)
+	}
+}
+
+// soakMarketPage is a page of the feed of all merchants.
+type soakMarketPage struct {
+	Events []struct {
+		MerchantID int64
+		soakEvent
+	}
+	Next, History string
+	More          bool
+}
+
+// marketEnd returns where the feed of all merchants ends.
+func marketEnd(t *testing.T, operator client) soakMarketPage {
+	return marketPage(t, operator, "latest")
+}
+
+// marketPage returns a page of the feed of all merchants.
+func marketPage(t *testing.T, operator client, cursor string) soakMarketPage {
+	t.Helper()
+	var page soakMarketPage
+	got := operator.Ask(t, http.MethodGet, "/operator/events?cursor="+cursor, "")
+	if err := json.Unmarshal([]byte(got.Body), &page); err != nil || got.Status != http.StatusOK {
+		t.Fatalf("events of all merchants after %s: %d %s", cursor, got.Status, got.Body)
+	}
+	return page
 }
 
 // branch makes the commits that are different before and after the failover: a

@@ -19,8 +19,8 @@ import (
 )
 
 // TestSyncThroughTheFeed has four clients take in and move orders through three
-// instances while two readers follow the feed from its beginning, each keeping
-// its own copy of the states. Readers are killed at random, and go on from what
+// instances while a reader follows the feed of the merchant and another that of all
+// merchants from the beginning, each keeping its own copy of the states. Readers are killed at random, and go on from what
 // they had saved; instances are killed at random, and others replace them.
 // In the end each copy must be what the database has, and lists, orders and day counts
 // must tell the same.
@@ -48,6 +48,9 @@ func TestSyncThroughTheFeed(t *testing.T) {
 		for who := range readers {
 			kills[who], newest[who] = make(chan struct{}), make(chan int64)
 			r := feedReader{fleet: f, client: apptest.NewClient(t, "", token), dice: rand.New(rand.NewPCG(29, uint64(who)))}
+			if who > 0 {
+				r.market, r.client.Token = true, operator
+			}
 			reading.Go(func() { copies[who] = r.follow(t, kills[who], newest[who]) })
 		}
 
@@ -147,16 +150,18 @@ func (w feedWriter) work(t *testing.T, stop <-chan struct{}) {
 // feedCopy is what a reader has made of the events up to one.
 type feedCopy struct {
 	seq    int64
+	cursor string // in the feed of all merchants
 	states map[string]string
 }
 
-func (c feedCopy) clone() feedCopy { return feedCopy{c.seq, maps.Clone(c.states)} }
+func (c feedCopy) clone() feedCopy { return feedCopy{c.seq, c.cursor, maps.Clone(c.states)} }
 
 // feedReader follows the feed. It saves its copy now and then, and what it had
 // not saved when it is killed is gone.
 type feedReader struct {
 	fleet  *fleet
 	client client
+	market bool // it follows the feed of all merchants
 	dice   *rand.Rand
 	saved  feedCopy
 }
@@ -201,11 +206,11 @@ func (r *feedReader) follow(t *testing.T, kill <-chan struct{}, newest <-chan in
 func (r *feedReader) live(ctx context.Context, last int64) string {
 	copied := r.saved.clone()
 	for ctx.Err() == nil && (last < 0 || copied.seq < last) {
-		got, ok := r.read(ctx, copied.seq)
+		got, ok := r.read(ctx, copied)
 		if !ok {
 			continue
 		}
-		if problem := copied.apply(got); problem != "" {
+		if problem := copied.apply(got, r.market); problem != "" {
 			return problem
 		}
 		if r.dice.IntN(3) == 0 || copied.seq == last {
@@ -223,14 +228,17 @@ type feedPage struct {
 		OrderReference string
 		Data           struct{ From, To, State string }
 	}
-	Next int64
+	Next any // a cursor, in the feed of all merchants
 }
 
 // read asks whichever instance is there for the next events, and reports whether
 // it has sent a response.
-func (r *feedReader) read(ctx context.Context, after int64) (feedPage, bool) {
+func (r *feedReader) read(ctx context.Context, after feedCopy) (feedPage, bool) {
 	r.client.Base = r.fleet.any(r.dice)
-	path := fmt.Sprintf("/v2/events?after=%d&limit=%d&wait=5", after, 1+r.dice.IntN(60))
+	path := fmt.Sprintf("/v2/events?after=%d&limit=%d&wait=5", after.seq, 1+r.dice.IntN(60))
+	if r.market {
+		path = fmt.Sprintf("/operator/events?cursor=%s&limit=%d&wait=5", after.cursor, 1+r.dice.IntN(60))
+	}
 	got, err := r.client.TryContext(ctx, http.MethodGet, path, http.NoBody)
 	var page feedPage
 	ok := err == nil && got.Status == http.StatusOK && json.Unmarshal([]byte(got.Body), &page) == nil
@@ -238,7 +246,7 @@ func (r *feedReader) read(ctx context.Context, after int64) (feedPage, bool) {
 }
 
 // apply takes over the events of a page. It returns what is wrong with them.
-func (c *feedCopy) apply(page feedPage) string {
+func (c *feedCopy) apply(page feedPage, market bool) string {
 	for _, e := range page.Events {
 		if e.Seq != c.seq+1 {
 			return fmt.Sprintf("after %d comes %d", c.seq, e.Seq)
@@ -248,8 +256,10 @@ func (c *feedCopy) apply(page feedPage) string {
 		}
 		c.seq, c.states[e.OrderReference] = e.Seq, e.Data.To+e.Data.State
 	}
-	if page.Next != c.seq {
-		return fmt.Sprintf("next is %d after %d", page.Next, c.seq)
+	if market {
+		c.cursor = page.Next.(string)
+	} else if page.Next != float64(c.seq) {
+		return fmt.Sprintf("next is %v after %d", page.Next, c.seq)
 	}
 	return ""
 }

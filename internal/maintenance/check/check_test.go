@@ -178,6 +178,10 @@ var (
 			[]string{"merchant 355: the nonce of event 13 is not the one in the merchant's row"}, 0, 0,
 		},
 		{
+			"positions of events", exec(`UPDATE events SET position = 1000000000 WHERE merchant_id = 355 AND seq = 4`),
+			[]string{"merchant 355: the feed of all merchants has 1 events before an earlier one, and 1 after the merchant's last position"}, 0, 0,
+		},
+		{
 			"event 0", exec(`INSERT INTO events (merchant_id, seq, nonce, type, actor, at, legacy_id, order_day, from_state, to_state) VALUES (355, 0, 1, 1, 1, 1, 1, 1, 0, 1)`),
 			[]string{"merchant 355: 1 of 14 events have no entry in the audit log", "merchant 355: event 0 has an invalid number"}, 0, 0,
 		},

@@ -122,10 +122,23 @@ func (c *merchantCheck) checkEvents(ctx context.Context) error {
 	case merchantNonce != eventNonce:
 		c.find("the nonce of event %d is not the one in the merchant's row", last)
 	}
-	if first == 1 && newest == c.totals.events {
-		return nil
+	if err := c.checkPositions(ctx); err != nil || first == 1 && newest == c.totals.events {
+		return err
 	}
 	return c.findGaps(ctx)
+}
+
+// checkPositions checks that the feed of all merchants has the events in their order.
+func (c *merchantCheck) checkPositions(ctx context.Context) error {
+	var early, beyond int64
+	err := c.q.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN e.position < e.before THEN 1 ELSE 0 END), 0),
+			COALESCE(SUM(CASE WHEN e.position > m.last_position THEN 1 ELSE 0 END), 0)
+		FROM merchants m JOIN (SELECT merchant_id, position, LAG(position) OVER (ORDER BY seq) AS before FROM events WHERE merchant_id = $1) e
+			ON e.merchant_id = m.id WHERE m.id = $1`, []any{c.merchantID}, &early, &beyond)
+	if early > 0 || beyond > 0 {
+		c.find("the feed of all merchants has %d events before an earlier one, and %d after the merchant's last position", early, beyond)
+	}
+	return err
 }
 
 // findGaps reports the numbers that events lack.

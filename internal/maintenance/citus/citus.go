@@ -37,8 +37,8 @@ const byMerchant = "merchant_id"
 // are distributed by themselves.
 //
 // The other tables stay on the coordinator: tokens, which are read before the
-// merchant is known, sessions and login links, counters, the key of links, and the
-// version of the schema.
+// merchant is known, sessions and login links, counters, the key of links, the
+// version of the schema, and event_feed, which is empty then.
 var Tables = []Table{
 	{Name: "merchants", Column: "id"},
 	{Name: "orders", Column: byMerchant},
@@ -153,6 +153,11 @@ func distributeTables(ctx context.Context, conn *sql.Conn) ([]Table, error) {
 			table.Name, table.Column, colocateWith); err != nil {
 			return nil, fmt.Errorf("%s: %w", table.Name, err)
 		}
+	}
+	// The servers have no common order of transactions, so there is no feed of all
+	// merchants any more, also for instances that were started before.
+	if _, err := tx.ExecContext(ctx, `DELETE FROM event_feed`); err != nil {
+		return nil, err
 	}
 	return tables, tx.Commit()
 }

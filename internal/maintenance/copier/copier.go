@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"merchantorders/internal/maintenance"
+	"merchantorders/internal/store"
 	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )
@@ -142,6 +143,13 @@ func (j *job) copyDatabase(ctx context.Context) error {
 		}
 		if round > 0 && j.result.RowsChanged > rows {
 			j.result.SourceChanged = true // also without an event, such as a token
+		}
+	}
+	if j.result.RowsChanged > 0 {
+		// Copied events have no position in the feed of all merchants: they may be before a
+		// cursor of an earlier copy.
+		if err := j.inTx(ctx, func(tx sqldb.Querier) error { return store.RenewMarketHistory(ctx, tx) }); err != nil {
+			return err
 		}
 	}
 	return j.verifyRows(ctx)

@@ -153,6 +153,8 @@ type Dialect struct {
 	// from the stored one where the database itself tells that commits may be lost:
 	// another server, a standby that was promoted, or a table that was restored.
 	History string
+	// Feed is what the feed of all merchants takes.
+	Feed FeedDialect
 	// IntegrityCheck checks the whole database file. It returns one row for each
 	// problem, or the one row "ok". It is empty if the database is not a file.
 	IntegrityCheck string
@@ -172,6 +174,23 @@ type Dialect struct {
 	// that writes. An import adds TxTimeoutPerOrder for each of its orders. 0 means
 	// no limit.
 	StatementTimeout, TxTimeout, TxTimeoutPerOrder time.Duration
+}
+
+// FeedDialect is what statements for the feed of all merchants must know of the database
+// (see the table event_feed).
+type FeedDialect struct {
+	// NextPosition is the position of the next event of a row of merchants, in the UPDATE
+	// of this row.
+	NextPosition string
+	// End is above the positions of all events that are committed, and not above that of
+	// any event that is yet to be committed. It is empty if there is no such order of the
+	// events: on a cluster each server has its own transactions.
+	End string
+	// Server identifies who gives out positions.
+	Server string
+	// LockWriters waits for the transactions that write events and lets no other begin to
+	// write until this one ends. It is empty if Server never changes.
+	LockWriters string
 }
 
 // CheckResult returns the error of the first row of Dialect.QuickCheck, nil for "ok".

@@ -2,7 +2,9 @@ package storetest
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 var eventSubjects = []subject{
 	{"events/what they tell", testEventContent},
 	{"events/numbered without gaps", testEventNumbers},
+	{"events/of all merchants", testMarketEvents},
 }
 
 // eventRow is an event as it is stored, for both to see.
@@ -105,7 +108,10 @@ func testEventNumbers(f *fixture) {
 			f.create(withNumber(minimal(merchantID, fmt.Sprintf("%d-%d", merchantID, j)), int64(100*i)+1+j))
 		}
 	}
-	var group sync.WaitGroup
+	reader := &marketReader{fixture: f, last: make(map[int64]int64)}
+	var group, reading sync.WaitGroup
+	done := make(chan struct{})
+	reading.Go(func() { reader.follow(done) })
 	for worker := range workers {
 		group.Go(func() {
 			store, dice := []Store{f.a, f.b}[worker%2], newDice(uint64(worker))
@@ -124,6 +130,9 @@ func testEventNumbers(f *fixture) {
 		})
 	}
 	group.Wait()
+	close(done)
+	reading.Wait()
+	reader.finish()
 	for merchantID, each := range map[int64]int{alpha: 2 + 1 + 2, beta: 3 + 1, 357: 1} {
 		if got, want := len(f.events(merchantID)), workers+workers*rounds*each; got != want {
 			f.Errorf("merchant %d has %d events, want %d", merchantID, got, want)
@@ -142,5 +151,91 @@ func (f *fixture) uploadAndRemove(store Store, key order.Identifier, name string
 	}
 	if err != nil {
 		f.Errorf("upload and remove: %v", err)
+	}
+}
+
+// marketReader follows the feed of all merchants through both handles.
+type marketReader struct {
+	*fixture
+	cursor  order.MarketCursor
+	last    map[int64]int64 // number of the last event of each merchant
+	cluster bool
+}
+
+// follow reads until done.
+func (r *marketReader) follow(done <-chan struct{}) {
+	for n := 0; ; n++ {
+		select {
+		case <-done:
+			return
+		default:
+			r.read(n)
+		}
+	}
+}
+
+// finish reads until each merchant has as many events as in the table. On a server with
+// other databases their transactions may hold some back for a moment.
+func (r *marketReader) finish() {
+	r.Helper()
+	want := make(map[int64]int64)
+	r.tables.each(`SELECT merchant_id, COUNT(*) FROM events GROUP BY merchant_id`, func(rows *sql.Rows) error {
+		var merchantID, n int64
+		err := rows.Scan(&merchantID, &n)
+		want[merchantID] = n
+		return err
+	})
+	n := 0
+	testenv.Eventually(r, "the feed of all merchants has all events", func() bool {
+		n++
+		r.read(n)
+		return r.cluster || maps.Equal(want, r.last)
+	})
+}
+
+// read reads a page. Each event must be the next one of its merchant.
+func (r *marketReader) read(n int) {
+	feed, err := []Store{r.a, r.b}[n%2].MarketEvents(r.Context(), r.cursor, 1+n%20)
+	if r.cluster = errors.Is(err, order.ErrOnCluster); err != nil && !r.cluster {
+		r.Errorf("feed of all merchants: %v", err)
+	}
+	for _, e := range feed.Events {
+		if r.last[e.MerchantID]++; e.Seq != r.last[e.MerchantID] || e.Reference == "" {
+			r.Errorf("merchant %d: event %d of order %q comes where %d should", e.MerchantID, e.Seq, e.Reference, r.last[e.MerchantID])
+		}
+	}
+	r.cursor = feed.Cursor
+}
+
+// testMarketEvents reads the feed of all merchants with cursors that are and are not in
+// its history.
+func testMarketEvents(f *fixture) {
+	empty, err := f.a.MarketEnd(f.Context())
+	if errors.Is(err, order.ErrOnCluster) {
+		return
+	}
+	testenv.NoError(f, err)
+	f.add(f.a, numbered(beta, "b", 2)...)
+	f.add(f.b, numbered(alpha, "a", 2)...)
+	for _, from := range []order.MarketCursor{{}, empty.Cursor} {
+		r := &marketReader{fixture: f, cursor: from, last: make(map[int64]int64)}
+		r.finish()
+		end, err := f.b.MarketEnd(f.Context())
+		testenv.NoError(f, err)
+		testenv.Equal(f, "the end", end.Cursor, r.cursor)
+	}
+	end, err := f.a.MarketEnd(f.Context())
+	testenv.NoError(f, err)
+	for name, change := range map[string]func(*order.MarketCursor){
+		"another history": func(c *order.MarketCursor) { c.History++ },
+		"a lost event":    func(c *order.MarketCursor) { c.Seq++ },
+		"another event":   func(c *order.MarketCursor) { c.Nonce++ },
+		"a copied event":  func(c *order.MarketCursor) { c.Position-- },
+	} {
+		cursor := end.Cursor
+		change(&cursor)
+		if _, err := f.a.MarketEvents(f.Context(), cursor, 10); !errors.Is(err, order.ErrOtherHistory) {
+			f.Errorf("%s: error %v, want %v", name, err, order.ErrOtherHistory)
+		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 // tableColumns are the tables with their columns, in the order of the schema.
 var tableColumns = map[string]string{
-	"merchants": "id, name, name_nonce, created_at, suspended_at, suspension_reason, rate_limit, rate_burst, last_event, data_nonce, history, audit_seq, " +
+	"merchants": "id, name, name_nonce, created_at, suspended_at, suspension_reason, rate_limit, rate_burst, last_event, data_nonce, history, last_position, audit_seq, " +
 		"in_state_1, in_state_2, in_state_3, in_state_4, in_state_5, in_state_6, in_state_7, in_state_8, in_state_9, in_state_10, in_state_11",
 	"tokens":     "id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, bound_at, revoked_at, last_used_at, last_used_from",
 	"counters":   "name, last",
@@ -30,7 +30,8 @@ var tableColumns = map[string]string{
 	"order_words": "word, created_at, legacy_id, merchant_id", // not in which block
 	"order_days":  "merchant_id, day, state, orders",
 	"invoices":    "merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at",
-	"events":      "merchant_id, seq, nonce, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id, webhook_id, token_id, request_id",
+	"events":      "merchant_id, seq, nonce, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id, webhook_id, token_id, request_id, position",
+	"event_feed":  "id, history, server, base",
 
 	"link_key":         "id, secret, created_at",
 	"idempotency_keys": "merchant_id, key, line, request_digest, created_at, legacy_id, invoice_id, response",
@@ -213,6 +214,12 @@ func (c tables) checkEvents(orders map[int64]storedOrder) {
 			states[number] = to
 		}
 		return nil
+	})
+	c.each("SELECT merchant_id, seq FROM events e WHERE position < (SELECT b.position FROM events b WHERE b.merchant_id = e.merchant_id AND b.seq = e.seq - 1)", func(rows *sql.Rows) error {
+		var merchantID, seq int64
+		err := rows.Scan(&merchantID, &seq)
+		c.Errorf("merchant %d: event %d is before the one before it in the feed of all merchants", merchantID, seq)
+		return err
 	})
 	for number, o := range orders {
 		if states[number] != o.state {

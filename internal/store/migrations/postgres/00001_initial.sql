@@ -26,6 +26,7 @@ CREATE TABLE merchants (
     -- one only. It is new wherever the merchant is inserted, so copies have histories of
     -- their own.
     history           TEXT   NOT NULL DEFAULT substr(replace(CAST(gen_random_uuid() AS TEXT), '-', ''), 1, 16),
+    last_position     BIGINT NOT NULL DEFAULT 0, -- of the newest event, see events.position
     audit_seq         BIGINT NOT NULL DEFAULT 0, -- number of the newest entry in audit
     -- How many orders are in each state, so that numbers of all merchants read one row for
     -- each.
@@ -213,9 +214,23 @@ CREATE TABLE events (
     webhook_id  BIGINT,
     token_id    BIGINT, -- that made the change; NULL: none did, such as for a command
     request_id  TEXT,
+    position    BIGINT   NOT NULL DEFAULT 0, -- in the feed of all merchants, see event_feed; 0: copied from another database
     PRIMARY KEY (merchant_id, seq)
 );
 CREATE INDEX events_by_order ON events (merchant_id, legacy_id, seq);
+CREATE INDEX events_by_position ON events (position, merchant_id, seq);
+
+-- The feed of all merchants has their events by position, merchant and number. The
+-- position is base + the id of the transaction, or that of the merchant's event before
+-- if this is higher. So no event with a position below base + the oldest transaction in
+-- progress is yet to come.
+CREATE TABLE event_feed (
+    id      SMALLINT NOT NULL PRIMARY KEY CHECK (id = 1),
+    history TEXT     NOT NULL DEFAULT substr(replace(CAST(gen_random_uuid() AS TEXT), '-', ''), 1, 16), -- its cursors are valid in one history only
+    server  BIGINT   NOT NULL, -- that gives out the transaction ids; another one begins again
+    base    BIGINT   NOT NULL DEFAULT 0
+);
+INSERT INTO event_feed (id, server) SELECT 1, system_identifier FROM pg_control_system();
 
 -- The audit log: one row for each change, never updated or deleted. Each merchant has
 -- a chain of its own, and merchant 0 has that of what belongs to no merchant. The

@@ -26,6 +26,7 @@ CREATE TABLE merchants (
     -- one only. It is new wherever the merchant is inserted, so copies have histories of
     -- their own.
     history           TEXT    NOT NULL DEFAULT (lower(hex(randomblob(8)))),
+    last_position     INTEGER NOT NULL DEFAULT 0, -- of the newest event, see events.position
     audit_seq         INTEGER NOT NULL DEFAULT 0, -- number of the newest entry in audit
     -- How many orders are in each state, so that numbers of all merchants read one row for
     -- each.
@@ -211,9 +212,21 @@ CREATE TABLE events (
     webhook_id  INTEGER,
     token_id    INTEGER, -- that made the change; NULL: none did, such as for a command
     request_id  TEXT,
+    position    INTEGER NOT NULL DEFAULT 0, -- in the feed of all merchants, see event_feed; 0: copied from another database
     PRIMARY KEY (merchant_id, seq)
 ) WITHOUT ROWID;
 CREATE INDEX events_by_order ON events (merchant_id, legacy_id, seq);
+CREATE INDEX events_by_position ON events (position, merchant_id, seq);
+
+-- The feed of all merchants has their events by position, merchant and number. The one
+-- writer gives each transaction the next position.
+CREATE TABLE event_feed (
+    id      INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    history TEXT    NOT NULL DEFAULT (lower(hex(randomblob(8)))), -- its cursors are valid in one history only
+    server  INTEGER NOT NULL DEFAULT 0, -- PostgreSQL only
+    base    INTEGER NOT NULL DEFAULT 0  -- PostgreSQL only
+);
+INSERT INTO event_feed (id) VALUES (1);
 
 -- The audit log: one row for each change, never updated or deleted. Each merchant has
 -- a chain of its own, and merchant 0 has that of what belongs to no merchant. The

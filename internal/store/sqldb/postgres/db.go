@@ -39,6 +39,20 @@ const (
 const history = `substr(md5(concat_ws('/', m.history, m.tableoid, (SELECT system_identifier FROM pg_control_system()),
 	substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))), 1, 16)`
 
+// feed makes positions of the ids of transactions. A transaction that waits for the
+// merchant's row has an earlier id than the one that it waits for may have: so no
+// position is below that of the merchant's event before.
+var feed = sqldb.FeedDialect{
+	NextPosition: `GREATEST(last_position, (SELECT base FROM event_feed) + CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT))`,
+	End:          `(SELECT base FROM event_feed) + CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)`,
+	Server:       `(SELECT system_identifier FROM pg_control_system())`,
+	LockWriters:  `LOCK TABLE merchants IN SHARE MODE`,
+}
+
+// clusterFeed keeps the positions as they are: the transactions of a cluster have no
+// common ids.
+var clusterFeed = sqldb.FeedDialect{NextPosition: `last_position`}
+
 // dialect has row locks. The ids of invoices come from a sequence: the row of a
 // counter would stay locked until the commit, so that all uploads of the service
 // would wait for each other, and on a cluster it would be on another node than
@@ -52,6 +66,7 @@ var dialect = sqldb.Dialect{
 	PairList:          `unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS k (a, b)`,
 	ByteOrder:         ` COLLATE "C"`,
 	History:           history,
+	Feed:              feed,
 	SetInvoiceID:      `SELECT setval('invoice_ids', GREATEST(CAST($1 AS BIGINT), 1), CAST($1 AS BIGINT) > 0)`,
 	Clustered:         true,
 	StatementTimeout:  statementTimeout,
@@ -87,7 +102,9 @@ func Open(ctx context.Context, url string, reread func() (string, error), schema
 		var pool *pgxpool.Pool
 		if pool, err = pgxpool.NewWithConfig(ctx, config); err == nil {
 			db := &DB{querier: querier{on: pool, timeout: statementTimeout}, pool: pool, admin: admin, dialect: dialect}
-			db.dialect.RecursiveQueries = !cluster
+			if cluster {
+				db.dialect.RecursiveQueries, db.dialect.Feed = false, clusterFeed
+			}
 			return db, nil
 		}
 	}

@@ -1,0 +1,66 @@
+package operator
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+	"merchantorders/internal/webhook"
+)
+
+// marketView is a page of the events of all merchants.
+type marketView struct {
+	Events  any    `json:"events"`
+	Next    string `json:"next"` // cursor of the next page
+	More    bool   `json:"more"` // the next page need not wait for events
+	History string `json:"history"`
+}
+
+// listEvents serves GET /events.
+func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
+	query, err := parseMarketQuery(r)
+	if err != nil {
+		return err
+	}
+	query.TokenID, query.OnWait = r.Caller.TokenID, r.Leave
+	feed, err := a.Orders.MarketEvents(r.Context(), query)
+	if err == nil && feed.Waited {
+		err = r.Reauthenticate(w.Header())
+	}
+	if err != nil {
+		return err
+	}
+	c := feed.Cursor
+	return web.WriteJSON(w, http.StatusOK, marketView{
+		Events: a.MarketEventViews(feed.Events, query.Orders), More: feed.More, History: feed.History,
+		Next: web.EncodeCursor("", c.History, c.Position, c.MerchantID, c.Seq, c.Nonce),
+	})
+}
+
+// parseMarketQuery parses the query of GET /events. Every error is a *strict.ParamError.
+func parseMarketQuery(r *web.Request) (order.MarketQuery, error) {
+	query := web.ParseQuery(r, web.CursorName, "limit", "wait", "types", "include")
+	var market order.MarketQuery
+	if market.Latest = query.Text(web.CursorName) == "latest"; !market.Latest {
+		c := &market.Cursor
+		query.Cursor("", &c.History, &c.Position, &c.MerchantID, &c.Seq, &c.Nonce)
+	}
+	market.Limit = query.Limit(order.DefaultFeedLimit, order.MaxFeedLimit)
+	market.Wait = time.Duration(query.Int("wait", 0, 0, int64(order.MaxFeedWait/time.Second))) * time.Second
+	market.Orders = query.OneOf("include", "order") != ""
+	if text := query.Text("types"); text != "" {
+		var types []order.EventType
+		for name := range strings.SplitSeq(text, ",") {
+			t, ok := webhook.ParseType(name)
+			if !ok {
+				query.Refuse("types", "must be one or several types of events, separated by commas")
+				break
+			}
+			types = append(types, t)
+		}
+		market.Wants = webhook.NewTypes(types...).Has
+	}
+	return market, query.Err()
+}

@@ -1,0 +1,91 @@
+package order
+
+import "context"
+
+// MarketCursor is a place in the marketplace's feed: that of an event, or the beginning.
+type MarketCursor struct {
+	History int64 // identifies the history in which the cursor is valid; 0: in any
+	// Position, MerchantID and Seq are those of the event, Nonce tells whether it is still
+	// the same event. All are 0 at the beginning.
+	Position, MerchantID, Seq, Nonce int64
+}
+
+// MarketQuery selects events of all merchants.
+type MarketQuery struct {
+	FeedQuery // without After
+	// Cursor is where the page before ended; the zero value is before the first event.
+	Cursor MarketCursor
+	Wants  func(EventType) bool // nil: all types
+}
+
+// MarketFeed is a page of the marketplace's feed: the events of all merchants, those of
+// each merchant in their order. Its Version is that of the end of the page, its Next has
+// no meaning.
+type MarketFeed struct {
+	Feed
+	Cursor MarketCursor // where the page ends
+}
+
+// maxMarketReads is how many pages a request reads at most to find events of the types
+// that it wants.
+const maxMarketReads = 10
+
+// MarketEvents returns a page of the events of all merchants, as Events does for one:
+// every event that is committed at some time is in one page at least. A page may have
+// fewer events than there are, even none: see Feed.More. It returns ErrOtherHistory for a
+// cursor whose event is gone, and ErrOnCluster where there is no such feed.
+func (s *Service) MarketEvents(ctx context.Context, query MarketQuery) (MarketFeed, error) {
+	if query.Latest {
+		return s.store.MarketEnd(ctx)
+	}
+	market := MarketFeed{Cursor: query.Cursor}
+	var err error
+	market.Feed, err = s.waitForEvents(ctx, allMerchants, query.FeedQuery, func() (Feed, error) {
+		market, err = s.readMarket(ctx, query, market.Cursor)
+		return market.Feed, err
+	})
+	if err == nil && query.Orders {
+		err = AddOrders(ctx, s.store, market.Events)
+	}
+	return market, err
+}
+
+// readMarket reads the events of the wanted types after a cursor.
+func (s *Service) readMarket(ctx context.Context, query MarketQuery, after MarketCursor) (MarketFeed, error) {
+	market, limit := MarketFeed{Cursor: after}, query.Limit
+	if query.Wants != nil {
+		limit = MaxFeedLimit
+	}
+	for range maxMarketReads {
+		page, err := s.store.MarketEvents(ctx, market.Cursor, limit)
+		if err != nil {
+			return MarketFeed{}, err
+		}
+		market.History, market.More = page.History, len(page.Events) == limit
+		market.Cursor = page.Cursor
+		for i, e := range page.Events {
+			if query.Wants != nil && !query.Wants(e.Type) {
+				continue
+			}
+			market.Events = append(market.Events, e)
+			if len(market.Events) == query.Limit {
+				market.More = market.More || i < len(page.Events)-1
+				market.Cursor = page.Cursor.at(e)
+				break
+			}
+		}
+		if !market.More || len(market.Events) == query.Limit {
+			break
+		}
+	}
+	market.Version = market.Cursor.version()
+	return market, nil
+}
+
+// at returns the cursor of an event in the same history.
+func (c MarketCursor) at(e EventRecord) MarketCursor {
+	return MarketCursor{History: c.History, Position: e.Position, MerchantID: e.MerchantID, Seq: e.Seq, Nonce: e.Nonce}
+}
+
+// version returns the data version of all merchants of which the cursor is the end.
+func (c MarketCursor) version() DataVersion { return DataVersion{Event: c.Position, Nonce: c.Nonce} }

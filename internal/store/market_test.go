@@ -1,0 +1,86 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
+)
+
+// TestMarketLateCommits commits transactions in another order than they began in, and then
+// moves the database to a server that counts its transactions from a lower number.
+func TestMarketLateCommits(t *testing.T) {
+	t.Parallel()
+	if pgtest.Distributed(t) {
+		t.Skip("a cluster has no feed of all merchants")
+	}
+	db := postgresURL(pgtest.Database(t)).Open(t).(*DB)
+	for id := range int64(2) {
+		testenv.NoError(t, addTestMerchant(t.Context(), db, 1+id))
+	}
+	// begin begins a transaction, which imports an order and ends when the result is called.
+	begin := func(merchantID int64, reference string) (end func()) {
+		begun, ending, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+		go func() {
+			ended <- db.inTx(t.Context(), "change", func(tx *tx) error {
+				_, err := tx.Exec(t.Context(), `SELECT pg_current_xact_id()`)
+				begun <- struct{}{}
+				<-ending
+				_, importErr := tx.ImportOrder(t.Context(), testOrder(merchantID, reference), order.Cause{At: testTime})
+				return errors.Join(err, importErr)
+			})
+		}()
+		<-begun
+		return func() {
+			close(ending)
+			testenv.NoError(t, <-ended)
+		}
+	}
+	add := func(merchantID int64, reference string) { begin(merchantID, reference)() }
+	var cursor order.MarketCursor
+	// next reads the next events. Transactions of other tests on the server hold them back.
+	next := func(want ...string) {
+		t.Helper()
+		var got []string
+		testenv.Eventually(t, "the events are read", func() bool {
+			feed, err := db.MarketEvents(t.Context(), cursor, 10)
+			testenv.NoError(t, err)
+			for _, e := range feed.Events {
+				got = append(got, fmt.Sprint(e.MerchantID, " ", e.Seq, " ", e.Reference))
+			}
+			cursor = feed.Cursor
+			return len(got) >= len(want)
+		})
+		testenv.Equal(t, "events", want, got)
+	}
+	add(1, "A")
+	next("1 1 A")
+	first := begin(1, "LATE")
+	second := begin(2, "LATER")
+	add(1, "B")
+	add(2, "C")
+	next()
+	first()
+	next() // event 2 of merchant 1 has the position of a later transaction
+	second()
+	next("1 2 B", "1 3 LATE", "2 1 C", "2 2 LATER")
+
+	for _, text := range []string{
+		`UPDATE events SET position = position + 1000000000`, `UPDATE merchants SET last_position = last_position + 1000000000`,
+		`UPDATE event_feed SET server = 1`,
+	} {
+		_, err := db.sql.Exec(t.Context(), text)
+		testenv.NoError(t, err)
+	}
+	add(1, "D")
+	if _, err := db.MarketEvents(t.Context(), cursor, 10); !errors.Is(err, order.ErrOtherHistory) {
+		t.Errorf("on another server: error %v, want %v", err, order.ErrOtherHistory)
+	}
+	add(2, "E")
+	cursor = order.MarketCursor{}
+	// Nobody has seen D before the new server was noticed: it may be anywhere.
+	next("1 1 A", "1 2 B", "1 3 LATE", "1 4 D", "2 1 C", "2 2 LATER", "2 3 E")
+}
