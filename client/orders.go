@@ -44,7 +44,15 @@ type Page struct {
 
 // query returns the query parameters of a filter.
 func (f Filter) query(page int64) url.Values {
-	query := url.Values{"page": {strconv.FormatInt(page, 10)}, "itemsPerPage": {strconv.Itoa(cmp.Or(f.PageSize, MaxPageSize))}}
+	query := f.conditions()
+	query.Set("page", strconv.FormatInt(page, 10))
+	query.Set("itemsPerPage", strconv.Itoa(cmp.Or(f.PageSize, MaxPageSize)))
+	return query
+}
+
+// conditions returns the query parameters that select orders.
+func (f Filter) conditions() url.Values {
+	query := make(url.Values)
 	if f.State != "" {
 		query.Set("state", string(f.State))
 	}

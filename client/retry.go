@@ -56,16 +56,24 @@ func (c *Client) do(ctx context.Context, call *call) (response, *Error) {
 			return r, nil
 		}
 		e.Tries = try
-		wait := c.backoff(try, e.RetryAfter)
-		deadline, bounded := ctx.Deadline()
-		if try >= c.tries || !c.retryable(call, e) || e.RetryAfter > c.maxWait || bounded && deadline.Before(c.now().Add(wait)) {
-			return response{}, e
-		}
-		if c.sleep(ctx, wait) != nil {
-			e.err = errors.Join(ctx.Err(), e.err)
+		if !c.retry(ctx, call, e) {
 			return response{}, e
 		}
 	}
+}
+
+// retry waits after a failed attempt and reports whether to send the call again.
+func (c *Client) retry(ctx context.Context, call *call, e *Error) bool {
+	wait := c.backoff(e.Tries, e.RetryAfter)
+	deadline, bounded := ctx.Deadline()
+	if e.Tries >= c.tries || !c.retryable(call, e) || e.RetryAfter > c.maxWait || bounded && deadline.Before(c.now().Add(wait)) {
+		return false
+	}
+	if c.sleep(ctx, wait) != nil {
+		e.err = errors.Join(ctx.Err(), e.err)
+		return false
+	}
+	return true
 }
 
 // retryableKinds are the kinds of errors that a retry may overcome, beside

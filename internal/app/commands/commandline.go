@@ -36,7 +36,7 @@ type commandLine struct {
 	Audit      auditCommand      `cmd:"" help:"Show the audit log: who changed what, when and from where."`
 	Simulate   simulateCommand   `cmd:"" help:"Act as the marketplace of a merchant, for rehearsals: create orders and change their states."`
 	Erase      eraseCommand      `cmd:"" help:"Erase the personal data of an order, or of all orders of a customer."`
-	Export     exportCommand     `cmd:"" help:"Export everything that is stored about a customer."`
+	Export     exportCommand     `cmd:"" help:"Export whole orders, or everything that is stored about a customer."`
 	Purge      purgeCommand      `cmd:"" help:"Remove the files of deleted invoices."`
 	Check      checkCommand      `cmd:"" help:"Verify orders, events and invoice files, and report problems."`
 	Backup     backupCommand     `cmd:"" help:"Back up an installation with SQLite and local files, also while it runs, to one file or folder."`
@@ -44,7 +44,7 @@ type commandLine struct {
 	Copy       copyCommand       `cmd:"" help:"Copy orders and invoice files to another database and storage, such as PostgreSQL and S3, and verify the copy."`
 	Migrate    migrateCommand    `cmd:"" help:"Bring the schema of the database up to date for this version."`
 	Distribute distributeCommand `cmd:"" help:"Distribute a PostgreSQL database over a Citus cluster, by merchant."`
-	Orders     ordersCommand     `cmd:"" help:"List, show, accept, reject and watch orders of a service, as a merchant."`
+	Orders     ordersCommand     `cmd:"" help:"List, export, show, accept, reject and watch orders of a service, as a merchant."`
 	Invoices   invoicesCommand   `cmd:"" help:"Upload, download and delete invoice files of orders of a service, as a merchant."`
 	Doctor     doctorCommand     `cmd:"" help:"Show the settings and where they come from, and test what they name: database, storage, clock, disk, limits."`
 	Health     healthCommand     `cmd:"" help:"Ask a running service whether it is ready, for probes."`

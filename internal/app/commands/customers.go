@@ -7,6 +7,7 @@ import (
 	"merchantorders/internal/api/operator"
 	"merchantorders/internal/app"
 	"merchantorders/internal/config"
+	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 )
 
@@ -67,13 +68,51 @@ func (c *eraseCommand) run(ctx context.Context, p *process) error {
 }
 
 type exportCommand struct {
-	CustomerEmail string `name:"customer-email" placeholder:"TEXT" help:"E-mail address of the customer. Required."`
+	CustomerEmail string `name:"customer-email" placeholder:"TEXT" help:"E-mail address of the customer. This or --orders is required."`
+	Orders        bool   `help:"Export whole orders as order documents, which import accepts."`
+	Merchant      string `placeholder:"N" help:"Only the orders of this merchant, with --orders. Empty: of all."`
+
+	merchantID int64
 }
 
-func (c *exportCommand) check() error { return checkEmail(c.CustomerEmail) }
+func (c *exportCommand) check() error {
+	var f flagValues
+	c.merchantID = f.optionalID("merchant", c.Merchant)
+	switch {
+	case c.Orders && c.CustomerEmail != "":
+		f.refuse("customer-email", "must not be given together with --orders")
+	case !c.Orders && c.CustomerEmail == "":
+		f.refuse("customer-email", "or --orders is required")
+	case !c.Orders && c.Merchant != "":
+		f.refuse("merchant", "must be given together with --orders")
+	case !c.Orders:
+		return checkEmail(c.CustomerEmail)
+	}
+	return f.err()
+}
+
+// exportOrders prints orders as documents.
+func (c *exportCommand) exportOrders(ctx context.Context, p *process, b *app.Backend) error {
+	query := order.ExportQuery{MerchantID: c.merchantID, From: order.NoDay, To: order.NoDay}
+	for orders, err := range b.Orders.Export(ctx, query) {
+		for i := 0; i < len(orders) && err == nil; i++ {
+			var document []byte
+			if document, err = ingest.Encode(&orders[i]); err == nil {
+				_, err = p.stdout.Write(append(document, '\n'))
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func (c *exportCommand) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		if c.Orders {
+			return c.exportOrders(ctx, p, b)
+		}
 		for record, err := range b.Retention.CustomerData(ctx, p.caller, c.CustomerEmail) {
 			if err != nil {
 				return err

@@ -50,6 +50,13 @@ func TestImport(t *testing.T) {
 		// Standard error is not a terminal: no progress bar.
 		f.Run(t, "", "import", file).WantOut(t, 0, want)
 	}
+	exported := f.Run(t, "", "export", "--orders")
+	if f.Run(t, "", "export", "--orders", "--merchant", "355").WantOut(t, 0, exported.Stdout); strings.Count(exported.Stdout, "\n") != 3 {
+		t.Errorf("export: %+v", exported)
+	}
+	f.Run(t, exported.Stdout, "import", "-").WantOut(t, 0, "created 0, unchanged 3, deleted 0, conflicting 0, invalid 0\n")
+	f.Run(t, "", "export", "--merchant", "355").WantText(t, 2, "--orders")
+
 	input := lines(
 		document(4),
 		document(5, func(d map[string]any) { d["lineItems"].([]any)[0].(map[string]any)["quantity"] = 0 }),

@@ -13,6 +13,7 @@ import (
 
 type ordersCommand struct {
 	List   ordersList   `cmd:"" help:"List orders, newest first."`
+	Export ordersExport `cmd:"" help:"Export whole orders, one a line, oldest first."`
 	Show   ordersShow   `cmd:"" help:"Show one order."`
 	Accept ordersAccept `cmd:"" help:"Accept an order, or a list of orders."`
 	Reject ordersReject `cmd:"" help:"Reject an order, or a list of orders."`
@@ -22,27 +23,67 @@ type ordersCommand struct {
 // remote marks commands that call a service; see isRemote.
 func (*ordersCommand) remote() {}
 
-type ordersList struct {
+// ordersFilter has the flags of commands for several orders.
+type ordersFilter struct {
 	connection
 	State string `placeholder:"NAME" help:"Only orders in this state, such as registered. Empty: all."`
 	From  string `placeholder:"DAY" help:"Only orders created on or after this day (UTC), such as 2026-11-20."`
 	To    string `placeholder:"DAY" help:"Only orders created on or before this day (UTC)."`
-	Limit string `placeholder:"N" help:"Maximum number of orders. Empty: all."`
 
 	filter client.Filter
-	limit  int64
 }
 
-func (c *ordersList) check() error {
+func (c *ordersFilter) check() error {
 	var f flagValues
 	c.filter.State = client.State(c.State)
 	c.filter.From = f.dayStart("from", c.From)
 	c.filter.To = f.dayStart("to", c.To)
+	return errors.Join(c.connection.check(), f.err())
+}
+
+type ordersExport struct{ ordersFilter }
+
+// exportEnd is the last line of an export, as the service sends it.
+type exportEnd struct {
+	Summary struct {
+		Orders int64 `json:"orders"`
+	} `json:"summary"`
+	Complete bool   `json:"complete"`
+	After    int64  `json:"after"`
+	History  string `json:"history"`
+}
+
+func (c *ordersExport) run(ctx context.Context, p *process) error {
+	var end exportEnd
+	export := c.service.Export(c.filter)
+	for line, err := range export.Lines(ctx) {
+		if err == nil {
+			_, err = p.stdout.Write(append(line, '\n'))
+		}
+		if err != nil {
+			return err
+		}
+		end.Summary.Orders++
+	}
+	position, _ := export.End()
+	end.Complete, end.After, end.History = true, position.Next, position.History
+	return p.printJSON(end)
+}
+
+type ordersList struct {
+	ordersFilter
+	Limit string `placeholder:"N" help:"Maximum number of orders. Empty: all."`
+
+	limit int64
+}
+
+func (c *ordersList) check() error {
+	var f flagValues
 	c.limit = f.optionalID("limit", c.Limit)
 	if c.limit > 0 && c.limit < client.MaxPageSize {
 		c.filter.PageSize = int(c.limit)
 	}
-	return errors.Join(c.connection.check(), f.err())
+	return errors.Join(c.ordersFilter.check(), f.err())
 }
 
 var orderHeading = []string{"REFERENCE", "STATE", "CREATED", "TOTAL", "COUNTRY", "INVOICE", "CUSTOMER"}

@@ -93,6 +93,11 @@ SF-2026-0000029  picked-by-courier  2026-11-06T04:27:01Z  `
 	if got := r.run(t, "", "orders", "list", "--to", "2001-01-01"); got.Code != 0 || strings.Count(got.Stdout, "\n") != 1 {
 		t.Errorf("no orders: %+v", got)
 	}
+	exported := strings.Split(r.run(t, "", "orders", "export", "--from", day, "--to", day).Stdout, "\n")
+	if len(exported) != 3 || !strings.HasPrefix(exported[0], `{"id":"SF-2026-0000007",`) || !strings.HasPrefix(exported[1], `{"summary":{"orders":1},"complete":true,"after":30,"history":"`) {
+		t.Errorf("export: %q", exported)
+	}
+	r.run(t, "", "orders", "export", "--state", "asleep").WantText(t, 2, "state must be one of registered, in-processing")
 	r.run(t, "", "orders", "list", "--state", "asleep").WantText(t, 2, "state must be one of registered, in-processing")
 }
 

@@ -25,7 +25,7 @@ var serveFlags = []string{"listen", "admin-listen", "metrics-listen", "tls-cert"
 var settingsCommands = map[string][]string{
 	"audit":         {"json", "merchant", "reference", "token-id", "action", "from", "to", "limit", "heads"},
 	"erase":         {"customer-email", "merchant", "reference", "files"},
-	"export":        {"customer-email"},
+	"export":        {"customer-email", "orders", "merchant"},
 	"serve":         serveFlags,
 	"doctor":        append(slices.Clip(serveFlags), "json"),
 	"import":        {"dry-run", "rejected"},
