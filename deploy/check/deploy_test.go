@@ -19,8 +19,6 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
-
-	"merchantorders/internal/testenv"
 )
 
 // manifests are the objects that kustomize makes of the folder.
@@ -32,10 +30,18 @@ type manifests struct {
 	disruption policyv1.PodDisruptionBudget
 }
 
+// noError ends a test if a call failed. This module cannot import testenv.
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func build(t *testing.T) manifests {
 	t.Helper()
 	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "../kubernetes")
-	testenv.NoError(t, err)
+	noError(t, err)
 	var m manifests
 	targets := map[string]any{
 		"ConfigMap": &m.config, "Service": &m.service, "Deployment": &m.deployment,
@@ -128,9 +134,9 @@ func TestCompose(t *testing.T) {
 	options, err := cli.NewProjectOptions([]string{"../compose/compose.yaml"}, cli.WithEnv([]string{
 		"DATABASE_PASSWORD=x", "STORAGE_KEY=x", "STORAGE_SECRET=x", "HOST=orders.example.com",
 	}))
-	testenv.NoError(t, err)
+	noError(t, err)
 	project, err := options.LoadProject(t.Context())
-	testenv.NoError(t, err)
+	noError(t, err)
 	for _, name := range []string{"first", "second"} {
 		service, err := project.GetService(name)
 		if err != nil || !service.ReadOnly || service.Image != "merchant-orders" || len(service.DependsOn) == 0 {
@@ -138,7 +144,7 @@ func TestCompose(t *testing.T) {
 		}
 	}
 	without, err := cli.NewProjectOptions([]string{"../compose/compose.yaml"})
-	testenv.NoError(t, err)
+	noError(t, err)
 	if _, err := without.LoadProject(t.Context()); err == nil {
 		t.Error("the file loads without passwords")
 	}
