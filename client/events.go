@@ -83,6 +83,18 @@ func (e Event) StateChange() (StateChange, bool) {
 	return change, true
 }
 
+// ChangedFields returns the names of the fields that an OrderUpdated event changed, and
+// false for other events.
+func (e Event) ChangedFields() ([]string, bool) {
+	var data struct {
+		Fields []string `json:"fields"`
+	}
+	if e.Type != OrderUpdated || json.Unmarshal(e.Data, &data) != nil {
+		return nil, false
+	}
+	return data.Fields, true
+}
+
 // InvoiceChange is the Data of InvoiceUploaded and InvoiceDeleted.
 type InvoiceChange struct {
 	InvoiceID int64  `json:"invoiceId"`

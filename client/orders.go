@@ -181,6 +181,21 @@ func (c *Client) Reject(ctx context.Context, reference string, reason Reason, op
 	return c.act(ctx, "reject", reference, body, options)
 }
 
+// OrderUpdate is your own number and note of an order. Nil leaves a field as it is, and
+// an empty text removes it.
+type OrderUpdate struct {
+	MerchantReference *string `json:"merchantReference,omitempty"` // at most 64 characters
+	MerchantNote      *string `json:"merchantNote,omitempty"`      // at most 1000 characters
+}
+
+// Update changes your own number and note of an order, which the marketplace does not
+// see. Errors in addition to those of every call: ErrNotFound, ErrInvalidParams,
+// ErrPrecondition.
+func (c *Client) Update(ctx context.Context, reference string, update OrderUpdate, options ...WriteOption) error {
+	_, err := send(ctx, c, c.orderCall(http.MethodPatch, "update order "+reference, reference), update, options, decodeSuccess)
+	return err
+}
+
 // act accepts or rejects an order.
 func (c *Client) act(ctx context.Context, action, reference string, body any, options []WriteOption) error {
 	call := c.orderCall(http.MethodPatch, action+" order "+reference, reference, action)

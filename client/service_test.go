@@ -330,6 +330,13 @@ func TestWritesAgainstService(t *testing.T) {
 	}
 	_, err = c.UploadInvoice(ctx, reference, "a.pdf", strings.NewReader("y"), client.IdempotencyKey(upload.Key))
 	wantKind(t, err, client.ErrKeyReused)
+	number, none := "2027/0815", ""
+	testenv.NoError(t, c.Update(ctx, reference, client.OrderUpdate{MerchantReference: &number, MerchantNote: &number}, client.IfMatch(upload.Tag), client.ReceiptTo(&upload)))
+	testenv.NoError(t, c.Update(ctx, reference, client.OrderUpdate{MerchantNote: &none}, client.ReceiptTo(&upload)))
+	if changed, err := c.Order(ctx, reference); err != nil || *changed.MerchantReference != number || changed.MerchantNote != nil || changed.Tag == read.Tag {
+		t.Errorf("updated: %+v, %v", changed, err)
+	}
+	wantKind(t, c.Update(ctx, reference, client.OrderUpdate{}), client.ErrInvalidPayload)
 	wantKind(t, c.Accept(ctx, reference, client.IfMatch(read.Tag)), client.ErrPrecondition)
 	_, err = c.DeleteInvoice(ctx, reference, invoice.ID, client.IfMatch(read.Tag))
 	wantKind(t, err, client.ErrPrecondition)

@@ -87,6 +87,8 @@ type Order struct {
 	Carrier             Carrier         `json:"carrier"`
 	Payment             Payment         `json:"payment"`
 	LineItems           []LineItem      `json:"lineItems"`
+	MerchantReference   *string         `json:"merchantReference"` // your own number of the order; nil: none
+	MerchantNote        *string         `json:"merchantNote"`      // your own note; nil: none
 
 	// Tag is the entity tag of the order, for IfMatch. It may be empty.
 	Tag string `json:"tag,omitempty"`

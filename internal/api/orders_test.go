@@ -1,6 +1,12 @@
 package api_test
 
-import "testing"
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/testenv"
+)
 
 const success2 = `{"success":true}`
 
@@ -21,4 +27,59 @@ func TestListRefusals(t *testing.T) {
 		`{"error":{"code":"invalid_params","message":"state must be one of registered, in-processing, ready-for-shipment, picked-by-courier, delivered-to-pickup-point, delivery-failed, rejected-by-merchant, canceled, completed, delivered-to-customer, return-canceled"}}`)
 	s.expect("GET", "/v2/orders?dateFrom=2026-05-02&dateTo=2026-05-01", "", 400,
 		`{"error":{"code":"invalid_params","message":"dateFrom is after dateTo"}}`)
+}
+
+// TestMerchantData changes the merchant's own number and note: only the merchant sees them.
+func TestMerchantData(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const path = "/v2/orders/R-1"
+	refused := func(message string) string {
+		return `{"error":{"code":"invalid_params","message":"` + message + `"}}`
+	}
+	long := strings.Repeat("Ω", 1000)
+	for body, want := range map[string]string{
+		``: `{"error":{"code":"invalid_payload","message":"Invalid payload."}}`, `{}`: `{"error":{"code":"invalid_payload","message":"Invalid payload."}}`,
+		`{"merchantreference":"A"}`:                                   refused("merchantreference is not a known key"),
+		`{"merchantReference":7}`:                                     refused("merchantReference must be text"),
+		`{"merchantReference":"a\nb"}`:                                refused("merchantReference must be on one line, without control characters"),
+		`{"merchantReference":"` + strings.Repeat("Ω", 65) + `"}`:     refused("merchantReference must be text of at most 64 characters"),
+		`{"merchantReference":"A","merchantNote":"a\u0000"}`:          refused("merchantNote must be text without control characters"),
+		`{"merchantReference":"A","merchantNote":"` + long + `Ω"}`:    refused("merchantNote must be text of at most 1000 characters"),
+		`{"merchantReference":"A","merchantNote":"x","state":"done"}`: refused("state is not a known key"),
+	} {
+		s.expect("PATCH", path, body, 400, want)
+	}
+	s.expect("PATCH", "/v2/orders/SF-9", `{"merchantNote":"x"}`, 404, v2NotFound("SF-9"))
+	s.Send(s.other, "PATCH", path, `{"merchantNote":"x"}`).Want(t, "another merchant", 404, v2NotFound("R-1"))
+	before := s.Send(s.merchant, "GET", path, "")
+	tag := before.Header.Get("ETag")
+	done := s.Send(s.merchant, "PATCH", path, `{"merchantReference":"Own-Number","merchantNote":"`+long+`"}`, "If-Match", tag)
+	done.Want(t, "both", 200, success2)
+	s.Send(s.merchant, "PATCH", path, `{"merchantNote":""}`, "If-Match", tag).WantStatus(t, http.StatusPreconditionFailed)
+	s.expect("PATCH", path, `{"merchantReference":"Own-Number"}`, 200, success2) // no change
+	after := s.Send(s.merchant, "GET", path, "")
+	const none = `"merchantReference":null,"merchantNote":null`
+	want := strings.Replace(before.Body, none, `"merchantReference":"Own-Number","merchantNote":"`+long+`"`, 1)
+	if after.Body != want || !strings.Contains(before.Body, none) || after.Header.Get("ETag") != done.Header.Get("ETag") {
+		t.Errorf("%s %s, want %s", after.Header.Get("ETag"), after.Body, want)
+	}
+	s.expect("PATCH", path, `{"merchantReference":null,"merchantNote":""}`, 200, success2)
+	s.expect("GET", path, "", 200, before.Body)
+	s.expect("PATCH", path, `{"merchantReference":"Own-Number"}`, 200, success2)
+	for _, other := range []testenv.Response{
+		s.Send(s.merchant, "GET", "/api/orders/101", ""),
+		s.Send(s.operator, "GET", "/operator/orders/R-1", ""),
+		s.Send(s.operator, "GET", "/operator/orders?reference=R-1", ""),
+	} {
+		if other.WantStatus(t, 200); strings.Contains(other.Body, "Own-Number") || strings.Contains(other.Body, `"merchantReference":`) {
+			t.Errorf("the merchant's own number is shown: %s", other.Body)
+		}
+	}
+	s.Send(s.operator, "GET", "/operator/orders?q=own-number", "").Want(t, "search", 200, `{"orders":[],"next":null}`)
+	events := s.Send(s.merchant, "GET", path+"/events", "")
+	got := strings.Count(events.Body, `"data":{"fields":["merchantReference","merchantNote"]}`)
+	if strings.Count(events.Body, `"order.updated"`) != 3 || got != 2 || strings.Contains(events.Body, "Own-Number") {
+		t.Errorf("events %s", events.Body)
+	}
 }

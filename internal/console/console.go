@@ -98,6 +98,7 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			get("/orders/{reference}", order.ScopeOrdersRead, s.order),
 			post("/orders/{reference}/accept", order.ScopeOrdersRead|order.ScopeOrdersWrite, web.FormHandler(s.accept).OfRevision()),
 			post("/orders/{reference}/reject", order.ScopeOrdersRead|order.ScopeOrdersWrite, web.FormHandler(s.reject).OfRevision()),
+			post("/orders/{reference}/own", order.ScopeOrdersRead|order.ScopeOrdersWrite, web.FormHandler(s.changeMerchantData).OfRevision()),
 			web.PostRoute("/orders/{reference}/files", web.Merchants(order.ScopeOrdersRead|order.ScopeInvoicesWrite), s.uploadFiles).AsUpload(),
 			get("/orders/{reference}/files/{name}", order.ScopeOrdersRead, s.file),
 			get("/orders/{reference}/withdraw/{id}", order.ScopeOrdersRead|order.ScopeInvoicesWrite, s.askWithdraw),

@@ -18,8 +18,11 @@ type eventView struct {
 // event returns an event as people read it. session is the token of the session.
 func (l language) event(e order.EventRecord, session int64) eventView {
 	view := eventView{At: e.At, File: e.FileName, Text: l.text("event." + e.Type.String()), Who: l.text("who." + e.By.Actor.String())}
-	if e.Type == order.OrderStateChanged {
+	switch {
+	case e.Type == order.OrderStateChanged:
 		view.Text = l.text("state." + e.To.String())
+	case e.Type == order.OrderUpdated && e.By.Actor == order.ActorMerchant:
+		view.Text = l.text("event.own")
 	}
 	if e.By.Actor == order.ActorMerchant && e.By.TokenID != 0 {
 		view.Who = l.text("who.token", e.By.TokenID)

@@ -81,7 +81,7 @@ func (s *site) searchPages(r *web.Request, form filterForm, filter order.Filter)
 	return func(yield func([]order.Summary, error) bool) {
 		var after *order.SearchCursor
 		for {
-			page, err := s.Orders.Search(r.Context(), form.search(r.Caller.MerchantID, filter, after))
+			page, err := s.Orders.Search(r.Context(), form.ownSearch(r.Caller.MerchantID, filter, after))
 			orders := make([]order.Summary, len(page.Orders))
 			for i, found := range page.Orders {
 				orders[i] = found.Summary

@@ -29,6 +29,13 @@ func (f filterForm) valid() bool {
 // Empty reports whether the form selects all orders.
 func (f filterForm) Empty() bool { return f.Query == "" && f.State == "" && f.From == "" && f.To == "" }
 
+// ownSearch is search for a merchant, which also finds its own data.
+func (f filterForm) ownSearch(merchantID int64, filter order.Filter, after *order.SearchCursor) order.Search {
+	search := f.search(merchantID, filter, after)
+	search.MerchantData = true
+	return search
+}
+
 // search returns the search that the form describes, with the conditions of a filter.
 func (f filterForm) search(merchantID int64, filter order.Filter, after *order.SearchCursor) order.Search {
 	return order.Search{

@@ -91,6 +91,10 @@ var merchantForms = []formCase{
 	},
 	{"/orders/FIRST", "/orders/FIRST/reject", url.Values{"reason": {"out-of-stock"}}, map[string][]string{"reason": wrongChoices}, []string{"reason"}},
 	{
+		"/orders/FIRST", "/orders/FIRST/own", url.Values{"merchantReference": {"A/1"}, "merchantNote": {"a\r\nb"}},
+		map[string][]string{"merchantReference": append([]string{strings.Repeat("Ω", 65)}, wrongLines...), "merchantNote": append([]string{strings.Repeat("Ω", 1001)}, wrongTexts...)}, nil,
+	},
+	{
 		"/orders", "", url.Values{"q": {"x"}, "state": {"canceled"}, "from": {"2026-01-01"}, "to": {"2026-01-02"}},
 		map[string][]string{"q": wrongQuery, "state": wrongChoices, "from": wrongDays, "to": wrongDays}, nil,
 	},

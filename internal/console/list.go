@@ -69,7 +69,7 @@ func (s *site) list(w http.ResponseWriter, r *web.Request) error {
 // numbers of pages: only a link to those that follow.
 func (s *site) searchOrders(w http.ResponseWriter, r *web.Request, view listView, filter order.Filter) error {
 	after := readCursor(r.Request)
-	page, err := s.Orders.Search(r.Context(), view.Form.search(r.Caller.MerchantID, filter, after))
+	page, err := s.Orders.Search(r.Context(), view.Form.ownSearch(r.Caller.MerchantID, filter, after))
 	if err != nil {
 		return err
 	}

@@ -16,19 +16,20 @@ type orderView struct {
 	History []order.EventRecord
 	Token   int64 // that of the session: its changes are "you"
 
-	Accept, Reject, Files bool // what is offered
-	FilesLeft             int64
-	Reasons               []order.Reason
+	Accept, Reject, Files, Edit bool // what is offered
+	FilesLeft                   int64
+	Reasons                     []order.Reason
 
 	Notice        string // key of a message: what was done; empty: nothing
 	Problem       string // key of a message: why it was not; empty: nothing
 	First         *order.EventRecord
-	ReasonProblem string // key of the message at the field
+	ReasonProblem string   // key of the message at the field
+	Own           formView // the merchant's own data
 	Uploads       []uploadResult
 }
 
 // notices are what the address of an order may say was done.
-var notices = map[string]string{"accepted": "done.accepted", "rejected": "done.rejected", "uploaded": "done.uploaded", "withdrawn": "done.withdrawn"}
+var notices = map[string]string{"accepted": "done.accepted", "rejected": "done.rejected", "uploaded": "done.uploaded", "withdrawn": "done.withdrawn", "saved": "done.saved"}
 
 // order serves GET /orders/{reference}.
 func (s *site) order(w http.ResponseWriter, r *web.Request) error {
@@ -54,6 +55,9 @@ func (s *site) showOrder(w http.ResponseWriter, r *web.Request, status int, view
 	view.Files = r.Caller.Can(order.ScopeInvoicesWrite)
 	view.FilesLeft = int64(max(0, order.MaxInvoices-len(o.Invoices)))
 	view.Reasons = order.Reasons
+	if view.Edit = mayAnswer; !view.Own.Refused() {
+		view.Own = newForm(merchantDataValues(o.MerchantData))
+	}
 	return s.show(w, r, status, "order", &view)
 }
 

@@ -102,6 +102,42 @@ func TestReject(t *testing.T) {
 	b.get(orderPage).WantText(t, http.StatusOK, "Rejected", "Out of stock")
 }
 
+// TestMerchantData saves the store's own number and note on the page of an order, and finds
+// the order by them.
+func TestMerchantData(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"), newOrder(2, "A-2"))
+	b, ownPath := s.signedIn(s.token), orderPage+"/own"
+	form := b.get(orderPage).form(t, ownPath)
+	form.Set("merchantReference", " W/4711 ")
+	form.Set("merchantNote", "call\r\nfirst")
+	for range 2 { // a double click
+		if got := b.post(ownPath, form); got.Status != http.StatusSeeOther || got.location() != orderPage+"?done=saved" {
+			t.Errorf("save: %d to %q: %s", got.Status, got.location(), got.Body)
+		}
+	}
+	b.get(orderPage+"?done=saved").WantText(t, http.StatusOK, "are saved", `value="W/4711"`, ">\ncall\nfirst</textarea>", "number or note changed")
+	form.Set("key", strings.Repeat("A", 26))
+	b.post(ownPath, form).WantText(t, http.StatusConflict, "Nothing was done")
+	for _, text := range []string{"w/47", "first"} {
+		got := b.get("/console/orders?q=" + url.QueryEscape(text))
+		if got.WantText(t, http.StatusOK, "A-1"); strings.Contains(got.Body, "A-2") {
+			t.Errorf("a search for %s finds another order", text)
+		}
+	}
+	reader := s.signedIn(s.NewToken(ours, order.ScopeOrdersRead))
+	got := reader.get(orderPage)
+	if got.WantText(t, http.StatusOK, "W/4711", "call\nfirst"); strings.Contains(got.Body, ownPath) {
+		t.Error("the form is offered without the scope")
+	}
+	operator := s.operator(order.OperatorScopes)
+	for path, hidden := range map[string]string{"/console/operator/orders/355/A-1": "4711", "/console/operator/orders?q=W%2F4711": ">A-1</a>"} {
+		if got := operator.get(path); got.Status != http.StatusOK || strings.Contains(got.Body, hidden) {
+			t.Errorf("operators see what is the store's own at %s: %d", path, got.Status)
+		}
+	}
+}
+
 // TestConflict checks that of two people who answer an order the second one is told
 // what was first.
 func TestConflict(t *testing.T) {

@@ -50,7 +50,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"asset":  s.assetPath,
 		"webURL": webURL, "segment": url.PathEscape,
 		"key": newKey, "maxSize": func() int64 { return order.MaxInvoiceSize },
-		"field": newField, "required": required, "entries": newEntriesView, "importForm": newImportForm, "correctionFields": correctionFields,
+		"field": newField, "required": required, "entries": newEntriesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
 		"webhookStates": names("failed", "active", "disabled"),
 		"eraseFields":   names("email", "merchant", "reference", "files"),
 		"tokenStates":   names("active", "expired", "revoked"),

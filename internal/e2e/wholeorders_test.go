@@ -58,7 +58,7 @@ const exampleV2 = `{"order": {
 	"invoices": [],
 	"carrier": {"shipmentId": 925746, "name": "ACS", "deliveryName": "To the door", "deliveryKey": "courier", "trackingCodes": "",
 		"comments": null, "deliveryToCourierEstimationDate": null, "deliveryToCustomerEstimationDate": null},
-	"payment": {"name": "cod"},
+	"payment": {"name": "cod"}, "merchantReference": null, "merchantNote": null,
 	"lineItems": [{"id": 1688147140, "sku": "SF-12540217", "merchantEan": "5904622494337", "merchantSku": "3MK-CF",
 		"productName": "Carbon cover", "unitPrice": 1390, "originalUnitPrice": 1390, "totalPrice": 2780, "quantity": 2,
 		"sfArticle39Valid": false, "giftWrap": false, "extendedAttributes": []}]
@@ -128,7 +128,7 @@ const richV2 = `{"order": {
 	"invoices": [],
 	"carrier": {"shipmentId": 9, "name": "ACS", "deliveryName": "To the door", "deliveryKey": "door", "trackingCodes": "7001,7002",
 		"comments": "after 17:00", "deliveryToCourierEstimationDate": "2026-03-02", "deliveryToCustomerEstimationDate": "2026-03-05"},
-	"payment": {"name": "card"},
+	"payment": {"name": "card"}, "merchantReference": null, "merchantNote": null,
 	"lineItems": [
 		{"id": 1002, "sku": "S2", "merchantEan": "E2", "merchantSku": "M2", "productName": "Θήκη & <strap>",
 			"unitPrice": 1390, "originalUnitPrice": 1590, "totalPrice": 2780, "quantity": 2,
@@ -172,7 +172,7 @@ const minimalV2 = `{"order": {
 	"invoiceDetails": null, "invoices": [],
 	"carrier": {"shipmentId": 0, "name": "", "deliveryName": "", "deliveryKey": "", "trackingCodes": "",
 		"comments": null, "deliveryToCourierEstimationDate": null, "deliveryToCustomerEstimationDate": null},
-	"payment": {"name": ""},
+	"payment": {"name": ""}, "merchantReference": null, "merchantNote": null,
 	"lineItems": [{"id": 1, "sku": "", "merchantEan": "", "merchantSku": "", "productName": "x",
 		"unitPrice": 5, "originalUnitPrice": 5, "totalPrice": 5, "quantity": 1,
 		"sfArticle39Valid": false, "giftWrap": false, "extendedAttributes": []}]

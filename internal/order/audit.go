@@ -92,9 +92,8 @@ func AuditWordProblem(text string) string {
 
 var auditWord = regexp.MustCompile(`^[\pL\pN._+@#/:-]{0,64}$`)
 
-// Audit returns the audit entry of an event of an order. fields are the names of the
-// order's fields that it changed, of OrderUpdated.
-func (e Event) Audit(o LockedOrder, fields ...string) AuditEntry {
+// Audit returns the audit entry of an event of an order.
+func (e Event) Audit(o LockedOrder) AuditEntry {
 	entry := AuditEntry{
 		MerchantID: o.MerchantID, At: e.At, Action: AuditAction(e.Type.String()), By: e.By,
 		LegacyID: o.LegacyID, Reference: o.Reference, SubjectID: e.InvoiceID,
@@ -106,8 +105,8 @@ func (e Event) Audit(o LockedOrder, fields ...string) AuditEntry {
 		entry.Detail = "from=" + e.From.String() + " to=" + e.To.String()
 	case e.To != 0:
 		entry.Detail = "to=" + e.To.String()
-	case len(fields) > 0:
-		entry.Detail = "fields=" + strings.Join(fields, ",")
+	case len(e.Fields) > 0:
+		entry.Detail = "fields=" + strings.Join(e.Fields, ",")
 	}
 	return entry
 }

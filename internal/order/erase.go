@@ -19,7 +19,7 @@ const (
 
 // ErasedFields are the fields that Order.Erase replaces, as the events and the audit log
 // name them.
-var ErasedFields = []string{"customer", "billingAddress", "shippingAddress", "notes", "invoiceDetails", "carrier", "lineItems.extendedAttributes"}
+var ErasedFields = []string{"customer", "billingAddress", "shippingAddress", "notes", "invoiceDetails", "carrier", "lineItems.extendedAttributes", "merchantReference", "merchantNote"}
 
 // Erase replaces the personal data of the customer. What stays says nothing about a
 // person: amounts, states, dates, products, the countries, and whether an invoice was
@@ -33,6 +33,7 @@ func (o *Order) Erase() {
 			Article39: details.Article39, Article39Eligible: details.Article39Eligible, Article39Valid: details.Article39Valid,
 		}
 	}
+	o.MerchantData = MerchantData{}
 	o.Carrier.ShipmentIDs, o.Carrier.TrackingCodes, o.Carrier.Comments = nil, "", nil
 	for i := range o.LineItems {
 		// The service does not know what they hold, such as the text of an engraving.

@@ -54,10 +54,13 @@ type Event struct {
 	By   Caller // its actor, token and request id are stored
 	At   time.Time
 
-	From, To  State  // of OrderStateChanged; To alone of OrderCreated
-	Reason    Reason // of OrderStateChanged, empty: none given; a text for people of WebhookFailed
-	InvoiceID int64  // of the invoice events
-	WebhookID int64  // of WebhookFailed
+	From, To State  // of OrderStateChanged; To alone of OrderCreated
+	Reason   Reason // of OrderStateChanged, empty: none given; a text for people of WebhookFailed
+	// Fields are the names of the changed fields of OrderUpdated: those of the order
+	// document, and of MerchantData in version 2.
+	Fields    []string
+	InvoiceID int64 // of the invoice events
+	WebhookID int64 // of WebhookFailed
 }
 
 // Limits of one read of the change feed.

@@ -19,8 +19,8 @@ type Inspection struct {
 	Files  []FileEntry   // oldest first, deleted ones included
 }
 
-// Inspect returns everything about the order with a reference, of whichever merchant,
-// or ErrNotFound.
+// Inspect returns everything about the order with a reference, of whichever merchant, but
+// not its MerchantData, or ErrNotFound.
 func (s *Service) Inspect(ctx context.Context, reference string) (Inspection, error) {
 	id := ByReference(reference)
 	if !id.Valid() {
@@ -34,6 +34,7 @@ func (s *Service) Inspect(ctx context.Context, reference string) (Inspection, er
 	if all.Order, err = s.store.Order(ctx, merchantID, id); err != nil {
 		return Inspection{}, err
 	}
+	all.Order.MerchantData = MerchantData{}
 	if all.Events, err = s.store.OrderEvents(ctx, merchantID, id, 0, MaxFeedLimit); err != nil {
 		return Inspection{}, err
 	}

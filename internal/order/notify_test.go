@@ -31,6 +31,9 @@ func TestEveryChangeNotifies(t *testing.T) {
 		"Rehearse": func(s order.Services, _ *folder) error {
 			return second(s.Orders.Rehearse(ctx, caller, first, order.Completed, none))
 		},
+		"UpdateMerchantData": func(s order.Services, _ *folder) error {
+			return second(s.Orders.UpdateMerchantData(ctx, caller, first, order.MerchantDataUpdate{Note: order.To(new("x"))}, none))
+		},
 		"ChangeOrder": func(s order.Services, _ *folder) error {
 			return second(s.Orders.ChangeOrder(ctx, operator, merchant, first, canceled, none))
 		},

@@ -45,6 +45,8 @@ type Order struct {
 	InvoiceDetails *InvoiceDetails // nil: the customer asked for no invoice
 	LineItems      []LineItem      // in the order of the document
 
+	MerchantData MerchantData // not part of the order document
+
 	// Invoices are the active invoice files, oldest first. Set on read.
 	Invoices []Invoice
 	// Revision is another one after every change of the order or its invoice files;

@@ -37,6 +37,9 @@ type Search struct {
 	Phone     string // beginning of the customer's number, with or without the country code
 	Name      string // beginnings of words of first name, last name and company
 	Text      string // words of which each begins any of the above, or is the legacy id
+	// MerchantData makes Text also match MerchantData. It is set for the merchant
+	// MerchantID only.
+	MerchantData bool
 
 	States []State // empty: any
 	From   Day     // first day of creation, inclusive; NoDay: no lower bound
@@ -67,6 +70,8 @@ type FoundOrder struct {
 	MerchantID int64
 	ExpiresAt  time.Time // zero: none
 	Invoices   int       // active files
+
+	MerchantData MerchantData
 }
 
 // SearchPage is a page of the results of a search.

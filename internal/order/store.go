@@ -153,6 +153,11 @@ type Tx interface {
 	// writes nothing.
 	Correct(ctx context.Context, order LockedOrder, correction Correction, cause Cause) ([]string, error)
 
+	// UpdateMerchantData sets fields of an order's MerchantData, writes the OrderUpdated
+	// event, and returns the names of the fields that changed. If there are none it
+	// writes nothing.
+	UpdateMerchantData(ctx context.Context, order LockedOrder, update MerchantDataUpdate, cause Cause) ([]string, error)
+
 	// AppendAudit appends an entry to the audit log of its merchant, or to that of what
 	// belongs to no merchant. The store sets the number and the hash.
 	AppendAudit(ctx context.Context, entry AuditEntry) error

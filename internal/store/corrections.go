@@ -35,7 +35,7 @@ func (t *tx) Correct(ctx context.Context, locked order.LockedOrder, correction o
 	if err := t.rewrite(ctx, &o, details); err != nil {
 		return nil, err
 	}
-	t.addEvent(locked, order.Event{Type: order.OrderUpdated, By: cause.By, At: cause.At}, fields...)
+	t.addEvent(locked, order.Event{Type: order.OrderUpdated, By: cause.By, At: cause.At, Fields: fields})
 	return fields, nil
 }
 

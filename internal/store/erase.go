@@ -21,11 +21,12 @@ var erasedDigest = make([]byte, sha256.Size)
 func (t *tx) EraseOrder(ctx context.Context, o order.LockedOrder, cause order.Cause) (bool, error) {
 	var whole order.Order
 	var phone sql.NullString
+	var data merchantDataRow
 	var digest, details []byte
 	c := &whole.Customer
-	err := t.QueryRow(ctx, `SELECT user_id, email, phone, first_name, last_name, company, digest, details FROM orders
+	err := t.QueryRow(ctx, `SELECT user_id, email, phone, first_name, last_name, company, digest, details, `+merchantDataColumns+` FROM orders o
 		WHERE merchant_id = $1 AND legacy_id = $2`, []any{o.MerchantID, o.LegacyID},
-		&c.UserID, &c.Email, &phone, &c.FirstName, &c.LastName, &c.Company, &digest, &details)
+		append([]any{&c.UserID, &c.Email, &phone, &c.FirstName, &c.LastName, &c.Company, &digest, &details}, data.dest()...)...)
 	if err == nil {
 		err = t.eraseTraces(ctx, o)
 	}
@@ -35,7 +36,7 @@ func (t *tx) EraseOrder(ctx context.Context, o order.LockedOrder, cause order.Ca
 	if err != nil {
 		return false, err
 	}
-	erased := bytes.Equal(digest, erasedDigest) && !phone.Valid && whole.Customer == (order.Customer{})
+	erased := bytes.Equal(digest, erasedDigest) && !phone.Valid && whole.Customer == (order.Customer{}) && data.data() == (order.MerchantData{})
 	if details, err = orderpb.EncodeDetails(&whole); err != nil {
 		return false, err
 	}
@@ -46,14 +47,14 @@ func (t *tx) EraseOrder(ctx context.Context, o order.LockedOrder, cause order.Ca
 	}
 	err = t.changeWords(ctx, o.MerchantID, o.LegacyID, func() error {
 		return t.update(ctx, errNoRow, `UPDATE orders SET user_id = $1, email = $2, phone = NULL, first_name = $3, last_name = $4, company = $5,
-				digest = $6, details = $7, revision = $8
+				digest = $6, details = $7, revision = $8, merchant_reference = NULL, merchant_note = NULL
 			WHERE merchant_id = $9 AND legacy_id = $10`,
 			c.UserID, c.Email, c.FirstName, c.LastName, c.Company, erasedDigest, details, o.NextRevision, o.MerchantID, o.LegacyID)
 	})
 	if err != nil {
 		return false, err
 	}
-	t.addEvent(o, order.Event{Type: order.OrderUpdated, By: cause.By, At: cause.At}, order.ErasedFields...)
+	t.addEvent(o, order.Event{Type: order.OrderUpdated, By: cause.By, At: cause.At, Fields: order.ErasedFields})
 	t.addAudit(o.MerchantID, order.AuditEntry{
 		At: cause.At, Action: order.AuditErased, By: cause.By, LegacyID: o.LegacyID, Reference: o.Reference,
 	})

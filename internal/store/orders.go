@@ -50,12 +50,13 @@ func (r *summaryRow) summary() order.Summary {
 
 // orderColumns are the columns of a whole order without its invoices, in the order of
 // orderRow.dest. The column active_invoices counts reservations too.
-const orderColumns = summaryColumns + `, o.merchant_id, o.revision, o.details, o.active_invoices,
+const orderColumns = summaryColumns + `, ` + merchantDataColumns + `, o.merchant_id, o.revision, o.details, o.active_invoices,
 	(SELECT name FROM merchants m WHERE m.id = o.merchant_id)`
 
 // orderRow is a row of orderColumns.
 type orderRow struct {
 	summaryRow
+	merchantData         merchantDataRow
 	merchantID, revision int64
 	details              sql.RawBytes
 	activeInvoices       int64 // with reservations
@@ -64,7 +65,7 @@ type orderRow struct {
 
 // dest returns the Scan destinations of orderColumns.
 func (r *orderRow) dest() []any {
-	return append(r.summaryRow.dest(), &r.merchantID, &r.revision, &r.details, &r.activeInvoices, &r.merchantName)
+	return append(append(r.summaryRow.dest(), r.merchantData.dest()...), &r.merchantID, &r.revision, &r.details, &r.activeInvoices, &r.merchantName)
 }
 
 // order returns the scanned order without its invoices.
@@ -73,7 +74,7 @@ func (r *orderRow) order() (order.Order, error) {
 	o := order.Order{
 		MerchantID: r.merchantID, MerchantName: r.merchantName, LegacyID: s.LegacyID, Reference: s.Reference, Revision: r.revision,
 		State: s.State, Currency: s.Currency, CountryCode: s.CountryCode,
-		CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, Total: s.Total, Customer: s.Customer,
+		CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, Total: s.Total, Customer: s.Customer, MerchantData: r.merchantData.data(),
 	}
 	return o, orderpb.DecodeDetails(r.details, &o)
 }

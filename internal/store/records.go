@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -41,10 +42,9 @@ type dayState struct {
 	state order.State
 }
 
-// addEvent records an event of an order and its entry in the audit log; fields are the
-// changed fields of OrderUpdated.
-func (t *tx) addEvent(o order.LockedOrder, event order.Event, fields ...string) {
-	t.add(o.MerchantID, recordedEvent{event, o}, event.Audit(o, fields...))
+// addEvent records an event of an order and its entry in the audit log.
+func (t *tx) addEvent(o order.LockedOrder, event order.Event) {
+	t.add(o.MerchantID, recordedEvent{event, o}, event.Audit(o))
 }
 
 // addAudit records an entry of the audit log of a merchant, which must exist, or of that
@@ -190,14 +190,15 @@ func takeEventNumbers(d *sqldb.Dialect) string {
 func newNonce() int64 { return 1 + rand.Int64N(math.MaxInt64) }
 
 var insertEvents = sqldb.NewBulkInsert("events", `merchant_id, seq, nonce, type, actor, at, legacy_id, order_day,
-	from_state, to_state, reason, invoice_id, token_id, request_id, webhook_id, position`, "")
+	from_state, to_state, reason, detail, invoice_id, token_id, request_id, webhook_id, position`, "")
 
 // eventValues appends the values of a row of insertEvents.
 func eventValues(values []any, merchantID, nonce, position int64, e recordedEvent) []any {
 	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
+	detail := sql.NullString{String: strings.Join(e.Fields, " "), Valid: len(e.Fields) > 0}
 	request := sql.NullString{String: e.By.RequestID, Valid: e.By.RequestID != ""}
 	return append(values, merchantID, e.Seq, nonce, int64(e.Type), int64(e.By.Actor), e.At.Unix(), e.order.LegacyID, int64(order.DayOf(e.order.CreatedAt)),
-		int64(e.From), int64(e.To), reason, idOrNull(e.InvoiceID), idOrNull(e.By.TokenID), request, idOrNull(e.WebhookID), position)
+		int64(e.From), int64(e.To), reason, detail, idOrNull(e.InvoiceID), idOrNull(e.By.TokenID), request, idOrNull(e.WebhookID), position)
 }
 
 // idOrNull returns an id as it is stored where 0 is NULL.

@@ -56,7 +56,7 @@ func (o searchedOrders) Key(ctx context.Context, legacyID int64) (search.Key, bo
 	return key, err == nil, err
 }
 
-const foundColumns = summaryColumns + `, o.merchant_id, o.expires_at, CASE WHEN o.active_invoices = 0 THEN 0 ELSE
+const foundColumns = summaryColumns + `, ` + merchantDataColumns + `, o.merchant_id, o.expires_at, CASE WHEN o.active_invoices = 0 THEN 0 ELSE
 	(SELECT COUNT(*) FROM invoices i WHERE i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id AND i.status = ` + InvoiceActive + `) END`
 
 var selectFound = func() string {
@@ -80,10 +80,11 @@ func (o searchedOrders) Read(ctx context.Context, keys []search.Key) ([]*order.F
 	found := make([]*order.FoundOrder, len(keys))
 	err := sqldb.Each(ctx, o.q, selectFound, args, func(rows sqldb.Rows) error {
 		var row summaryRow
+		var data merchantDataRow
 		var o order.FoundOrder
 		var expiresAt sql.NullInt64
-		err := rows.Scan(append(row.dest(), &o.MerchantID, &expiresAt, sqldb.Int(&o.Invoices))...)
-		o.Summary, o.ExpiresAt = row.summary(), timeOf(expiresAt)
+		err := rows.Scan(append(append(row.dest(), data.dest()...), &o.MerchantID, &expiresAt, sqldb.Int(&o.Invoices))...)
+		o.Summary, o.ExpiresAt, o.MerchantData = row.summary(), timeOf(expiresAt), data.data()
 		if err == nil {
 			found[positions[o.LegacyID]] = &o
 		}
@@ -111,19 +112,22 @@ func (db *DB) MergeWords(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-const selectSummary = `SELECT ` + summaryColumns + ` FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = $2`
+const selectSearched = `SELECT ` + summaryColumns + `, ` + merchantDataColumns + ` FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = $2`
 
 // readWords returns the words of an order, as it is.
 func (t *tx) readWords(ctx context.Context, merchantID, legacyID int64) ([]search.Word, error) {
 	var row summaryRow
-	if err := t.QueryRow(ctx, selectSummary, []any{merchantID, legacyID}, row.dest()...); err != nil {
+	var data merchantDataRow
+	if err := t.QueryRow(ctx, selectSearched, []any{merchantID, legacyID}, append(row.dest(), data.dest()...)...); err != nil {
 		return nil, fmt.Errorf("read the words of an order: %w", err)
 	}
 	s := row.summary()
-	return search.WordsOf(&order.Order{MerchantID: merchantID, LegacyID: legacyID, Reference: s.Reference, CreatedAt: s.CreatedAt, Customer: s.Customer}), nil
+	return search.WordsOf(&order.Order{
+		MerchantID: merchantID, LegacyID: legacyID, Reference: s.Reference, CreatedAt: s.CreatedAt, Customer: s.Customer, MerchantData: data.data(),
+	}), nil
 }
 
-// changeWords runs a change of a locked order's customer, and then rewrites the words.
+// changeWords runs a change of a locked order, and then rewrites the words that it changes.
 func (t *tx) changeWords(ctx context.Context, merchantID, legacyID int64, change func() error) error {
 	before, err := t.readWords(ctx, merchantID, legacyID)
 	if err != nil {

@@ -47,6 +47,9 @@ type (
 		To     string        `json:"to"`
 		Reason *order.Reason `json:"reason"`
 	}
+	updatedView struct {
+		Fields []string `json:"fields"` // names of those that changed
+	}
 	invoiceView struct {
 		InvoiceID int64  `json:"invoiceId"`
 		Filename  string `json:"filename"`
@@ -175,6 +178,8 @@ func newDataView(e order.EventRecord) any {
 			view.Reason = &e.Reason
 		}
 		return view
+	case order.OrderUpdated:
+		return updatedView{Fields: append([]string{}, e.Fields...)}
 	case order.InvoiceUploaded, order.InvoiceDeleted:
 		return invoiceView{InvoiceID: e.InvoiceID, Filename: e.FileName}
 	case order.WebhookFailed:

@@ -43,8 +43,15 @@ type singleView struct {
 	Order orderView `json:"order"`
 }
 
-// orderView is an order (spec 2.5).
+// orderView is an order as its merchant sees it.
 type orderView struct {
+	publishedOrderView
+	MerchantReference *string `json:"merchantReference"`
+	MerchantNote      *string `json:"merchantNote"`
+}
+
+// publishedOrderView is an order (spec 2.5), without what is the merchant's own.
+type publishedOrderView struct {
 	ID                  string             `json:"id"`
 	State               string             `json:"state"`
 	CountryCode         string             `json:"countryCode"`
@@ -102,11 +109,18 @@ type paymentView struct {
 	Name string `json:"name"`
 }
 
-// NewOrderView returns an order as this version shows it, for the operator interface.
-func NewOrderView(o order.Order, storageURL string) any { return newSingleView(o, storageURL).Order }
+// NewOrderView returns an order as this version shows it, for the operator interface:
+// without what is the merchant's own.
+func NewOrderView(o order.Order, storageURL string) any {
+	return newPublishedOrderView(o, storageURL)
+}
 
 func newSingleView(o order.Order, storageURL string) singleView {
-	return singleView{Order: orderView{
+	return singleView{Order: orderView{newPublishedOrderView(o, storageURL), o.MerchantData.Reference, o.MerchantData.Note}}
+}
+
+func newPublishedOrderView(o order.Order, storageURL string) publishedOrderView {
+	return publishedOrderView{
 		ID:                  o.Reference,
 		State:               o.State.String(),
 		CountryCode:         o.CountryCode,
@@ -134,7 +148,7 @@ func newSingleView(o order.Order, storageURL string) singleView {
 		Carrier:        newCarrierView(o.Carrier),
 		Payment:        paymentView{Name: o.PaymentName},
 		LineItems:      newLineItemViews(o.LineItems),
-	}}
+	}
 }
 
 // newCarrierView returns the view of a carrier. This version shows one shipment of

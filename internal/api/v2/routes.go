@@ -21,7 +21,7 @@ import (
 // ViewVersion is the version of the bodies of this interface, a part of every ETag.
 // Raise it with every change of what a body shows for the same data: a client must not
 // go on using a body that it has.
-const ViewVersion = "3"
+const ViewVersion = "4"
 
 // API is version 2 of the interface.
 type API struct {
@@ -50,6 +50,7 @@ func (a API) Routes() web.RouteGroup {
 			web.GetRoute("/orders/unanswered", web.Merchants(order.ScopeOrdersRead), a.listUnanswered),
 			web.ExportRoute("/orders/export", web.Merchants(order.ScopeOrdersRead), a.exportOrders),
 			web.ReadRoute("/orders/{orderReference}", web.Merchants(order.ScopeOrdersRead), a.getOrder),
+			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}", web.Merchants(order.ScopeOrdersWrite), a.updateOrder),
 			web.GetRoute("/orders/{orderReference}/events", web.Merchants(order.ScopeOrdersRead), a.listOrderEvents),
 			web.GetRoute("/events", web.Merchants(order.ScopeOrdersRead), a.listEvents).AsStream(),
 			web.GetRoute("/tokens", web.Merchants(order.ScopeTokens), a.listTokens),

@@ -29,7 +29,33 @@ func (a API) rejectOrder(r *web.Request) (web.Response, error) {
 	return respondSuccess(result), err
 }
 
-// successView is the response to a transition.
+// updateOrder serves PATCH /orders/{orderReference}: it changes the merchant's own data.
+func (a API) updateOrder(r *web.Request) (web.Response, error) {
+	body := web.ReadObject(r, "merchantReference", "merchantNote")
+	update := order.MerchantDataUpdate{
+		Reference: merchantText(body, "merchantReference", order.MerchantReferenceProblem),
+		Note:      merchantText(body, "merchantNote", order.MerchantNoteProblem),
+	}
+	if err := body.Err(); err != nil {
+		return web.Response{}, err
+	}
+	if !update.Reference.Set && !update.Note.Set {
+		return web.Response{}, strict.ErrInvalidPayload
+	}
+	result, err := a.Orders.UpdateMerchantData(r.Context(), r.Caller, orderID(r), update, web.Options(r, respondSuccess))
+	return respondSuccess(result), err
+}
+
+// merchantText returns a text of the merchant; null is none.
+func merchantText(body *strict.Body, name string, problemOf func(string) string) (field order.Field[*string]) {
+	if field.Set = body.Has(name); field.Set && !body.Null(name) {
+		text := body.Text(name, problemOf)
+		field.Value = &text
+	}
+	return field
+}
+
+// successView is the response to a change of an order.
 type successView struct {
 	Success bool `json:"success"`
 }

@@ -60,7 +60,7 @@ func checkWords(ctx context.Context, db sqldb.DB, options Options, reporter *mai
 
 // selectDerived reads orders and what is derived from them.
 const selectDerived = `SELECT merchant_id, legacy_id, reference, created_at, email, phone, first_name, last_name, company,
-	expires_at, details FROM orders`
+	merchant_reference, merchant_note, expires_at, details FROM orders`
 
 // derivedOrder is an order with what is derived from it.
 type derivedOrder struct {
@@ -71,17 +71,20 @@ type derivedOrder struct {
 func scanDerived(rows sqldb.Rows) (derivedOrder, error) {
 	var o derivedOrder
 	var createdAt int64
-	var phone sql.NullString
+	var phone, reference, note sql.NullString
 	var expiresAt sql.NullInt64
 	var encoded sql.RawBytes
 	var details order.Order
 	err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &createdAt, &o.Customer.Email, &phone,
-		&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &expiresAt, &encoded)
+		&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &reference, &note, &expiresAt, &encoded)
 	if err == nil {
 		err = orderpb.DecodeDetails(encoded, &details)
 	}
-	if o.CreatedAt = time.Unix(createdAt, 0); phone.Valid {
-		o.Customer.Phone = &phone.String
+	o.CreatedAt = time.Unix(createdAt, 0)
+	for text, to := range map[*sql.NullString]**string{&phone: &o.Customer.Phone, &reference: &o.MerchantData.Reference, &note: &o.MerchantData.Note} {
+		if text.Valid {
+			*to = &text.String
+		}
 	}
 	o.ExpiresAt = details.ExpiresAt
 	o.wrongDeadline = expiresAt.Valid == o.ExpiresAt.IsZero() || expiresAt.Valid && expiresAt.Int64 != o.ExpiresAt.Unix()

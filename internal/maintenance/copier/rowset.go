@@ -163,8 +163,12 @@ func wordsOf(rows [][]any) []search.Word {
 				LastName: ordersTable.text(row, "last_name"), Company: ordersTable.text(row, "company"),
 			},
 		}
-		if phone, ok := ordersTable.column(row, "phone").(string); ok {
-			o.Customer.Phone = &phone
+		for column, to := range map[string]**string{
+			"phone": &o.Customer.Phone, "merchant_reference": &o.MerchantData.Reference, "merchant_note": &o.MerchantData.Note,
+		} {
+			if text, ok := ordersTable.column(row, column).(string); ok {
+				*to = &text
+			}
 		}
 		words = append(words, search.WordsOf(&o)...)
 	}

@@ -121,6 +121,10 @@ func (in *Installation) process(t testing.TB, merchantID int64) {
 	_, acceptErr := in.Orders.Accept(t.Context(), order.CommandFor(merchantID), id(0), writeOptions("accept"))
 	_, rejectErr := in.Orders.Reject(t.Context(), order.CommandFor(merchantID), id(1), order.Reason("out-of-stock"), writeOptions("reject"))
 	testenv.NoError(t, errors.Join(acceptErr, rejectErr))
+	own := "W/4711 Ω"
+	update := order.MerchantDataUpdate{Reference: order.To(&own), Note: order.To(&own)}
+	_, err := in.Orders.UpdateMerchantData(t.Context(), order.CommandFor(merchantID), id(1), update, order.Options[order.WriteResult]{})
+	testenv.NoError(t, err)
 	first := in.Upload(t, merchantID, 0, "a.pdf", "first of "+Reference(merchantID, 0))
 	if _, _, err := in.Links.Add(t.Context(), order.CommandFor(merchantID), id(0), first); err != nil {
 		t.Fatal(err)

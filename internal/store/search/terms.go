@@ -37,7 +37,7 @@ func termsOf(search *order.Search) []term {
 	add(phoneKind, search.Phone, digits(search.Phone))
 	add(nameKind, search.Name, names(search.Name)...)
 	for _, part := range parts(search.Text) {
-		terms = append(terms, anyTerm(part))
+		terms = append(terms, anyTerm(part, search.MerchantData))
 	}
 	slices.SortStableFunc(terms, func(a, b term) int { return b.length() - a.length() })
 	return terms[:min(len(terms), maxTerms)]
@@ -69,16 +69,25 @@ func (t *term) add(kind, prefix string) {
 	}
 }
 
-// anyTerm returns the term of a text that may be anything.
-func anyTerm(text string) term {
+// anyTerm returns the term of a text that may be anything, also the merchant's own data if
+// merchantData is set.
+func anyTerm(text string, merchantData bool) term {
 	term := newTerm(referenceKind, fold(text))
 	term.add(emailKind, address(text))
+	longest := ""
+	if words := names(text); len(words) > 0 {
+		// Of Anna-Maria the longest part: another Maria is found too.
+		longest = slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) })
+	}
 	if isPhone(text) {
 		term.add(phoneKind, digits(text))
 		term.LegacyID, _ = order.ParseID(text)
-	} else if words := names(text); len(words) > 0 {
-		// Of Anna-Maria the longest part: another Maria is found too.
-		term.add(nameKind, slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) }))
+	} else {
+		term.add(nameKind, longest)
+	}
+	if merchantData {
+		term.add(merchantReferenceKind, fold(text))
+		term.add(noteKind, longest)
 	}
 	return term
 }

@@ -11,8 +11,8 @@ import (
 	"merchantorders/internal/order"
 )
 
-// Words are made of a reference, and of the e-mail address, the phone number and the names
-// of a customer, in a form without upper case and accents. They are stored with the order,
+// Words are made of a reference, of the e-mail address, the phone number and the names of a
+// customer, and of the merchant's own data, in a form without upper case and accents. They are stored with the order,
 // so a change of this file makes stored words wrong until `check --repair` rebuilds them.
 
 // The first letter of a word says what it is a word of, so that a search for a name
@@ -22,25 +22,32 @@ const (
 	emailKind     = "e"
 	phoneKind     = "p"
 	nameKind      = "n"
+	// Only searches of the merchant itself read these two.
+	merchantReferenceKind = "m"
+	noteKind              = "o"
 )
 
 const (
 	// maxLength is how many bytes of a text are in its word. A database limits what an
 	// index may hold.
 	maxLength = 64
-	// maxWords limits the words of an order.
-	maxWords = 16
+	// maxWords limits the words of an order without those of the note, which are at most
+	// maxNoteWords.
+	maxWords, maxNoteWords = 16, 32
 )
 
 // textsOf returns the words of an order in ascending order, each once.
-func textsOf(reference string, customer *order.Customer) []string {
-	words := make([]string, 0, 8)
+func textsOf(reference string, customer *order.Customer, data *order.MerchantData) []string {
+	words, limit := make([]string, 0, 8), maxWords
 	add := func(kind, text string) {
-		if text != "" && len(words) < maxWords {
+		if text != "" && len(words) < limit {
 			words = append(words, kind+cut(text))
 		}
 	}
 	add(referenceKind, fold(reference))
+	if data.Reference != nil {
+		add(merchantReferenceKind, fold(*data.Reference))
+	}
 	add(emailKind, address(customer.Email))
 	if customer.Phone != nil {
 		add(phoneKind, digits(*customer.Phone))
@@ -48,6 +55,12 @@ func textsOf(reference string, customer *order.Customer) []string {
 	for _, text := range []string{customer.LastName, customer.FirstName, customer.Company} {
 		for _, word := range names(text) {
 			add(nameKind, word)
+		}
+	}
+	if data.Note != nil {
+		limit = len(words) + maxNoteWords
+		for _, word := range names(strings.Join(strings.Fields(*data.Note), " ")) { // of all lines
+			add(noteKind, word)
 		}
 	}
 	slices.Sort(words)

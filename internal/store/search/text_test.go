@@ -35,11 +35,11 @@ func TestTextsOf(t *testing.T) {
 		},
 	} {
 		slices.Sort(test.want)
-		if got := textsOf("SF-1", test.customer); !slices.Equal(got, test.want) {
+		if got := textsOf("SF-1", test.customer, new(order.MerchantData)); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
-	if n := len(textsOf("SF-1", customer("a b c d e f g h", "i j k l m n o p", "q r s t", "e", "1"))); n != maxWords {
+	if n := len(textsOf("SF-1", customer("a b c d e f g h", "i j k l m n o p", "q r s t", "e", "1"), new(order.MerchantData))); n != maxWords {
 		t.Errorf("%d words", n)
 	}
 }
@@ -58,7 +58,7 @@ func TestDigits(t *testing.T) {
 
 func TestMatchesAll(t *testing.T) {
 	t.Parallel()
-	words := textsOf("SF-2026-0000017", customer("Γιώργος", "Παπαδόπουλος", "Tea & Co", "George.P@example.com", "+30 2101234567"))
+	words := textsOf("SF-2026-0000017", customer("Γιώργος", "Παπαδόπουλος", "Tea & Co", "George.P@example.com", "+30 2101234567"), new(order.MerchantData))
 	const legacyID = 900017
 	for _, test := range []struct {
 		search order.Search
@@ -103,7 +103,7 @@ func FuzzWords(f *testing.F) {
 	f.Add("ẞİﬀ ϓ Σς\u0345", "a b\x00", "００30")
 	f.Add("\xff\U0010ffff", "Kΐ\u1fd3", "٣")
 	f.Fuzz(func(t *testing.T, name, email, phone string) {
-		words := textsOf("R", customer(name, name, "", email, phone))
+		words := textsOf("R", customer(name, name, "", email, phone), new(order.MerchantData))
 		if len(words) > maxWords || !slices.IsSorted(words) {
 			t.Errorf("words %q", words)
 		}

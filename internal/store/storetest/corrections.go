@@ -13,6 +13,7 @@ import (
 var correctionSubjects = []subject{
 	{"corrections/with and without a transition", testCorrections},
 	{"corrections/refused", testCorrectionRefused},
+	{"corrections/the merchant's own data", testMerchantData},
 }
 
 func testCorrections(f *fixture) {
@@ -97,4 +98,74 @@ func testCorrectionRefused(f *fixture) {
 		f.Errorf("of another merchant: error %v", err)
 	}
 	f.wantUnchanged(before)
+}
+
+// testMerchantData changes a merchant's own data of an order: the merchant's search finds
+// it, and an import of the same document and corrections leave it as it is.
+func testMerchantData(f *fixture) {
+	imported := rich(alpha, "R")
+	f.create(imported)
+	f.create(minimal(alpha, "other"))
+	s := service(f.a, noon.Add(time.Minute))
+	update := func(reference, note string, fields ...string) {
+		f.Helper()
+		before := f.order(f.b, alpha, order.ByReference("R"))
+		change := order.MerchantDataUpdate{Reference: order.To(&reference), Note: order.To(&note)}
+		_, err := s.UpdateMerchantData(f.Context(), order.CommandFor(alpha), order.ByReference("R"), change, order.Options[order.WriteResult]{})
+		after := f.order(f.b, alpha, order.ByReference("R"))
+		if before.MerchantData = after.MerchantData; len(fields) > 0 {
+			before.Revision++
+		}
+		testenv.NoError(f, err)
+		testenv.Equal(f, "the rest of the order", before, after)
+		events, err := f.b.OrderEvents(f.Context(), alpha, order.ByReference("R"), 0, 10)
+		testenv.NoError(f, err)
+		if last := events[len(events)-1]; len(fields) > 0 && (last.Type != order.OrderUpdated || !cmp.Equal(fields, last.Fields)) {
+			f.Errorf("event %+v, want the fields %q", last, fields)
+		}
+	}
+	find := func(text, want string) {
+		f.Helper()
+		search := order.Search{MerchantID: alpha, Text: text, From: order.NoDay, To: order.NoDay, Limit: 10}
+		for _, search.MerchantData = range []bool{true, false} {
+			page, err := f.b.Search(f.Context(), search)
+			testenv.NoError(f, err)
+			got := ""
+			for _, o := range page.Orders {
+				got += o.Reference
+			}
+			if search.MerchantData && got != want || !search.MerchantData && got != "" {
+				f.Errorf("a search for %s, of the merchant itself %t, finds %q, want %q", text, search.MerchantData, got, want)
+			}
+		}
+	}
+	find("2027/0815", "")
+	update("2027/0815-Ά", "Καλέστε πρώτα, 4711", "merchantReference", "merchantNote")
+	before := f.tables.rows()
+	update("2027/0815-Ά", "Καλέστε πρώτα, 4711")
+	f.wantUnchanged(before)
+	for _, text := range []string{"2027/0815", "2027/0815-α", "καλεστε", "4711", "ΠΡΩΤΑ 2027/0815-"} {
+		find(text, "R")
+	}
+	if results := f.add(f.a, incoming(imported)); results[0].Status != order.Unchanged {
+		f.Errorf("the document again: %+v", results[0])
+	}
+	_, err := s.ChangeOrder(f.Context(), order.Command(), alpha, order.ByReference("R"),
+		order.Update{Correction: order.Correction{Phone: order.To[*string](nil)}}, order.Options[order.WriteResult]{})
+	testenv.NoError(f, err)
+	if data := f.order(f.a, alpha, order.ByReference("R")).MerchantData; *data.Reference != "2027/0815-Ά" || *data.Note != "Καλέστε πρώτα, 4711" {
+		f.Errorf("after an import and a correction: %+v", data)
+	}
+	update("", "Καλέστε πρώτα, 4711", "merchantReference")
+	find("2027/0815", "")
+	find("4711", "R")
+	err = inOrder(f.Context(), f.a, alpha, order.ByReference("R"), func(tx order.Tx, locked order.LockedOrder) error {
+		_, err := tx.EraseOrder(f.Context(), locked, order.Cause{By: order.Command(), At: noon})
+		return err
+	})
+	testenv.NoError(f, err)
+	find("4711", "")
+	if data := f.order(f.a, alpha, order.ByReference("R")).MerchantData; data != (order.MerchantData{}) {
+		f.Errorf("after the erasure: %+v", data)
+	}
 }

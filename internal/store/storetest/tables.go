@@ -26,11 +26,11 @@ var tableColumns = map[string]string{
 	"counters":   "name, last",
 	"order_keys": "key, merchant_id",
 	"orders": "merchant_id, legacy_id, reference, state, created_at, updated_at, expires_at, currency, country_code, total, has_invoice, " +
-		"user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details",
+		"user_id, email, phone, first_name, last_name, company, merchant_reference, merchant_note, revision, active_invoices, digest, details",
 	"order_words": "word, created_at, legacy_id, merchant_id", // not in which block
 	"order_days":  "merchant_id, day, state, orders",
 	"invoices":    "merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at",
-	"events":      "merchant_id, seq, nonce, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id, webhook_id, token_id, request_id, position",
+	"events":      "merchant_id, seq, nonce, type, actor, at, legacy_id, order_day, from_state, to_state, reason, detail, invoice_id, webhook_id, token_id, request_id, position",
 	"event_feed":  "id, history, server, base",
 
 	"link_key":         "id, secret, created_at",
@@ -301,12 +301,12 @@ func (c tables) checkSlots(orders map[int64]storedOrder) {
 // checkWords compares the words of the search with the orders.
 func (c tables) checkWords() {
 	var want, got []string
-	c.each("SELECT merchant_id, legacy_id, reference, created_at, email, phone, first_name, last_name, company FROM orders",
+	c.each("SELECT merchant_id, legacy_id, reference, created_at, email, phone, first_name, last_name, company, merchant_reference, merchant_note FROM orders",
 		func(rows *sql.Rows) error {
 			var o order.Order
 			var createdAt int64
 			err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &createdAt, &o.Customer.Email, &o.Customer.Phone,
-				&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company)
+				&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &o.MerchantData.Reference, &o.MerchantData.Note)
 			o.CreatedAt = time.Unix(createdAt, 0)
 			for _, word := range search.WordsOf(&o) {
 				want = append(want, fmt.Sprintln(word.Text, createdAt, o.LegacyID, o.MerchantID))

@@ -128,6 +128,8 @@ CREATE TABLE orders (
     first_name      TEXT     NOT NULL,
     last_name       TEXT     NOT NULL,
     company         TEXT     NOT NULL,
+    merchant_reference TEXT, -- the merchant's own, with its note: the marketplace does not see them
+    merchant_note TEXT,
     revision        BIGINT   NOT NULL,
     active_invoices SMALLINT NOT NULL, -- active files and reservations
     digest          BYTEA    NOT NULL, -- of the order document
@@ -210,6 +212,7 @@ CREATE TABLE events (
     from_state  SMALLINT NOT NULL, -- 0: none
     to_state    SMALLINT NOT NULL, -- 0: none
     reason      TEXT,
+    detail      TEXT, -- of an update: the names of the changed fields, separated by spaces
     invoice_id  BIGINT,
     webhook_id  BIGINT,
     token_id    BIGINT, -- that made the change; NULL: none did, such as for a command

@@ -125,6 +125,8 @@ CREATE TABLE orders (
     first_name      TEXT    NOT NULL,
     last_name       TEXT    NOT NULL,
     company         TEXT    NOT NULL,
+    merchant_reference TEXT, -- the merchant's own, with its note: the marketplace does not see them
+    merchant_note TEXT,
     revision        INTEGER NOT NULL,
     active_invoices INTEGER NOT NULL, -- active files and reservations
     digest          BLOB    NOT NULL, -- of the order document
@@ -208,6 +210,7 @@ CREATE TABLE events (
     from_state  INTEGER NOT NULL, -- 0: none
     to_state    INTEGER NOT NULL, -- 0: none
     reason      TEXT,
+    detail      TEXT, -- of an update: the names of the changed fields, separated by spaces
     invoice_id  INTEGER,
     webhook_id  INTEGER,
     token_id    INTEGER, -- that made the change; NULL: none did, such as for a command

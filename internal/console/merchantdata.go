@@ -1,0 +1,54 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// The fields of the form with the merchant's own data.
+const (
+	merchantReferenceField = "merchantReference"
+	merchantNoteField      = "merchantNote"
+)
+
+// merchantDataFields returns the inputs of the form with the merchant's own data.
+func merchantDataFields(form formView) []fieldView {
+	return []fieldView{
+		newField(form, merchantReferenceField, "own.reference", "text"),
+		newField(form, merchantNoteField, "own.note", areaKind),
+	}
+}
+
+// merchantDataValues returns the values of the form for an order.
+func merchantDataValues(data order.MerchantData) url.Values {
+	return url.Values{merchantReferenceField: {optional(data.Reference)}, merchantNoteField: {optional(data.Note)}}
+}
+
+// changeMerchantData serves POST /orders/{reference}/own.
+func (s *site) changeMerchantData(w http.ResponseWriter, r *web.Request, values url.Values) error {
+	form := newForm(values)
+	reference, note := strings.TrimSpace(form.Value(merchantReferenceField)), strings.ReplaceAll(form.Value(merchantNoteField), "\r\n", "\n")
+	if order.MerchantReferenceProblem(reference) != "" {
+		form.refuse(merchantReferenceField, "own.reference.refused")
+	}
+	if order.MerchantNoteProblem(note) != "" {
+		form.refuse(merchantNoteField, "own.note.refused")
+	}
+	if !form.valid() {
+		return s.showOrder(w, r, http.StatusBadRequest, orderView{Own: form})
+	}
+	update := order.MerchantDataUpdate{Reference: order.To(&reference), Note: order.To(&note)}
+	_, err := s.Orders.UpdateMerchantData(r.Context(), r.Caller, order.ByReference(r.PathValue("reference")), update, web.FormOptions[order.WriteResult](r))
+	if err = replayed(err); errors.Is(err, order.ErrPreconditionFailed) {
+		return s.showConflict(w, r)
+	}
+	if err == nil {
+		s.toOrder(w, r, "saved")
+	}
+	return err
+}

@@ -1,0 +1,83 @@
+package order
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MerchantData is what a merchant stores with an order for itself. Only the merchant sees
+// it: not the marketplace, and not version 1.
+type MerchantData struct {
+	Reference *string // the merchant's own number of the order; nil: none
+	Note      *string // nil: none
+}
+
+// Limits of MerchantData, in characters.
+const (
+	MaxMerchantReference = 64
+	MaxMerchantNote      = 1000
+)
+
+// MerchantDataUpdate is the fields of MerchantData that a merchant changes. An empty text
+// is none.
+type MerchantDataUpdate struct {
+	Reference, Note Field[*string]
+}
+
+// MerchantReferenceProblem returns what is wrong with a merchant's own number, as a phrase
+// that follows the name of the field. It returns "" for a valid one.
+func MerchantReferenceProblem(text string) string {
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		return "must be on one line, without control characters"
+	}
+	return lengthProblem(text, MaxMerchantReference)
+}
+
+// MerchantNoteProblem is MerchantReferenceProblem for a note, which may have several lines.
+func MerchantNoteProblem(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\r\n", r) }) {
+		return "must be text without control characters"
+	}
+	return lengthProblem(text, MaxMerchantNote)
+}
+
+func lengthProblem(text string, limit int) string {
+	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > limit {
+		return "must be text of at most " + strconv.Itoa(limit) + " characters"
+	}
+	return ""
+}
+
+// Apply sets the fields. It returns the names that those whose value changes have in
+// version 2.
+func (u MerchantDataUpdate) Apply(d *MerchantData) (changed []string) {
+	if apply(&d.Reference, u.Reference, equalTexts) {
+		changed = append(changed, "merchantReference")
+	}
+	if apply(&d.Note, u.Note, equalTexts) {
+		changed = append(changed, "merchantNote")
+	}
+	return changed
+}
+
+// UpdateMerchantData changes what the caller's merchant stores with an order, in any state.
+// The update time of the order stays: it is that of the order itself. Values that the
+// order has already are no change. Errors, in addition to those of Change: ErrNotFound,
+// ErrPreconditionFailed.
+func (s *Service) UpdateMerchantData(ctx context.Context, caller Caller, id Identifier, update MerchantDataUpdate, options Options[WriteResult]) (WriteResult, error) {
+	for _, field := range []*Field[*string]{&update.Reference, &update.Note} {
+		if field.Value != nil && *field.Value == "" {
+			field.Value = nil
+		}
+	}
+	return s.write(ctx, caller, caller.MerchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
+		changed, err := tx.UpdateMerchantData(ctx, locked, update, Cause{By: caller, At: s.Now()})
+		if len(changed) > 0 {
+			locked.Revision = locked.NextRevision
+		}
+		return WriteResult{LockedOrder: locked}, err
+	})
+}

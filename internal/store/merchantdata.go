@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"merchantorders/internal/order"
+)
+
+// merchantDataColumns are the columns of order.MerchantData, in the order of
+// merchantDataRow.dest.
+const merchantDataColumns = `o.merchant_reference, o.merchant_note`
+
+// merchantDataRow is a row of merchantDataColumns.
+type merchantDataRow struct{ reference, note sql.NullString }
+
+func (r *merchantDataRow) dest() []any { return []any{&r.reference, &r.note} }
+
+func (r *merchantDataRow) data() order.MerchantData {
+	return order.MerchantData{Reference: textOf(r.reference), Note: textOf(r.note)}
+}
+
+// textOf returns a text, nil for NULL.
+func textOf(text sql.NullString) *string {
+	if !text.Valid {
+		return nil
+	}
+	return &text.String
+}
+
+// UpdateMerchantData implements order.Tx.
+func (t *tx) UpdateMerchantData(ctx context.Context, o order.LockedOrder, update order.MerchantDataUpdate, cause order.Cause) ([]string, error) {
+	var row merchantDataRow
+	err := t.QueryRow(ctx, `SELECT `+merchantDataColumns+` FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = $2`,
+		[]any{o.MerchantID, o.LegacyID}, row.dest()...)
+	if err != nil {
+		return nil, err
+	}
+	data := row.data()
+	fields := update.Apply(&data)
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	err = t.changeWords(ctx, o.MerchantID, o.LegacyID, func() error {
+		return t.update(ctx, errNoRow, `UPDATE orders SET merchant_reference = $1, merchant_note = $2, revision = $3
+			WHERE merchant_id = $4 AND legacy_id = $5`, data.Reference, data.Note, o.NextRevision, o.MerchantID, o.LegacyID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.addEvent(o, order.Event{Type: order.OrderUpdated, By: cause.By, At: cause.At, Fields: fields})
+	return fields, nil
+}
