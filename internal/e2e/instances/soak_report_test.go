@@ -75,6 +75,7 @@ func (s *soak) report(end time.Duration) {
 		{"streams of transitions, lines checked", fmt.Sprintf("%d, %d", c.streams.Load(), c.lines.Load())},
 		{"searches and reads of the audit log", fmt.Sprint(c.searches.Load())},
 		{"deliveries to webhooks", fmt.Sprint(c.deliveries.Load())},
+		{"events read of all merchants", fmt.Sprint(c.market.Load())},
 		{"imports beside it", fmt.Sprint(c.imports.Load())},
 		{"instances killed", fmt.Sprint(c.kills)},
 		{"failovers", fmt.Sprint(c.failovers)}, {"restores", fmt.Sprint(c.restores)},

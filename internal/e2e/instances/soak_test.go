@@ -42,8 +42,8 @@ const (
 // TestSoak runs two instances on PostgreSQL and S3 for a long time, under a mixed load
 // of 20 merchants with 2,000 waiting readers, and kills instances, replaces the
 // database by a standby or an earlier copy of it, stops the storage and revokes
-// tokens meanwhile. Operators send streams of transitions of all merchants, and webhooks
-// deliver the events. Every response is compared with the events in the database (see
+// tokens meanwhile. Operators send streams of transitions of all merchants, webhooks
+// deliver the events, and a client follows the feed of all merchants. Every response is compared with the events in the database (see
 // ledger). In the end memory, goroutines and descriptors must not have grown.
 //
 // It runs only if -minutes is given, which scripts/soak does.
@@ -62,6 +62,7 @@ func TestSoak(t *testing.T) {
 	working.Wait()
 	s.checkEvents()
 	s.hooks.check()
+	s.market.check()
 	s.checkEnd()
 }
 
@@ -83,6 +84,7 @@ type soak struct {
 	tags    sync.Map // merchant, path and ETag -> hash of the body
 	uploads uploads
 	hooks   *soakHooks
+	market  *soakMarket
 	tokens  soakOldTokens
 	counts  soakCounts
 	samples []resources
@@ -110,7 +112,7 @@ type soakMerchant struct {
 // soakCounts are the counts of a soak.
 type soakCounts struct {
 	requests, checked, between, events, faults, revocations, imports atomic.Int64
-	streams, lines, searches, deliveries                             atomic.Int64
+	streams, lines, searches, deliveries, market                     atomic.Int64
 
 	kills, failovers, restores, outages int
 	lost                                int64 // events that a failover or a restore has lost
@@ -170,6 +172,8 @@ func (s *soak) begin() *sync.WaitGroup {
 		r.token = r.merchant.tokens[who/soakMerchants/2%soakTokens]
 		working.Go(r.follow)
 	}
+	s.market = newSoakMarket(s, feeds)
+	working.Go(s.market.follow)
 	for who := range soakOperators {
 		w := soakOperator{soak: s, dice: rand.New(rand.NewPCG(*soakSeed, uint64(200+who))), who: who}
 		working.Go(w.work)

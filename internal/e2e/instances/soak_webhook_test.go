@@ -88,6 +88,13 @@ func (h *soakHooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.counts.deliveries.Add(1)
 }
 
+// missing returns which events of a merchant are not delivered as the table has them.
+func (h *soakHooks) missing(id int64, l *ledger) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.received[id].missing(l)
+}
+
 // check waits until all events are delivered, and compares the last delivery of each with
 // the table.
 func (h *soakHooks) check() {
@@ -106,18 +113,16 @@ func (h *soakHooks) check() {
 	}
 }
 
-// missing returns which events of a merchant are not delivered as the table has them.
-func (h *soakHooks) missing(id int64, l *ledger) string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// missing returns which events of a merchant were not received as the table has them.
+func (d *soakDeliveries) missing(l *ledger) string {
 	var all []string
 	for seq := int64(1); seq <= l.newest(); seq++ {
-		if e, ok := h.received[id].last[seq]; !ok || !e.tells(l.event(seq)) {
+		if e, ok := d.last[seq]; !ok || !e.tells(l.event(seq)) {
 			all = append(all, fmt.Sprint(seq))
 		}
 	}
 	if len(all) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d events are not delivered: %.200s", len(all), l.newest(), strings.Join(all, " "))
+	return fmt.Sprintf("%d of %d events are missing: %.200s", len(all), l.newest(), strings.Join(all, " "))
 }
