@@ -82,6 +82,7 @@ func (b *benchmark) measure(ctx context.Context, database string) error {
 		{"importing", i.measureImport},
 		{"starting and reading", i.measureReads},
 		{"reading short and long lists", i.measureLists},
+		{"exporting few and many orders", i.measureExport},
 		{"reading everything else of small and large merchants", i.measureGrowth},
 		{"waiting for events", i.measureWaiting},
 		{"accepting orders", i.measureAccepts},
