@@ -19,10 +19,12 @@ type Webhook struct {
 	ID             int64       `json:"id"`
 	URL            string      `json:"url"`
 	Description    string      `json:"description"`
-	Types          []EventType `json:"types"`   // empty: all
-	Include        Include     `json:"include"` // IncludeOrder or empty
-	State          string      `json:"state"`   // active, disabled or failed
-	Reason         string      `json:"reason"`  // why the service disabled it
+	Types          []EventType `json:"types"`       // empty: all
+	Include        Include     `json:"include"`     // IncludeOrder or empty
+	HeaderNames    []string    `json:"headerNames"` // of the further headers of deliveries
+	Username       string      `json:"username"`    // of Basic authentication; empty: none
+	State          string      `json:"state"`       // active, disabled or failed
+	Reason         string      `json:"reason"`      // why the service disabled it
 	CreatedAt      time.Time   `json:"createdAt"`
 	StateChangedAt time.Time   `json:"stateChangedAt,omitzero"`
 	OldSecretUntil time.Time   `json:"oldSecretUntil,omitzero"`
@@ -34,11 +36,14 @@ type Webhook struct {
 
 // NewWebhook describes a webhook to be added.
 type NewWebhook struct {
-	URL         string      `json:"url"`
-	Description string      `json:"description,omitempty"`
-	Types       []EventType `json:"types,omitempty"` // none: all
-	Include     Include     `json:"include,omitempty"`
-	After       *int64      `json:"after,omitempty"` // number of the event after which deliveries begin; nil: the newest
+	URL         string            `json:"url"`
+	Description string            `json:"description,omitempty"`
+	Types       []EventType       `json:"types,omitempty"` // none: all
+	Include     Include           `json:"include,omitempty"`
+	Headers     map[string]string `json:"headers,omitempty"`  // further headers of deliveries
+	Username    string            `json:"username,omitempty"` // of Basic authentication, with Password
+	Password    string            `json:"password,omitempty"`
+	After       *int64            `json:"after,omitempty"` // number of the event after which deliveries begin; nil: the newest
 }
 
 // WebhookChange says what to change of a webhook; nil: nothing.
@@ -47,7 +52,12 @@ type WebhookChange struct {
 	Description *string      `json:"description,omitempty"`
 	Types       *[]EventType `json:"types,omitempty"`
 	Include     *Include     `json:"include,omitempty"` // a pointer to an empty one: without orders
-	Enabled     *bool        `json:"enabled,omitempty"`
+	// Headers replaces all further headers. Username and Password are changed together; two
+	// empty texts remove them. A URL of another host removes all of them.
+	Headers  *map[string]string `json:"headers,omitempty"`
+	Username *string            `json:"username,omitempty"`
+	Password *string            `json:"password,omitempty"`
+	Enabled  *bool              `json:"enabled,omitempty"`
 }
 
 // Include says what the events of a webhook have beside their own fields; empty: nothing.

@@ -63,6 +63,23 @@ func TestWebhooks(t *testing.T) {
 		send("PATCH", one, `{"enabled":false,"types":[],"description":"","url":"https://hooks.example.com/b"}`, 200,
 			`"state":"disabled"`, `"types":[]`, `"description":""`, `"url":"https://hooks.example.com/b"`)
 		send("PATCH", one, `{"enabled":true}`, 200, `"state":"active"`)
+		shown := []string{`"headerNames":["Authorization","X-Api-Key"]`, `"username":"gate"`}
+		body = send("PATCH", one, `{"headers":{"x-api-key":"secret-1","Authorization":"Bearer secret-2"},"username":"gate","password":"secret-3"}`, 200, shown...)
+		body += send("PATCH", one, `{"url":"https://hooks.example.com/c"}`, 200, shown...) + send("GET", one, "", 200, shown...) + send("GET", "", "", 200, shown...)
+		if strings.Contains(body, "secret-") {
+			t.Errorf("shown again: %s", body)
+		}
+		send("PATCH", one, `{"username":"","password":"","headers":{}}`, 200, `"headerNames":[]`, `"username":null`)
+		send("PATCH", one, `{"username":"gate","password":"secret-3","headers":{"X-A":"1"}}`, 200, `"headerNames":["X-A"]`)
+		send("PATCH", one, `{"url":"https://elsewhere.example.com/c"}`, 200, `"headerNames":[]`, `"username":null`)
+		for bad, message := range map[string]string{
+			`{"headers":{"Host":"a"}}`: "headers must have names", `{"headers":{"X-A":""}}`: "headers must be", `{"headers":{"X-A":1}}`: "headers must be",
+			`{"headers":{"X-A":"1","x-a":"2"}}`: "headers must have each name once", `{"headers":null}`: "headers must be an object",
+			`{"username":"a"}`: "must be given together", `{"username":"a:b","password":"c"}`: "username must not", `{"username":"a","password":""}`: "password must be",
+			`{"headers":{"X-A":"1","X-B":"1","X-C":"1","X-D":"1","X-E":"1","X-F":"1","X-G":"1","X-H":"1","X-I":"1","X-J":"1","X-K":"1"}}`: "at most 10",
+		} {
+			send("PATCH", one, bad, 400, message)
+		}
 		if hooks := s.NewToken(apitest.MerchantID, order.ScopeWebhooks); path == "/v2/webhooks" {
 			send("PATCH", one, `{"include":"order"}`, 403, "needs the scope orders:read")
 			send("POST", "", `{"url":"https://hooks.example.com/a","include":"order"}`, 403, "needs the scope orders:read")

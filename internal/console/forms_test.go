@@ -43,7 +43,7 @@ var operatorForms = []formCase{
 		map[string][]string{"merchant": wrongIDs, "label": wrongLines, "scope": wrongChoices, "days": append([]string{"3651"}, wrongIDs...)}, []string{"scope"},
 	},
 	{
-		"/operator/webhooks/355/1", "/operator/webhooks/355/1", url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}},
+		"/operator/webhooks/355/1", "/operator/webhooks/355/1", url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}},
 		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices}, []string{"url"},
 	},
 	{
@@ -82,11 +82,11 @@ var merchantForms = []formCase{
 	},
 	{"/tokens/1/rotate", "/tokens/1/rotate", url.Values{"overlap": {"1"}}, map[string][]string{"overlap": {"x", "-1", "169", "99999999999999999999"}}, []string{"overlap"}},
 	{
-		"/webhooks", "/webhooks", url.Values{"url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}},
+		"/webhooks", "/webhooks", url.Values{"url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}},
 		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices}, []string{"url"},
 	},
 	{
-		"/webhooks/1", "/webhooks/1", url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}},
+		"/webhooks/1", "/webhooks/1", url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}},
 		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices}, []string{"url"},
 	},
 	{"/orders/FIRST", "/orders/FIRST/reject", url.Values{"reason": {"out-of-stock"}}, map[string][]string{"reason": wrongChoices}, []string{"reason"}},

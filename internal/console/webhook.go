@@ -2,8 +2,10 @@ package console
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"merchantorders/internal/order"
@@ -83,7 +85,11 @@ func (s *site) showWebhook(w http.ResponseWriter, r *web.Request, status int, ke
 
 // webhookFields returns the fields of a webhook as its form has them.
 func webhookFields(e webhook.Endpoint) url.Values {
-	values := url.Values{"url": {e.URL}, "description": {e.Description}}
+	headers := ""
+	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
+		headers += name + ":\n"
+	}
+	values := url.Values{"url": {e.URL}, "description": {e.Description}, "headers": {headers}, "username": {e.Username}}
 	if e.Orders {
 		values.Set("include", "order")
 	}

@@ -78,7 +78,18 @@ func (s *site) operatorWebhooks(w http.ResponseWriter, r *web.Request) error {
 func (s *site) addWebhook(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
 	c := s.readWebhook(form)
-	addition := webhook.Addition{MerchantID: r.Caller.MerchantID, URL: *c.URL, Description: *c.Description, Types: *c.Types, Orders: *c.Orders}
+	addition := webhook.Addition{
+		MerchantID: r.Caller.MerchantID, URL: *c.URL, Description: *c.Description, Types: *c.Types, Orders: *c.Orders,
+		Access: webhook.Access{Headers: c.Headers, Username: *c.Username, Password: c.Password},
+	}
+	for _, value := range c.Headers {
+		if value == "" {
+			form.refuse("headers", "webhooks.badheaders")
+		}
+	}
+	if (*c.Username == "") != (c.Password == "") {
+		form.refuse("password", "webhooks.badbasic")
+	}
 	options := web.FormOptions[webhook.Endpoint](r)
 	if !form.valid() {
 		return s.showWebhooks(w, r, http.StatusUnprocessableEntity, webhooksView{Form: form})
@@ -118,5 +129,32 @@ func (s *site) readWebhook(form formView) webhook.Change {
 		chosen = append(chosen, t)
 	}
 	types, orders := webhook.NewTypes(chosen...), form.Value("include") != ""
-	return webhook.Change{URL: &address, Description: &description, Types: &types, Orders: &orders}
+	username, password := strings.TrimSpace(form.Value("username")), form.Value("password")
+	if username != "" && webhook.UsernameProblem(username) != "" {
+		form.refuse("username", "webhooks.badbasic")
+	}
+	if password != "" && webhook.CredentialProblem(password) != "" {
+		form.refuse("password", "webhooks.badbasic")
+	}
+	return webhook.Change{
+		URL: &address, Description: &description, Types: &types, Orders: &orders,
+		Headers: readHeaders(form), Username: &username, Password: webhook.Credential(password),
+	}
+}
+
+// readHeaders reads headers, one a line. One without a value keeps the stored value.
+func readHeaders(form formView) map[string]webhook.Credential {
+	headers := make(map[string]webhook.Credential)
+	for line := range strings.Lines(form.Value("headers")) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if name == "" && value == "" {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if webhook.HeaderNameProblem(name) != "" || value != "" && webhook.CredentialProblem(value) != "" || len(headers) == webhook.MaxHeaders {
+			form.refuse("headers", "webhooks.badheaders")
+		}
+		headers[http.CanonicalHeaderKey(name)] = webhook.Credential(value)
+	}
+	return headers
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 	"merchantorders/internal/webhook"
 )
 
-const webhookColumns = `merchant_id, id, url, description, types, include_orders, created_at, secret, old_secret, old_secret_until,
+const webhookColumns = `merchant_id, id, url, description, types, include_orders, headers, username, password, created_at, secret, old_secret, old_secret_until,
 	state, reason, state_set_at, acknowledged, failures, failing_since, next_attempt_at`
 
 const (
@@ -24,7 +25,8 @@ const (
 // webhookRow holds a row of webhookColumns.
 type webhookRow struct {
 	webhook.Endpoint
-	secret, oldSecret                           string
+	secret, oldSecret, password                 string
+	headers                                     []byte
 	createdAt, orders                           int64
 	failures                                    int64
 	oldUntil, stateSet, failingSince, nextTryAt sql.NullInt64
@@ -32,7 +34,7 @@ type webhookRow struct {
 
 func (r *webhookRow) dest() []any {
 	return []any{
-		&r.MerchantID, &r.ID, &r.URL, &r.Description, sqldb.Int(&r.Types), &r.orders, &r.createdAt, &r.secret, &r.oldSecret, &r.oldUntil,
+		&r.MerchantID, &r.ID, &r.URL, &r.Description, sqldb.Int(&r.Types), &r.orders, &r.headers, &r.Username, &r.password, &r.createdAt, &r.secret, &r.oldSecret, &r.oldUntil,
 		sqldb.Int(&r.State), &r.Reason, &r.stateSet, &r.Acknowledged, &r.failures, &r.failingSince, &r.nextTryAt,
 	}
 }
@@ -40,11 +42,23 @@ func (r *webhookRow) dest() []any {
 // endpoint returns the endpoint of a row that was scanned.
 func (r *webhookRow) endpoint() webhook.Endpoint {
 	e := r.Endpoint
+	if len(r.headers) > 0 {
+		_ = json.Unmarshal(r.headers, &e.Headers) // headersText has made it
+	}
 	e.Secret, e.OldSecret, e.OldSecretUntil = webhook.Secret(r.secret), webhook.Secret(r.oldSecret), timeOf(r.oldUntil)
-	e.Orders = r.orders != 0
+	e.Orders, e.Password = r.orders != 0, webhook.Credential(r.password)
 	e.CreatedAt, e.StateSet = time.Unix(r.createdAt, 0).UTC(), timeOf(r.stateSet)
 	e.Failures, e.FailingSince, e.NextAttempt = int(r.failures), timeOf(r.failingSince), timeOf(r.nextTryAt)
 	return e
+}
+
+// headersText returns the headers of an endpoint as they are stored.
+func headersText(e webhook.Endpoint) string {
+	if len(e.Headers) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(e.Headers) // texts have a JSON form
+	return string(text)
 }
 
 func readWebhook(ctx context.Context, q sqldb.Querier, text string, key webhook.Key) (webhook.Endpoint, error) {
@@ -117,8 +131,8 @@ func (t webhookTx) AddWebhook(ctx context.Context, e webhook.Endpoint) (id int64
 		return 0, err
 	}
 	_, err = t.Exec(ctx, `INSERT INTO webhooks (`+webhookColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-		e.MerchantID, id, e.URL, e.Description, int64(e.Types), flag(e.Orders), e.CreatedAt.Unix(), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+		e.MerchantID, id, e.URL, e.Description, int64(e.Types), flag(e.Orders), headersText(e), e.Username, string(e.Password), e.CreatedAt.Unix(), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
 		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged, e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt))
 	return id, err
 }
@@ -136,11 +150,11 @@ func (t webhookTx) LockWebhook(ctx context.Context, key webhook.Key) (webhook.En
 func (t webhookTx) UpdateWebhook(ctx context.Context, e webhook.Endpoint) error {
 	return t.update(ctx, webhook.ErrNotFound, `UPDATE webhooks SET url = $1, description = $2, types = $3, secret = $4, old_secret = $5,
 		old_secret_until = $6, state = $7, reason = $8, state_set_at = $9, acknowledged = $10, failures = $11, failing_since = $12, next_attempt_at = $13,
-		include_orders = $14, revision = revision + 1
-		WHERE merchant_id = $15 AND id = $16`,
+		include_orders = $14, headers = $15, username = $16, password = $17, revision = revision + 1
+		WHERE merchant_id = $18 AND id = $19`,
 		e.URL, e.Description, int64(e.Types), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
 		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged, e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt),
-		flag(e.Orders), e.MerchantID, e.ID)
+		flag(e.Orders), headersText(e), e.Username, string(e.Password), e.MerchantID, e.ID)
 }
 
 // RemoveWebhook implements webhook.Tx.

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"crypto/x509"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -145,6 +146,70 @@ func TestRedirects(t *testing.T) {
 	}
 	if n := connections.Load(); n != 0 {
 		t.Errorf("%d redirects were followed", n)
+	}
+}
+
+// TestRetryAfter reads how long a receiver asks to wait, from responses that say that they
+// are for now only.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		status int
+		header string
+		want   time.Duration
+	}{
+		{429, "120", 2 * time.Minute}, {503, "120", 2 * time.Minute}, {500, "120", 0}, {200, "120", 0},
+		{503, "Fri, 20 Nov 2026 12:05:00 GMT", 5 * time.Minute}, {503, "Fri, 20 Nov 2026 11:05:00 GMT", 0},
+		{503, "", 0}, {503, "-1", 0}, {503, "1.5", 0}, {503, "99999999999999999999", 0}, {503, "soon", 0},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", test.header)
+			w.WriteHeader(test.status)
+		}))
+		result := NewClient(true).Post(t.Context(), Message{URL: server.URL, At: at})
+		server.Close()
+		if result.Status != test.status || result.RetryAfter != test.want {
+			t.Errorf("%d %q: %+v", test.status, test.header, result)
+		}
+	}
+}
+
+// TestAccess posts with headers and a password, which cannot replace the headers of the
+// service, and hides them in a response that repeats them.
+func TestAccess(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		testenv.Equal(t, "received", []string{"key-1", "user", "pass:word", "id"}, []string{r.Header.Get("X-Api-Key"), user, password, r.Header.Get("Webhook-Id")})
+		_, _ = fmt.Fprint(w, "got ", r.Header.Get("X-Api-Key"), r.Header.Get("Authorization"), password)
+	}))
+	t.Cleanup(server.Close)
+	e := Endpoint{URL: server.URL, Secret: NewSecret(), Access: Access{
+		Headers:  map[string]Credential{"X-Api-Key": "key-1", "Authorization": "Bearer other", "Webhook-Id": "forged"},
+		Username: "user", Password: "pass:word",
+	}}
+	d, err := attempter{NewClient(true), time.Now, time.Minute}.send(t.Context(), e, outgoing{id: "id"})
+	if err != nil || d.Error != "" || d.Response != "got ...Basic ......" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	for name, valid := range map[string]bool{
+		"X-Api-Key": true, "x-functions-key": true, "authorization": true, "apikey": true, "CF-Access-Client-Id": true,
+		"": false, "X-": false, "Host": false, "Webhook-Id": false, "webhook-signature": false, "Content-Type": false, "User-Agent": false,
+		"Traceparent": false, "Cookie": false, "Transfer-Encoding": false, "X-Forwarded-For": false, "x-http-method-override": false,
+		"X-Original-URL": false, "X-Key\r\nHost": false, "X-Kéy": false, "X Key": false, "X-" + strings.Repeat("a", 63): false,
+	} {
+		if problem := HeaderNameProblem(name); (problem == "") != valid {
+			t.Errorf("%q: %q", name, problem)
+		}
+	}
+	for text, valid := range map[string]bool{"a": true, "Bearer a b": true, "": false, " a": false, "a\n": false, "é": false, strings.Repeat("a", 1001): false} {
+		if problem := CredentialProblem(text); (problem == "") != valid {
+			t.Errorf("%q: %q", text, problem)
+		}
+	}
+	if UsernameProblem("a:b") == "" {
+		t.Error("a user name has a colon")
 	}
 }
 

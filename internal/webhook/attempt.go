@@ -67,7 +67,8 @@ func (a attempter) send(ctx context.Context, e Endpoint, m outgoing) (Delivery, 
 	if err != nil {
 		return Delivery{}, err
 	}
-	result := a.poster.Post(ctx, Message{ID: m.id, URL: e.URL, At: at, Signature: signature, Body: m.body})
+	result := a.poster.Post(ctx, Message{ID: m.id, URL: e.URL, At: at, Signature: signature, Body: m.body, Header: e.header()})
 	result.Took = now().Sub(at)
+	result.Response = e.hide(result.Response)
 	return Delivery{At: at.Truncate(time.Second), MessageID: m.id, Event: m.event, Type: m.typeName, Result: result}, nil
 }

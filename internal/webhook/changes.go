@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ type Addition struct {
 	Description string // checked with DescriptionProblem
 	Types       Types
 	Orders      bool
+	Access      Access // checked with HeaderNameProblem, CredentialProblem and UsernameProblem
 	// After is the number of the event after which deliveries begin; nil: the newest.
 	After *int64
 }
@@ -26,7 +28,13 @@ type Change struct {
 	Description *string // checked with DescriptionProblem
 	Types       *Types
 	Orders      *bool
-	Enabled     *bool
+	// Headers replaces all headers. An empty value keeps the one of that name.
+	Headers map[string]Credential
+	// Username and Password replace both. An empty user name removes them, and an empty
+	// password keeps the stored one.
+	Username *string
+	Password Credential
+	Enabled  *bool
 }
 
 // second returns the time of the service's clock in whole seconds.
@@ -37,7 +45,7 @@ func (s *Service) second() time.Time { return s.now().UTC().Truncate(time.Second
 func (s *Service) Add(ctx context.Context, caller order.Caller, a Addition, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	e := Endpoint{
-		Key: Key{MerchantID: a.MerchantID}, URL: a.URL, Description: a.Description, Types: a.Types, Orders: a.Orders,
+		Key: Key{MerchantID: a.MerchantID}, URL: a.URL, Description: a.Description, Types: a.Types, Orders: a.Orders, Access: a.Access,
 		CreatedAt: at, Secret: NewSecret(), State: Active,
 	}
 	return s.inTx(ctx, caller, e.MerchantID, options, func(tx Tx) (Endpoint, error) {
@@ -69,7 +77,8 @@ func cursor(ctx context.Context, tx Tx, merchantID int64, after *int64) (int64, 
 }
 
 // Change changes an endpoint. Another URL, or enabling it, ends the pause after a
-// failure. Deliveries continue where they ended. Errors: ErrNotFound, ErrOrders.
+// failure. A URL of another host removes headers and password, so that who may change the
+// URL cannot read them. Deliveries continue where they ended. Errors: ErrNotFound, ErrOrders.
 func (s *Service) Change(ctx context.Context, caller order.Caller, key Key, c Change, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	return s.change(ctx, caller, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
@@ -83,8 +92,12 @@ func (s *Service) Change(ctx context.Context, caller order.Caller, key Key, c Ch
 
 // update applies a change and returns the names of the fields that it changed.
 func (e *Endpoint) update(c Change, at time.Time) (fields []string) {
+	access := e.Access
 	if c.URL != nil && *c.URL != e.URL {
 		fields = append(fields, "url")
+		if !sameHost(*c.URL, e.URL) {
+			e.Access = Access{}
+		}
 		e.URL = *c.URL
 		e.retryNow()
 	}
@@ -99,6 +112,9 @@ func (e *Endpoint) update(c Change, at time.Time) (fields []string) {
 	if c.Orders != nil && *c.Orders != e.Orders {
 		fields = append(fields, "include")
 		e.Orders = *c.Orders
+	}
+	if e.changeAccess(c); !e.equal(access) {
+		fields = append(fields, "access")
 	}
 	if c.Enabled != nil && *c.Enabled {
 		e.retryNow() // also if it is active, and only waits
@@ -115,6 +131,26 @@ func (e *Endpoint) update(c Change, at time.Time) (fields []string) {
 		}
 	}
 	return fields
+}
+
+// changeAccess applies what a change says of headers and password.
+func (e *Endpoint) changeAccess(c Change) {
+	if c.Headers != nil {
+		headers := make(map[string]Credential, len(c.Headers))
+		for name, value := range c.Headers {
+			if value = cmp.Or(value, e.Headers[name]); value != "" {
+				headers[name] = value
+			}
+		}
+		e.Headers = headers
+	}
+	if c.Username == nil {
+		return
+	}
+	e.Password = cmp.Or(c.Password, e.Password)
+	if e.Username = *c.Username; e.Username == "" || e.Password == "" {
+		e.Username, e.Password = "", ""
+	}
 }
 
 // retryNow ends the pause after a failure.

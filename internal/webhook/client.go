@@ -49,6 +49,8 @@ type Result struct {
 	Error    string // one of the constants above; empty: the endpoint has acknowledged
 	Took     time.Duration
 	Response string // the first bytes of the response's body
+	// RetryAfter is how long the endpoint asks to wait; 0: it does not.
+	RetryAfter time.Duration
 }
 
 // Message is a request to an endpoint.
@@ -122,7 +124,23 @@ func (c *Client) Post(ctx context.Context, m Message) Result {
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		result.Error = ErrorStatus
 	}
+	if result.Status == http.StatusTooManyRequests || result.Status == http.StatusServiceUnavailable {
+		result.RetryAfter = retryAfter(response.Header.Get("Retry-After"), m.At)
+	}
 	return result
+}
+
+// retryAfter returns how long a header Retry-After asks to wait from a time on, 0 for one
+// that is absent or not valid.
+func retryAfter(value string, from time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	until, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	return max(until.Sub(from), 0)
 }
 
 // errorKind returns the value of Result.Error for the error of a request.

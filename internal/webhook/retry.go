@@ -16,6 +16,8 @@ const (
 	// pauseSpread is the part of a pause that is random, so that the endpoints of a
 	// receiver that was down do not all come back at the same moment.
 	pauseSpread = 0.2
+	// maxRetryAfter is how long a pause becomes at most because the endpoint asks for it.
+	maxRetryAfter = time.Hour
 )
 
 // pause returns how long to wait after a number of failures, at least 1. random is
@@ -49,7 +51,7 @@ func (e Endpoint) after(event int64, result Result, now time.Time, wait func(fai
 	case p.Failures >= GiveUpAttempts && now.Sub(p.FailingSince) >= GiveUpAfter:
 		e.fail(&p, now, "deliveries have failed for 3 days; the last error was "+result.problem(), result.Error)
 	default:
-		p.NextAttempt = now.Add(wait(p.Failures))
+		p.NextAttempt = now.Add(max(wait(p.Failures), min(result.RetryAfter, maxRetryAfter)))
 	}
 	return p
 }

@@ -35,10 +35,11 @@ func TestSign(t *testing.T) {
 func TestSecretIsNotPrinted(t *testing.T) {
 	t.Parallel()
 	secret := NewSecret()
-	e := Endpoint{Secret: secret, OldSecret: secret}
+	credential := Credential(secret)
+	e := Endpoint{Secret: secret, OldSecret: secret, Access: Access{Headers: map[string]Credential{"X-A": credential}, Username: "u", Password: credential}}
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "secret", secret, "endpoint", e)
-	for _, text := range []string{fmt.Sprint(secret), fmt.Sprintf("%s %q %v %+v %#v %x", secret, secret, e, e, e, secret), log.String()} {
+	for _, text := range []string{fmt.Sprint(secret, credential), fmt.Sprintf("%s %q %v %+v %#v %x", secret, secret, e, e, e, secret), log.String()} {
 		if strings.Contains(text, string(secret)[len(SecretPrefix):]) || strings.Contains(text, fmt.Sprintf("%x", string(secret))) {
 			t.Errorf("printed: %s", text)
 		}
@@ -101,6 +102,12 @@ func TestGivesUp(t *testing.T) {
 	gone := Endpoint{State: Active}.after(1, Result{Error: ErrorStatus, Status: 410}, start, nil)
 	if gone.State != Failed || gone.Reason != "the endpoint answered 410 Gone" || !gone.StateSet.Equal(start) {
 		t.Errorf("after a 410: %+v", gone)
+	}
+	for asked, want := range map[time.Duration]time.Duration{0: time.Minute, 30 * time.Second: time.Minute, 10 * time.Minute: 10 * time.Minute, 48 * time.Hour: time.Hour} {
+		p := Endpoint{State: Active}.after(5, Result{Error: ErrorStatus, Status: 503, RetryAfter: asked}, start, func(int) time.Duration { return time.Minute })
+		if got := p.NextAttempt.Sub(start); got != want {
+			t.Errorf("asked to wait for %v: %v, want %v", asked, got, want)
+		}
 	}
 	done := Endpoint{State: Active, Failures: 3, FailingSince: start, NextAttempt: start}.after(9, Result{Status: 204}, start, nil)
 	testenv.Equal(t, "after a success", Progress{Acknowledged: 9, State: Active}, done)

@@ -115,6 +115,7 @@ type Endpoint struct {
 	Types       Types
 	Orders      bool // deliveries have the order of their event
 	CreatedAt   time.Time
+	Access
 
 	Secret Secret
 	// OldSecret signs too until OldSecretUntil. It is empty after the first rotation's

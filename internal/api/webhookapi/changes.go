@@ -10,7 +10,7 @@ import (
 
 // add serves POST /webhooks.
 func (a API) add(r *web.Request) (web.Response, error) {
-	body := web.ReadObject(r, "url", "description", "types", "include", "after")
+	body := web.ReadObject(r, "url", "description", "types", "include", "headers", "username", "password", "after")
 	addition := webhook.Addition{MerchantID: merchantOf(r), URL: body.Text("url", a.Webhooks.URLProblem)}
 	if body.Has("description") {
 		addition.Description = body.Text("description", webhook.DescriptionProblem)
@@ -20,6 +20,12 @@ func (a API) add(r *web.Request) (web.Response, error) {
 	}
 	if body.Has("include") {
 		addition.Orders = parseInclude(body)
+	}
+	if body.Has("headers") {
+		addition.Access.Headers = parseHeaders(body)
+	}
+	if body.Has("username") || body.Has("password") {
+		addition.Access.Username, addition.Access.Password = parseBasic(body)
 	}
 	if body.Has("after") {
 		after := body.Int("after", 0, strict.MaxInt)
@@ -55,7 +61,7 @@ func respondEndpoint(e webhook.Endpoint) web.Response {
 
 // change serves PATCH /webhooks/{webhookId}.
 func (a API) change(r *web.Request) (web.Response, error) {
-	body := web.ReadObject(r, "url", "description", "types", "include", "enabled")
+	body := web.ReadObject(r, "url", "description", "types", "include", "headers", "username", "password", "enabled")
 	change := a.parseChange(body)
 	if err := body.Err(); err != nil {
 		return web.Response{}, err

@@ -1,6 +1,9 @@
 package webhookapi
 
 import (
+	"maps"
+	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +37,42 @@ func parseInclude(body *strict.Body) bool {
 		body.Refuse("include", `must be "order" or null`)
 	}
 	return text == includeOrder
+}
+
+// parseHeaders parses the member headers: an object of names and values.
+func parseHeaders(body *strict.Body) map[string]webhook.Credential {
+	object, err := strict.ParseObject(body.Object["headers"])
+	if err != nil || len(object) > webhook.MaxHeaders {
+		body.Refuse("headers", "must be an object of at most 10 names and values")
+		return nil
+	}
+	headers := make(map[string]webhook.Credential, len(object))
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		value, _ := object.Text(name)
+		canonical := http.CanonicalHeaderKey(name)
+		if _, twice := headers[canonical]; twice {
+			body.Refuse("headers", "must have each name once")
+		}
+		body.Refuse("headers", webhook.HeaderNameProblem(name))
+		body.Refuse("headers", webhook.CredentialProblem(value))
+		headers[canonical] = webhook.Credential(value)
+	}
+	return headers
+}
+
+// parseBasic parses the members username and password, which are given together. Two
+// empty texts mean none.
+func parseBasic(body *strict.Body) (username string, password webhook.Credential) {
+	username, hasName := body.Object.Text("username")
+	text, hasPassword := body.Object.Text("password")
+	switch {
+	case !hasName || !hasPassword:
+		body.Refuse("username", "and password must be given together, as texts")
+	case username != "" || text != "":
+		body.Refuse("username", webhook.UsernameProblem(username))
+		body.Refuse("password", webhook.CredentialProblem(text))
+	}
+	return username, webhook.Credential(text)
 }
 
 // defaultOverlap is how long the old secret signs too, unless the request says
@@ -71,6 +110,13 @@ func (a API) parseChange(body *strict.Body) webhook.Change {
 	if body.Has("include") {
 		orders := parseInclude(body)
 		c.Orders = &orders
+	}
+	if body.Has("headers") {
+		c.Headers = parseHeaders(body)
+	}
+	if body.Has("username") || body.Has("password") {
+		username, password := parseBasic(body)
+		c.Username, c.Password = &username, password
 	}
 	if body.Has("enabled") {
 		enabled := body.Bool("enabled")

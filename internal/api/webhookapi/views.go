@@ -1,6 +1,9 @@
 package webhookapi
 
 import (
+	"maps"
+	"slices"
+
 	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
 )
@@ -13,6 +16,8 @@ type webhookView struct {
 	Description    string   `json:"description"`
 	Types          []string `json:"types"`   // empty: all
 	Include        *string  `json:"include"` // nil: nothing
+	HeaderNames    []string `json:"headerNames"`
+	Username       *string  `json:"username"` // nil: no Basic authentication
 	State          string   `json:"state"`
 	Reason         *string  `json:"reason"` // why the service disabled it
 	StateChangedAt *string  `json:"stateChangedAt"`
@@ -91,8 +96,11 @@ func newWebhookView(e webhook.Endpoint) webhookView {
 	if e.Orders {
 		include = &includeOrder
 	}
+	headers := slices.AppendSeq([]string{}, maps.Keys(e.Headers))
+	slices.Sort(headers)
 	return webhookView{
 		ID: e.ID, MerchantID: e.MerchantID, URL: e.URL, Description: e.Description, Types: types, Include: include,
+		HeaderNames: headers, Username: web.NonZero(e.Username),
 		State: e.State.String(), Reason: web.NonZero(e.Reason), StateChangedAt: web.TimeOrNull(e.StateSet), CreatedAt: web.TimeText(e.CreatedAt),
 		OldSecretUntil: web.TimeOrNull(e.OldSecretUntil), Acknowledged: e.Acknowledged,
 		Failures: e.Failures, FailingSince: web.TimeOrNull(e.FailingSince), NextAttemptAt: web.TimeOrNull(e.NextAttempt),

@@ -73,7 +73,7 @@ var (
 		"merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash")
 	// The ends of leases are left out: they are of instances that use the source.
 	webhooksTable = newTable(table{name: "webhooks", keyColumns: 2},
-		"merchant_id, id, url, description, types, include_orders, created_at, secret, old_secret, old_secret_until, state, reason,"+
+		"merchant_id, id, url, description, types, include_orders, headers, username, password, created_at, secret, old_secret, old_secret_until, state, reason,"+
 			" state_set_at, acknowledged, failures, failing_since, next_attempt_at, deliveries, lease_number, revision")
 	deliveriesTable = newTable(table{name: "webhook_deliveries", keyColumns: 3, pageColumn: "at"},
 		"merchant_id, webhook_id, id, at, message_id, event_seq, event_type, status, error, took_ms, response")

@@ -36,7 +36,7 @@ var tableColumns = map[string]string{
 	"link_key":         "id, secret, created_at",
 	"idempotency_keys": "merchant_id, key, line, request_digest, created_at, legacy_id, invoice_id, response",
 
-	"webhooks": "merchant_id, id, url, description, types, include_orders, created_at, secret, old_secret, old_secret_until, state, reason, " +
+	"webhooks": "merchant_id, id, url, description, types, include_orders, headers, username, password, created_at, secret, old_secret, old_secret_until, state, reason, " +
 		"state_set_at, acknowledged, failures, failing_since, next_attempt_at, deliveries, lease_number, revision, lease_until",
 	"webhook_deliveries": "merchant_id, webhook_id, id, at, message_id, event_seq, event_type, status, error, took_ms, response",
 

@@ -32,6 +32,7 @@ func sampleEndpoint(merchantID int64) webhook.Endpoint {
 	return webhook.Endpoint{
 		Key: webhook.Key{MerchantID: merchantID}, URL: "https://hooks.example.com/a?b=c", Description: "Λογιστήριο",
 		Types: webhook.NewTypes(order.OrderCreated, order.InvoiceDeleted), CreatedAt: noon,
+		Access: webhook.Access{Headers: map[string]webhook.Credential{"X-Api-Key": "k\"1", "Authorization": "Bearer b"}, Username: "u", Password: "p"},
 		Secret: "whsec_new", OldSecret: "whsec_old", OldSecretUntil: noon.Add(time.Hour),
 		State: webhook.Active, StateSet: noon.Add(time.Second), Acknowledged: 0,
 	}
@@ -80,6 +81,7 @@ func testWebhookLife(f *fixture) {
 		}
 		e = locked
 		e.URL, e.Description, e.Types, e.Secret, e.OldSecret, e.OldSecretUntil = "https://c.example", "", 0, "whsec_3", "", time.Time{}
+		e.Orders, e.Access = true, webhook.Access{Headers: map[string]webhook.Credential{"X-Two": "2"}}
 		e.State, e.Reason, e.StateSet = webhook.Failed, "gone", noon.Add(time.Hour)
 		e.Acknowledged, e.Failures, e.FailingSince, e.NextAttempt = 7, 3, noon, noon.Add(time.Minute)
 		if err := tx.UpdateWebhook(f.Context(), e); err != nil {
@@ -305,7 +307,7 @@ func testWebhookChanged(f *fixture) {
 		f.Errorf("the change has ended the lease: %v", err)
 	}
 	testenv.NoError(f, f.a.ReleaseWebhook(f.Context(), lease))
-	if next, err := f.b.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute)); err != nil || next.Endpoint != e {
+	if next, err := f.b.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute)); err != nil || !cmp.Equal(next.Endpoint, e) {
 		f.Errorf("the next lease: %+v, %v", next, err)
 	}
 }

@@ -283,6 +283,9 @@ CREATE TABLE webhooks (
     description      TEXT     NOT NULL,
     types            BIGINT   NOT NULL, -- bits of event types; 0: all
     include_orders   SMALLINT NOT NULL, -- 1: deliveries have the order of their event
+    headers          TEXT     NOT NULL, -- JSON object of names and values, in plain text like secret; empty: none
+    username         TEXT     NOT NULL, -- of Basic authentication; empty: none
+    password         TEXT     NOT NULL,
     created_at       BIGINT   NOT NULL,
     secret           TEXT     NOT NULL, -- in plain text: it signs
     old_secret       TEXT     NOT NULL, -- signs too until old_secret_until; empty: none

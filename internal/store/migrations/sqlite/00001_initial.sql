@@ -279,6 +279,9 @@ CREATE TABLE webhooks (
     description      TEXT    NOT NULL,
     types            INTEGER NOT NULL, -- bits of event types; 0: all
     include_orders   INTEGER NOT NULL, -- 1: deliveries have the order of their event
+    headers          TEXT    NOT NULL, -- JSON object of names and values, in plain text like secret; empty: none
+    username         TEXT    NOT NULL, -- of Basic authentication; empty: none
+    password         TEXT    NOT NULL,
     created_at       INTEGER NOT NULL,
     secret           TEXT    NOT NULL, -- in plain text: it signs
     old_secret       TEXT    NOT NULL, -- signs too until old_secret_until; empty: none

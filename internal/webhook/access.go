@@ -1,0 +1,120 @@
+package webhook
+
+import (
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Limits of what a gateway asks for.
+const (
+	MaxHeaders    = 10
+	maxHeaderName = 64
+	// maxCredential is the length of the longest value of a header, user name or password.
+	maxCredential = 1000
+)
+
+// Credential is a text that a gateway before a receiver asks for. The conversion to string
+// is the text; printing it shows nothing of it.
+type Credential string
+
+// String implements fmt.Stringer without the text.
+func (Credential) String() string { return "..." }
+
+// Format implements fmt.Formatter, so that no verb prints the text.
+func (c Credential) Format(state fmt.State, _ rune) { _, _ = state.Write([]byte(c.String())) }
+
+// LogValue implements slog.LogValuer.
+func (c Credential) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// Access is what deliveries carry for a gateway before the receiver.
+type Access struct {
+	Headers map[string]Credential // by canonical name; nil: none
+	// Username and Password are those of Basic authentication, which replaces a header
+	// Authorization. Username is empty if there is none.
+	Username string
+	Password Credential
+}
+
+// equal reports whether two accesses are the same.
+func (a Access) equal(b Access) bool {
+	return maps.Equal(a.Headers, b.Headers) && a.Username == b.Username && a.Password == b.Password
+}
+
+// header returns the header fields of a delivery.
+func (a Access) header() http.Header {
+	h := make(http.Header, len(a.Headers)+1)
+	for name, value := range a.Headers {
+		h.Set(name, string(value))
+	}
+	if a.Username != "" {
+		h.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(a.Username+":"+string(a.Password))))
+	}
+	return h
+}
+
+// hide replaces the credentials in a response that repeats them.
+func (a Access) hide(response string) string {
+	for name, values := range a.header() {
+		value := strings.TrimPrefix(values[0], "Basic ")
+		if name == "Authorization" && a.Username != "" {
+			response = strings.ReplaceAll(response, string(a.Password), "...")
+		}
+		response = strings.ReplaceAll(response, value, "...")
+	}
+	return response
+}
+
+// headerNames are the names that a header may have beside those that begin with X-.
+var headerNames = []string{
+	"Api-Key", "Apikey", "Authorization", "Cf-Access-Client-Id", "Cf-Access-Client-Secret", "Ocp-Apim-Subscription-Key",
+}
+
+// routing are beginnings of names that gateways take for the address, the path or the
+// method of a request, or for who sent it.
+var routing = []string{"X-Accel-", "X-Client", "X-Cluster-", "X-Forward", "X-Host", "X-Http-", "X-Method", "X-Original-", "X-Real-", "X-Rewrite-"}
+
+// HeaderNameProblem returns what is wrong with the name of a header, as a phrase that
+// follows the name of the field. It returns "" for a valid name, in any letter case. No
+// valid name is that of a header that the service sets itself.
+func HeaderNameProblem(name string) string {
+	canonical := http.CanonicalHeaderKey(name)
+	hasPrefix := func(prefix string) bool { return strings.HasPrefix(canonical, prefix) }
+	switch {
+	case len(name) > maxHeaderName || strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
+		return "must have names of at most 64 letters, digits and hyphens"
+	case slices.Contains(headerNames, canonical), len(name) > len("X-") && hasPrefix("X-") && !slices.ContainsFunc(routing, hasPrefix):
+		return ""
+	}
+	return "must have names that begin with X- and are not for routing, or are one of " + strings.Join(headerNames, ", ")
+}
+
+// CredentialProblem returns what is wrong with the value of a header or a password, as a
+// phrase that follows the name of the field.
+func CredentialProblem(text string) string {
+	if text == "" || len(text) > maxCredential || strings.TrimSpace(text) != text ||
+		strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return "must be 1 to 1000 printable ASCII characters without spaces around them"
+	}
+	return ""
+}
+
+// UsernameProblem is CredentialProblem for a user name.
+func UsernameProblem(text string) string {
+	if strings.Contains(text, ":") {
+		return "must not have a colon"
+	}
+	return CredentialProblem(text)
+}
+
+// sameHost reports whether two valid URLs lead to the same host and port.
+func sameHost(a, b string) bool {
+	first, err := url.Parse(a)
+	second, err2 := url.Parse(b)
+	return err == nil && err2 == nil && first.Scheme == second.Scheme && strings.EqualFold(first.Host, second.Host)
+}
