@@ -71,6 +71,8 @@ func TestMerchantData(t *testing.T) {
 		s.Send(s.merchant, "GET", "/api/orders/101", ""),
 		s.Send(s.operator, "GET", "/operator/orders/R-1", ""),
 		s.Send(s.operator, "GET", "/operator/orders?reference=R-1", ""),
+		s.Send(s.operator, "GET", "/operator/events?include=order", ""),
+		s.Send(s.operator, "GET", "/operator/orders/export", ""),
 	} {
 		if other.WantStatus(t, 200); strings.Contains(other.Body, "Own-Number") || strings.Contains(other.Body, `"merchantReference":`) {
 			t.Errorf("the merchant's own number is shown: %s", other.Body)

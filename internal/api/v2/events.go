@@ -34,7 +34,7 @@ type eventView struct {
 	Data           any     `json:"data"`
 	// Order points to the order, nil if it is deleted or the event has none. It is nil
 	// itself if orders were not asked for.
-	Order **orderView `json:"order,omitempty"`
+	Order *any `json:"order,omitempty"`
 }
 
 // The data of each type of event.
@@ -78,7 +78,7 @@ func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
 	view := newEventsView(feed.Events, feed.Next)
 	if query.Orders {
 		for i, e := range feed.Events {
-			view.Events[i].addOrder(e.Order, a.StorageURL)
+			view.Events[i].addOrder(e.Order, newMerchantOrderView, a.StorageURL)
 		}
 	}
 	return web.WriteJSON(w, http.StatusOK, feedView{view, feed.Version.Event, feed.History})
@@ -134,7 +134,7 @@ func NewMarketEventViews(events []order.EventRecord, orders bool, storageURL str
 	for i, e := range events {
 		views[i] = marketEventView{e.ID(), e.MerchantID, newEventView(e)}
 		if orders {
-			views[i].addOrder(e.Order, storageURL)
+			views[i].addOrder(e.Order, NewOrderView, storageURL)
 		}
 	}
 	return views
@@ -158,12 +158,11 @@ func newEventView(e order.EventRecord) eventView {
 	}
 }
 
-// addOrder adds the order to an event, or null for nil.
-func (v *eventView) addOrder(o *order.Order, storageURL string) {
-	var view *orderView
+// addOrder adds the view of the order to an event, or null for nil.
+func (v *eventView) addOrder(o *order.Order, newView func(order.Order, string) any, storageURL string) {
+	var view any
 	if o != nil {
-		single := newSingleView(*o, storageURL)
-		view = &single.Order
+		view = newView(*o, storageURL)
 	}
 	v.Order = &view
 }

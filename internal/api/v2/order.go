@@ -115,6 +115,11 @@ func NewOrderView(o order.Order, storageURL string) any {
 	return newPublishedOrderView(o, storageURL)
 }
 
+// newMerchantOrderView returns an order as its merchant sees it.
+func newMerchantOrderView(o order.Order, storageURL string) any {
+	return newSingleView(o, storageURL).Order
+}
+
 func newSingleView(o order.Order, storageURL string) singleView {
 	return singleView{Order: orderView{newPublishedOrderView(o, storageURL), o.MerchantData.Reference, o.MerchantData.Note}}
 }

@@ -17,7 +17,7 @@ type EventEncoder struct {
 func (e *EventEncoder) Event(event order.EventRecord, orders bool) ([]byte, error) {
 	view := newEventView(event)
 	if orders {
-		view.addOrder(event.Order, e.StorageURL)
+		view.addOrder(event.Order, newMerchantOrderView, e.StorageURL)
 	}
 	return encodeView(view)
 }
