@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -17,6 +19,7 @@ import (
 type bulkLine struct {
 	Line     int
 	Status   string
+	Replayed bool
 	Summary  map[string]int
 	Complete bool
 }
@@ -24,9 +27,17 @@ type bulkLine struct {
 // openImport sends a body to the bulk import and returns the lines of the response.
 func (r running) openImport(t *testing.T, operator string, body io.Reader) *bufio.Scanner {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.Base+"/operator/orders/import", body)
+	return r.openLines(t, "/operator/orders/import", operator, body)
+}
+
+// openLines sends lines and returns the lines of the response.
+func (r running) openLines(t *testing.T, path, token string, body io.Reader) *bufio.Scanner {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.Base+path, body)
 	testenv.NoError(t, err)
-	request.Header.Set("Authorization", "Bearer "+operator)
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/x-ndjson")
+	request.Header.Set("Idempotency-Key", "lines")
 	response, err := http.DefaultClient.Do(request)
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = response.Body.Close() })
@@ -98,6 +109,52 @@ func TestBulkImportSurvives(t *testing.T) {
 					t.Fatalf("the second time: %s", lines.Text())
 				}
 			}
+			if signal == syscall.SIGKILL {
+				killedAnswers(t, again, orders)
+			}
 		})
 	}
+}
+
+// killedAnswers kills a server in the middle of answers to its orders, and sends the same
+// body to the next server: each line that was not refused has its first result.
+func killedAnswers(t *testing.T, s running, orders int) {
+	t.Helper()
+	merchant := s.Folder.Token(t, "--merchant", strconv.Itoa(ingesttest.MerchantID))
+	var answers bytes.Buffer
+	for n := range orders {
+		_, _ = fmt.Fprintf(&answers, `{"orderReference":%q,"answer":"accept"}`+"\n", ingesttest.Reference(n+1))
+	}
+	body, send := io.Pipe()
+	t.Cleanup(func() { _ = send.Close() })
+	go func() { _, _ = send.Write(answers.Bytes()[:answers.Len()/2]) }()
+	lines := s.openLines(t, "/v2/orders/answers", merchant, body)
+	var before []bulkLine
+	for lines.Scan() {
+		var line bulkLine
+		if json.Unmarshal(lines.Bytes(), &line) != nil {
+			break // the response was cut off
+		}
+		if before = append(before, line); line.Line == orders/4 {
+			s.signal(t, syscall.SIGKILL)
+		}
+	}
+	s.ended(t)
+	lines = startOn(t, s.Data).openLines(t, "/v2/orders/answers", merchant, &answers)
+	counts := make(map[string]int)
+	for n := 0; lines.Scan(); n++ {
+		var line bulkLine
+		testenv.NoError(t, json.Unmarshal(lines.Bytes(), &line))
+		switch {
+		case line.Summary != nil:
+			if !line.Complete || n != orders || counts["changed"] < orders/6 || line.Summary["changed"] != counts["changed"] {
+				t.Errorf("the second time: %s", lines.Text())
+			}
+			return
+		case n < len(before) && (line.Status != before[n].Status || line.Replayed != (line.Status != "refused")):
+			t.Fatalf("the second time: %s, first %+v", lines.Text(), before[n])
+		}
+		counts[line.Status]++
+	}
+	t.Error("the response has no summary")
 }
