@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"merchantorders/internal/app/apptest"
-	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -40,7 +38,7 @@ var browser struct {
 }
 
 func TestMain(m *testing.M) {
-	code := pgtest.Run(m.Run, apptest.SetUp)
+	code := m.Run()
 	if browser.stop != nil {
 		browser.stop()
 	}

@@ -14,44 +14,33 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
-	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 )
 
-// TestConsole goes through the console as a merchant's staff do, on each database.
+// TestConsole goes through the console as a merchant's staff do.
 func TestConsole(t *testing.T) {
-	for _, kind := range []string{"SQLite", "PostgreSQL"} {
-		t.Run(kind, func(t *testing.T) {
-			startBrowser(t) // skips the test without one
-			var settings []string
-			if kind == "PostgreSQL" {
-				settings = []string{"--database", pgtest.Database(t), "--storage", "file://" + t.TempDir()}
-			}
-			s := apptest.StartWith(t, settings)
-			documents := [][]byte{hostileOrder()}
-			for n := range consoleOrders {
-				documents = append(documents, consoleOrder(n+1))
-			}
-			s.Import(t, documents...)
-			p := newStaff(t, s)
-			p.signIn(t, s.Folder.Token(t, "--merchant", "355", "--scopes", allScopes))
-			p.findOrders(t)
-			p.answerOrders(t)
-			p.addFiles(t, "/console/orders/C-1")
-			p.seeChange(t)
-			p.beSecond(t)
-			p.acceptSeveral(t)
-			p.export(t, "?state=in-processing", "C-1", "C-3", "C-4", "C-5", "C-6", "C-7") // the newest first
-			p.seeHostile(t)
-			p.useTokens(t)
-			p.signOut(t)
-			if kind == "SQLite" { // what browsers do, whatever the database
-				t.Run("keyboard", func(t *testing.T) { newStaff(t, s).useKeyboard(t) })
-				t.Run("no scripts", func(t *testing.T) { newStaff(t, s).useNoScripts(t) })
-			}
-			t.Run("strangers", func(t *testing.T) { meetStrangers(t, s) })
-		})
+	startBrowser(t) // skips the test without one
+	s := apptest.Start(t)
+	documents := [][]byte{hostileOrder()}
+	for n := range consoleOrders {
+		documents = append(documents, consoleOrder(n+1))
 	}
+	s.Import(t, documents...)
+	p := newStaff(t, s)
+	p.signIn(t, s.Folder.Token(t, "--merchant", "355", "--scopes", allScopes))
+	p.findOrders(t)
+	p.answerOrders(t)
+	p.addFiles(t, "/console/orders/C-1")
+	p.seeChange(t)
+	p.beSecond(t)
+	p.acceptSeveral(t)
+	p.export(t, "?state=in-processing", "C-1", "C-3", "C-4", "C-5", "C-6", "C-7") // the newest first
+	p.seeHostile(t)
+	p.useTokens(t)
+	p.signOut(t)
+	t.Run("keyboard", func(t *testing.T) { newStaff(t, s).useKeyboard(t) })
+	t.Run("no scripts", func(t *testing.T) { newStaff(t, s).useNoScripts(t) })
+	t.Run("strangers", func(t *testing.T) { meetStrangers(t, s) })
 }
 
 // consoleOrders is how many orders consoleOrder adds; more than a page of a list has.
