@@ -296,14 +296,22 @@ var (
 	}
 )
 
-// TestDamage damages one installation for each kind of damage.
+// TestDamage damages one installation for each kind of damage: files in each storage,
+// rows in each database.
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	for _, kind := range maintenancetest.Kinds[:2] {
-		for _, d := range slices.Concat(fileDamages, rowDamages) {
-			t.Run(kind.String()+"/"+d.name, func(t *testing.T) {
+	for _, test := range []struct {
+		kind    maintenancetest.Kind
+		damages []damage
+	}{
+		{maintenancetest.Kind{}, slices.Concat(fileDamages, rowDamages)},
+		{maintenancetest.Kind{S3: true}, fileDamages},
+		{maintenancetest.Kind{Postgres: true}, rowDamages},
+	} {
+		for _, d := range test.damages {
+			t.Run(test.kind.String()+"/"+d.name, func(t *testing.T) {
 				t.Parallel()
-				in := maintenancetest.New(t, kind)
+				in := maintenancetest.New(t, test.kind)
 				in.Fill(t, 5)
 				d.seed(t, in)
 				result, findings := runCheck(t, in)
@@ -376,7 +384,7 @@ func TestCheckInUse(t *testing.T) {
 					}
 				}
 			}()
-			for range 15 {
+			for range 8 {
 				if result, findings := runCheck(t, in); findings != nil || result.Orphans > 0 {
 					t.Errorf("findings %q, orphans %d", findings, result.Orphans)
 				}

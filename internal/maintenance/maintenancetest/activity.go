@@ -113,7 +113,7 @@ func (a *Activity) Acknowledged() (orders []string, files map[string]string) {
 	return slices.Clone(a.orders), maps.Clone(a.files)
 }
 
-// AddOrders lets 45 more orders be imported and returns once 5 of them are.
+// AddOrders lets 30 more orders be imported and returns once 5 of them are.
 // The others follow while the test goes on. Their number is limited, so that
 // the result does not depend on which of the two is faster.
 func (a *Activity) AddOrders(t *testing.T) {
@@ -121,7 +121,7 @@ func (a *Activity) AddOrders(t *testing.T) {
 	a.mu.Lock()
 	enough := len(a.orders) + 5
 	a.mu.Unlock()
-	for range 45 {
+	for range 30 {
 		a.permits <- struct{}{}
 	}
 	testenv.Eventually(t, "some orders are imported", func() bool {
