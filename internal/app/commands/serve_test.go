@@ -185,14 +185,6 @@ func TestServeWritesTokenUsesAtShutdown(t *testing.T) {
 	}
 }
 
-func TestRevocationIsEffectiveAtOnce(t *testing.T) {
-	t.Parallel()
-	s := apptest.Start(t)
-	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders", "").WantStatus(t, 200)
-	s.Run(t, "", "token", "revoke", "1").WantText(t, 0)
-	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders", "").WantStatus(t, 401)
-}
-
 func TestProcessStopsOnSignals(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
