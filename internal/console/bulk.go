@@ -37,15 +37,9 @@ type bulkResult struct {
 // refusal of one does not affect the others.
 func (s *site) bulkAccept(w http.ResponseWriter, r *web.Request, form url.Values) error {
 	view := bulkView{Back: localPath(form.Get("back"))}
-	selected := form["order"]
-	slices.Sort(selected)
-	selected = slices.Compact(selected)
-	switch {
-	case len(selected) == 0:
-		view.Problem = "bulk.none"
-		return s.show(w, r, http.StatusUnprocessableEntity, "bulk", view)
-	case len(selected) > maxSelected:
-		view.Problem = "bulk.many"
+	selected, problem := selection(form)
+	if problem != "" {
+		view.Problem = problem
 		return s.show(w, r, http.StatusUnprocessableEntity, "bulk", view)
 	}
 	for _, reference := range selected {
@@ -60,6 +54,25 @@ func (s *site) bulkAccept(w http.ResponseWriter, r *web.Request, form url.Values
 		view.Results = append(view.Results, result)
 	}
 	return s.show(w, r, http.StatusOK, "bulk", view)
+}
+
+// selection returns the references of the selected orders, each once and in the sequence
+// of the page, or the key of a message.
+func selection(form url.Values) (selected []string, problem string) {
+	seen := make(map[string]bool)
+	for _, reference := range form["order"] {
+		if !seen[reference] {
+			seen[reference] = true
+			selected = append(selected, reference)
+		}
+	}
+	switch {
+	case len(selected) == 0:
+		return nil, "bulk.none"
+	case len(selected) > maxSelected:
+		return nil, "bulk.many"
+	}
+	return selected, ""
 }
 
 // bulkResult returns the result for an order whose acceptance returned an error, or

@@ -118,12 +118,31 @@ func TestLiveIsNoUse(t *testing.T) {
 // TestPackingSlip has what goes into the parcel, and no prices.
 func TestPackingSlip(t *testing.T) {
 	t.Parallel()
-	s := start(t, newOrder(1, "FIRST"), newOrder(2, "THEIRS", ofMerchant(theirs)))
+	nameless := func(document map[string]any) {
+		document["customer"].(map[string]any)["firstName"], document["customer"].(map[string]any)["lastName"] = "Ελένη", "Πελάτισσα"
+		document["customer"].(map[string]any)["phone"] = "6900000123"
+		for _, name := range []string{"firstName", "lastName", "phone"} {
+			document["shippingAddress"].(map[string]any)[name] = ""
+		}
+		document["payment"], document["total"] = map[string]any{"name": "cod"}, 123456
+	}
+	s := start(t, newOrder(1, "FIRST"), newOrder(2, "THEIRS", ofMerchant(theirs)), newOrder(3, "THIRD", nameless))
 	b := s.signedIn(s.token)
 	got := b.get("/console/orders/FIRST/print")
 	got.WantText(t, http.StatusOK, "Packing slip", "FIRST", `class="box"`)
 	if strings.Contains(got.Body, "€") {
 		t.Error("the slip has prices")
 	}
+	if strings.Contains(got.Body, "Collect") {
+		t.Error("an order that is paid has an amount to collect")
+	}
 	b.get("/console/orders/THEIRS/print").WantText(t, http.StatusNotFound)
+	b.get("/console/orders/THIRD/print").WantText(t, http.StatusOK, "<bdi>Ελένη Πελάτισσα</bdi>", "<bdi>6900000123</bdi>", "Collect: <strong>€1,234.56</strong>")
+
+	got = b.get("/console/print?order=THIRD&order=FIRST&order=THEIRS&order=THIRD")
+	got.WantText(t, http.StatusOK, "2 packing slips", "Not found: <bdi>THEIRS</bdi>")
+	if third, first := strings.Index(got.Body, "<h2>Packing slip <bdi>THIRD"), strings.Index(got.Body, "<h2>Packing slip <bdi>FIRST"); third < 0 || first < third || strings.Count(got.Body, `class="sheet"`) != 2 {
+		t.Errorf("the slips are not in the sequence of the selection: %s", got.Body)
+	}
+	b.get("/console/print").WantText(t, http.StatusUnprocessableEntity, "No order was selected")
 }

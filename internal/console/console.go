@@ -103,6 +103,7 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			get("/orders/{reference}/files/{name}", order.ScopeOrdersRead, s.file),
 			get("/orders/{reference}/withdraw/{id}", order.ScopeOrdersRead|order.ScopeInvoicesWrite, s.askWithdraw),
 			post("/orders/{reference}/withdraw/{id}", order.ScopeOrdersRead|order.ScopeInvoicesWrite, s.withdraw),
+			get("/print", order.ScopeOrdersRead, s.printSeveral),
 			get("/orders/{reference}/print", order.ScopeOrdersRead, s.print),
 			web.PublicRoute(http.MethodGet, "/assets/{asset}", s.asset),
 			web.PublicRoute(http.MethodPost, "/language", s.setLanguage),

@@ -1,11 +1,18 @@
 package console
 
 import (
+	"errors"
 	"net/http"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
+
+// printView is the data of the packing slips.
+type printView struct {
+	Orders  []order.Order
+	Missing []string // references that are not those of orders
+}
 
 // print serves GET /orders/{reference}/print: what goes into the parcel and where it
 // goes to, without prices.
@@ -14,5 +21,42 @@ func (s *site) print(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.show(w, r, http.StatusOK, "print", o)
+	return s.show(w, r, http.StatusOK, "print", printView{Orders: []order.Order{o}})
 }
+
+// printSeveral serves GET /print?order=A-1&order=A-2: the packing slips of the selected
+// orders, each on a page of its own.
+func (s *site) printSeveral(w http.ResponseWriter, r *web.Request) error {
+	selected, problem := selection(r.URL.Query())
+	if problem != "" {
+		return s.show(w, r, http.StatusUnprocessableEntity, "bulk", bulkView{Back: localPath(r.URL.Query().Get("back")), Problem: problem})
+	}
+	var view printView
+	for _, reference := range selected {
+		o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(reference))
+		switch {
+		case err == nil:
+			view.Orders = append(view.Orders, o)
+		case errors.Is(err, order.ErrNotFound):
+			view.Missing = append(view.Missing, reference)
+		default:
+			return err
+		}
+	}
+	return s.show(w, r, http.StatusOK, "print", view)
+}
+
+// recipient returns where a parcel goes to, for a courier: the customer's name and phone
+// stand in for those that the address lacks.
+func recipient(o order.Order) order.Address {
+	to := o.Shipping
+	if joined("", to.FirstName, to.LastName) == "" {
+		to.FirstName, to.LastName = o.Customer.FirstName, first(o.Customer.LastName, o.Customer.Company)
+	}
+	to.Phone = first(to.Phone, optional(o.Customer.Phone))
+	return to
+}
+
+// collect reports whether the courier collects the total: cod is the payment method cash
+// on delivery.
+func collect(o order.Order) bool { return o.PaymentName == "cod" }

@@ -55,7 +55,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"eraseFields":   names("email", "merchant", "reference", "files"),
 		"tokenStates":   names("active", "expired", "revoked"),
 
-		"address": newAddressView, "codes": codes, "attributes": attributes, "carrier": l.carrierFields,
+		"address": newAddressView, "recipient": recipient, "collect": collect, "total": func(orders []order.Order) int64 { return int64(len(orders)) }, "codes": codes, "attributes": attributes, "carrier": l.carrierFields,
 		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
 }

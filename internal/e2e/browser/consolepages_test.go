@@ -37,6 +37,7 @@ var (
 		{"order-new", "/console/orders/DEMO-0060", ""}, {"order-a39", "/console/orders/DEMO-0002", ""}, {"order-shipped", "/console/orders/DEMO-0030", ""},
 		{"order-extreme", "/console/orders/" + extremeReference, ""},
 		{"order-noreason", "/console/orders/" + extremeReference, send(".reject form")}, {"print", "/console/orders/DEMO-0060/print", ""},
+		{"print-many", "/console/print?order=DEMO-0060&order=DEMO-0059&order=NONE", ""}, {"print-none", "/console/print", ""},
 		{"print-extreme", "/console/orders/" + extremeReference + "/print", ""}, {"withdraw", "/console/orders/FILES/withdraw/1", ""},
 		{"files", "/console/orders/FILES", ""}, {"notfound", "/console/orders/NONE", ""}, {"orders-wrong", "/console/orders?from=2026-13-01", ""},
 		{"orders-nomatch", "/console/orders?q=nothing", ""}, {"orders-search", "/console/orders?q=DEMO", ""}, {"bulk-none", "/console/orders?state=registered", send("form[action='/console/accept']")},
