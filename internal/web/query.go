@@ -176,7 +176,7 @@ func (q *Query) Days(from, to string) (first, last order.Day) {
 
 // dayTime is a date with a time, as clients print it. A plus that the client does
 // not escape arrives as a space.
-var dayTime = regexp.MustCompile(`(?i)^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|([+ -])(\d\d):?(\d\d))?$`)
+var dayTime = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|([+ -])(\d\d):?(\d\d))?$`)
 
 // parseTime parses a date with a time, which is UTC if it has no zone.
 func parseTime(text string) (time.Time, bool) {
