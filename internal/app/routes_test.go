@@ -4,12 +4,14 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/console"
+	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/testenv"
 	"merchantorders/openapi/openapitest"
@@ -32,6 +34,10 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 		for _, route := range group.Routes {
 			if route.Path() == "/{$}" {
 				continue // the sign-in of the console
+			}
+			word, isWord := strings.CutPrefix(route.Path(), "/orders/")
+			if isWord && !strings.ContainsAny(word, "/{") && order.ValidReference(word) {
+				t.Errorf("%s hides the order with the reference %s: add it to order.ReservedReferences", route.Path(), word)
 			}
 			served[openapitest.Operation{Method: route.Method(), Path: group.Prefix + route.Path()}] = true
 		}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strconv"
 
 	"merchantorders/internal/order"
@@ -45,7 +46,10 @@ func (r *reader) reference(given *string) string {
 		r.refuse("reference", "is required")
 		return ""
 	}
-	if !order.ValidReference(*given) {
+	switch {
+	case slices.Contains(order.ReservedReferences, *given):
+		r.refuse("reference", "must not be "+*given+", which is a path of the interfaces")
+	case !order.ValidReference(*given):
 		r.refuse("reference", "must be 1 to 64 of A-Z a-z 0-9 . _ -, the first a letter or digit")
 	}
 	return *given

@@ -171,6 +171,7 @@ func TestParseRefusesBadValues(t *testing.T) {
 		{with(t, `"R-1"`, `"R 1"`), reference},
 		{with(t, `"R-1"`, `"Ρ-1"`), reference},
 		{with(t, `"R-1"`, `"../1"`), reference},
+		{with(t, `"R-1"`, `"export"`), "reference: must not be export, which is a path of the interfaces"},
 		{with(t, `"R-1"`, `"`+strings.Repeat("R", 65)+`"`), reference},
 		{adding(`"orderId":0`), "orderId: must be 1 or more"},
 		{adding(`"orderId":-1`), "orderId: must be 1 or more"},

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -35,10 +36,14 @@ func (id Identifier) Valid() bool {
 	return id.LegacyID > 0
 }
 
-// ValidReference reports whether text is 1 to 64 of A-Z a-z 0-9 . _ - and
-// begins with a letter or digit (decision 7).
+// ReservedReferences are words that the interfaces have where others have the reference
+// of an order, as in /v2/orders/export.
+var ReservedReferences = []string{"answers", "export", "import", "transitions", "unanswered"}
+
+// ValidReference reports whether text is 1 to 64 of A-Z a-z 0-9 . _ -, begins with a
+// letter or digit (decision 7), and is none of ReservedReferences.
 func ValidReference(text string) bool {
-	if text == "" || len(text) > MaxReferenceLength {
+	if text == "" || len(text) > MaxReferenceLength || slices.Contains(ReservedReferences, text) {
 		return false
 	}
 	for i := range len(text) {

@@ -79,6 +79,8 @@ func TestValidReference(t *testing.T) {
 		"\xff\xfe":              false,
 		"Ωα":                    false,
 		"a:b":                   false,
+		"unanswered":            false,
+		"Unanswered":            true,
 	} {
 		if got := order.ValidReference(text); got != want {
 			t.Errorf("ValidReference(%q) = %v, want %v", text, got, want)
