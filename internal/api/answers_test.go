@@ -1,8 +1,11 @@
 package api_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -182,4 +185,34 @@ func TestAnswersRefused(t *testing.T) {
 		`{"results":[],"summary":{"changed":1,"invalid":0,"not_found":0,"refused":0,"unchanged":99}}`)
 	s.Send(s.merchant, "POST", "/v2/orders/answers", "[]", json...).Want(t, "none", 200,
 		`{"results":[],"summary":{"changed":0,"invalid":0,"not_found":0,"refused":0,"unchanged":0}}`)
+}
+
+// TestAnswersEndWithTheToken revokes a token after the first result: the rest of the
+// lines is not read.
+func TestAnswersEndWithTheToken(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	body, send := io.Pipe()
+	t.Cleanup(func() { _ = send.Close() })
+	go func() { _, _ = io.WriteString(send, `{"orderReference":"R-1","answer":"accept"}`+"\n") }()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v2/orders/answers", body)
+	testenv.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+s.merchant)
+	r.Header.Set("Content-Type", "application/x-ndjson")
+	response, err := http.DefaultClient.Do(r)
+	testenv.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	lines := bufio.NewScanner(response.Body)
+	if !lines.Scan() || !strings.Contains(lines.Text(), `"status":"changed"`) {
+		t.Fatal(lines.Text(), lines.Err())
+	}
+	_, err = s.Tokens.RevokeAll(t.Context(), order.Command(), 355, order.Options[[]int64]{})
+	testenv.NoError(t, err)
+	_, _ = io.WriteString(send, `{"orderReference":"R-2","answer":"accept"}`+"\n")
+	for lines.Scan() && strings.Contains(lines.Text(), `"status"`) {
+	}
+	const want = `"complete":false,"lastLine":2,"problem":"The token is not valid any more. Send the lines after lastLine again."}`
+	if !strings.HasSuffix(lines.Text(), want) {
+		t.Fatal(lines.Text(), lines.Err())
+	}
 }

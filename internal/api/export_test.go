@@ -176,11 +176,11 @@ func TestExportEndsEarly(t *testing.T) {
 	}{
 		{"The service cannot read orders for now." + again, func(context.Context) error { return order.ErrUnavailable }},
 		{"The service failed." + again, func(context.Context) error { return io.ErrUnexpectedEOF }},
-		{"The merchant is suspended.", func(ctx context.Context) error {
+		{"The merchant is suspended." + again, func(ctx context.Context) error {
 			_, err := s.Merchants.Suspend(ctx, order.Command(), apitest.MerchantID, "x", order.Options[order.Merchant]{})
 			return err
 		}},
-		{"The token is not valid any more.", func(ctx context.Context) error {
+		{"The token is not valid any more." + again, func(ctx context.Context) error {
 			_, err := s.Tokens.RevokeAll(ctx, order.Command(), apitest.MerchantID, order.Options[[]int64]{})
 			return err
 		}},
@@ -198,10 +198,10 @@ func TestExportEndsEarly(t *testing.T) {
 		}
 		before = func(context.Context) error { return nil }
 		switch {
-		case strings.HasSuffix(test.problem, "suspended."):
+		case strings.HasPrefix(test.problem, "The merchant"):
 			_, err := s.Merchants.Resume(t.Context(), order.Command(), apitest.MerchantID, order.Options[order.Merchant]{})
 			testenv.NoError(t, err)
-		case strings.HasSuffix(test.problem, "more."):
+		case strings.HasPrefix(test.problem, "The token"):
 			s.merchant = s.NewToken(apitest.MerchantID, order.DefaultScopes)
 		case !strings.HasPrefix(test.problem, "The service is stopping"):
 			rest, _, _ := s.export(s.merchant, "/v2/orders/export?cursor="+cursor+".E-181")

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -152,6 +153,20 @@ func (s *Stream) Flush() error {
 		s.cancel(err)
 	}
 	return err
+}
+
+// Ended returns why a stream ended early, if it did not fail: the service stops, or the
+// token or its merchant may not go on. Empty: for another reason.
+func (s *Stream) Ended(err error) string {
+	switch {
+	case errors.Is(context.Cause(s.Context()), ErrStopping):
+		return "The service is stopping."
+	case errors.Is(err, ErrUnauthorized):
+		return "The token is not valid any more."
+	case errors.Is(err, ErrSuspended):
+		return "The merchant is suspended."
+	}
+	return ""
 }
 
 // WriteJSON sends a response of one value instead of lines.

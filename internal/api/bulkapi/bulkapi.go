@@ -6,9 +6,11 @@ package bulkapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"net/http"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -57,7 +59,8 @@ func Serve(s *web.Stream, lines ingest.Lines, key string) error {
 		if len(batch) == 0 {
 			return nil
 		}
-		return s.Flush()
+		// The token may have been revoked while the lines arrived.
+		return cmp.Or(s.Flush(), s.Reauthenticate(make(http.Header)))
 	})
 	return sendSummary(s, tally, key, err)
 }
@@ -185,7 +188,7 @@ func sendSummary(s *web.Stream, tally ingest.Tally, key string, err error) error
 		return err
 	}
 	_ = s.Flush() // an error means that the client disconnected: it sends the lines again
-	if cut(s, err) {
+	if cut(s, err) || s.Ended(err) != "" {
 		return nil
 	}
 	return err
@@ -198,9 +201,10 @@ func problemOf(s *web.Stream, tally ingest.Tally, key string, err error) string 
 	if key != "" {
 		again = " Send the same body again"
 	}
+	if problem := s.Ended(err); problem != "" {
+		return problem + again + "."
+	}
 	switch {
-	case errors.Is(context.Cause(s.Context()), web.ErrStopping):
-		return "The service is stopping." + again + "."
 	case cut(s, err):
 		return "The body did not arrive completely." + again + "."
 	case errors.Is(err, order.ErrUnavailable):

@@ -152,16 +152,13 @@ func ended(s *web.Stream, err error) bool {
 
 // exportProblem returns what ended an export early, for its client.
 func exportProblem(s *web.Stream, err error) string {
-	const again = " Resume with the cursor of the last order."
+	problem := s.Ended(err)
 	switch {
-	case stopping(s):
-		return "The service is stopping." + again
-	case errors.Is(err, web.ErrUnauthorized):
-		return "The token is not valid any more."
-	case errors.Is(err, web.ErrSuspended):
-		return "The merchant is suspended."
+	case problem != "":
 	case errors.Is(err, order.ErrUnavailable):
-		return "The service cannot read orders for now." + again
+		problem = "The service cannot read orders for now."
+	default:
+		problem = "The service failed."
 	}
-	return "The service failed." + again
+	return problem + " Resume with the cursor of the last order."
 }
