@@ -35,7 +35,7 @@ func TestOperatorCorrections(t *testing.T) {
 		`{"success":true,"state":"canceled","corrected":["carrier.trackingCodes"]}`)
 	events := seen("/v2/orders/R-1/events").Body
 	for _, text := range []string{
-		`"type":"order.updated"`, `"data":{}`, `"data":{"from":"registered","to":"canceled","reason":"customer-request"}`,
+		`"type":"order.updated"`, `"data":{"fields":["carrier.trackingCodes"]}`, `"data":{"from":"registered","to":"canceled","reason":"customer-request"}`,
 	} {
 		if !strings.Contains(events, text) {
 			t.Errorf("%s is not in %s", text, events)
