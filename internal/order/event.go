@@ -147,7 +147,7 @@ func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery)
 }
 
 // AddOrders sets the orders of events. An order is as new as its events or newer.
-func AddOrders(ctx context.Context, store OrderReader, events []EventRecord) error {
+func AddOrders(ctx context.Context, store Reader, events []EventRecord) error {
 	at := make([]Locator, 0, len(events))
 	for _, e := range events {
 		if e.LegacyID != 0 {

@@ -23,8 +23,8 @@ type Stores interface {
 	RetentionStore
 }
 
-// OrderReader reads many orders. Store is one.
-type OrderReader interface {
+// Reader reads many orders. Store is one.
+type Reader interface {
 	// Orders returns whole orders with their active invoices, for a page of a list, of an
 	// export or of events: in at most two statements for any number of orders, unless
 	// one changes meanwhile. An order that does not exist is absent from the map, and one
@@ -37,7 +37,7 @@ type OrderReader interface {
 // may return ErrUnavailable in addition to the errors that it names.
 type Store interface {
 	Transactor
-	OrderReader
+	Reader
 	// Order returns one whole order with its active invoices, or ErrNotFound.
 	Order(ctx context.Context, merchantID int64, id Identifier) (Order, error)
 	// ExportKeys returns the keys of up to limit orders of a merchant that a query

@@ -39,7 +39,7 @@ type outgoing struct {
 }
 
 // newOutgoing returns the message of an event, which may have the order as it is now.
-func newOutgoing(ctx context.Context, orders order.OrderReader, encoder Encoder, e Endpoint, event order.EventRecord) (outgoing, error) {
+func newOutgoing(ctx context.Context, orders order.Reader, encoder Encoder, e Endpoint, event order.EventRecord) (outgoing, error) {
 	events := []order.EventRecord{event}
 	if e.Orders {
 		if err := order.AddOrders(ctx, orders, events); err != nil {

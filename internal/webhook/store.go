@@ -10,7 +10,7 @@ import (
 // Store holds endpoints and their deliveries. Every method may return
 // order.ErrUnavailable in addition to the errors that it names.
 type Store interface {
-	order.OrderReader
+	order.Reader
 	// Webhooks returns the endpoints of a merchant, by id; those of all merchants if
 	// the id is 0.
 	Webhooks(ctx context.Context, merchantID int64) ([]Endpoint, error)

@@ -88,14 +88,6 @@ func (f *flagValues) duration(flag, text string, min time.Duration) time.Duratio
 	return d
 }
 
-// optionalDuration is duration; 0 for empty text.
-func (f *flagValues) optionalDuration(flag, text string, min time.Duration) time.Duration {
-	if text == "" {
-		return 0
-	}
-	return f.duration(flag, text, min)
-}
-
 // expiry parses the expiry of a token; zero for empty text.
 func (f *flagValues) expiry(flag, text string) token.Expiry {
 	expiry, ok := token.ParseExpiry(text)

@@ -185,11 +185,11 @@ type changed struct {
 }
 
 // printChange prints the order and its new state.
-func (t *answerFlags) printChange(p *process, state client.State, r client.Receipt) error {
-	if t.JSON {
-		return p.printJSON(changed{OrderReference: t.Reference, State: state, Tag: r.Tag, Replayed: r.Replayed, RequestID: r.RequestID})
+func (c *answerFlags) printChange(p *process, state client.State, r client.Receipt) error {
+	if c.JSON {
+		return p.printJSON(changed{OrderReference: c.Reference, State: state, Tag: r.Tag, Replayed: r.Replayed, RequestID: r.RequestID})
 	}
-	return p.print("order %s is %s", t.Reference, state)
+	return p.print("order %s is %s", c.Reference, state)
 }
 
 type ordersWatch struct {
