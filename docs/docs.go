@@ -29,6 +29,7 @@ var forOperators = []string{"operator.md", "merchants-and-tokens.md", "orders-in
 type Page struct {
 	Path      string // relative to the folder docs: "guide/errors.md"
 	Title     string // its first heading
+	Summary   string // its first sentence, in Markdown
 	Markdown  []byte
 	Operators bool // only operators need it
 }
@@ -48,7 +49,7 @@ var StatePicture []byte
 func Pages() []Page { return loaded() }
 
 // loaded panics if a document in the list is missing or does not begin with a
-// title, which tests rule out.
+// title and a sentence, which tests rule out.
 var loaded = sync.OnceValue(func() []Page {
 	var pages []Page
 	for i, path := range slices.Concat(forMerchants, forOperators) {
@@ -56,12 +57,12 @@ var loaded = sync.OnceValue(func() []Page {
 		if err != nil {
 			panic(err)
 		}
-		first, _, _ := strings.Cut(string(text), "\n")
-		title, ok := strings.CutPrefix(first, "# ")
-		if !ok {
-			panic(path + ": the first line is not a heading of level 1")
+		lines := strings.SplitN(string(text), "\n", 4)
+		title, ok := strings.CutPrefix(lines[0], "# ")
+		if !ok || len(lines) < 4 || lines[2] == "" || strings.ContainsAny(lines[2][:1], "#|-") {
+			panic(path + ": the document does not begin with a heading of level 1 and a sentence")
 		}
-		pages = append(pages, Page{Path: path, Title: title, Markdown: text, Operators: i >= len(forMerchants)})
+		pages = append(pages, Page{Path: path, Title: title, Summary: lines[2], Markdown: text, Operators: i >= len(forMerchants)})
 	}
 	return pages
 })

@@ -24,10 +24,11 @@ var names = []string{"v1", "v2", "operator", "service"}
 
 // Document is an OpenAPI document in YAML and JSON with the same content.
 type Document struct {
-	Name  string // "v1"
-	Title string // info.title of the document
-	YAML  []byte // the source
-	JSON  []byte // generated from YAML, with the same order of keys
+	Name    string // "v1"
+	Title   string // info.title of the document
+	Summary string // info.summary
+	YAML    []byte // the source
+	JSON    []byte // generated from YAML, with the same order of keys
 }
 
 // Documents returns every document. The caller must not change the result.
@@ -72,13 +73,14 @@ func Parse(name string, text []byte) (Document, error) {
 	document := Document{Name: name, YAML: text}
 	var head struct {
 		Info struct {
-			Title string `yaml:"title"`
+			Title   string `yaml:"title"`
+			Summary string `yaml:"summary"`
 		} `yaml:"info"`
 	}
 	if err := root.Decode(&head); err != nil {
 		return Document{}, fmt.Errorf("read document %s: %w", name, err)
 	}
-	document.Title = head.Info.Title
+	document.Title, document.Summary = head.Info.Title, head.Info.Summary
 	var err error
 	if document.JSON, err = toJSON(&root); err != nil {
 		return Document{}, fmt.Errorf("convert document %s to JSON: %w", name, err)

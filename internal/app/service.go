@@ -213,16 +213,16 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 	operatorPages, operatorSignIn := people.Routes()
 	adminRoot := s.health.DetailedRoutes(s.Metrics)
 	adminRoot.Routes = append(adminRoot.Routes, operatorSignIn...)
-	admin = []web.RouteGroup{operators, docpages.DocumentRoutes(""), allPages, operatorPages, httpserver.ProfileRoutes(), adminRoot}
+	admin = append([]web.RouteGroup{operators, docpages.DocumentRoutes(""), operatorPages, httpserver.ProfileRoutes(), adminRoot}, allPages...)
 	return func(audience console.Audience) []web.RouteGroup {
 		staff := people
 		staff.BaseURL, staff.Audience = baseURL, audience
 		staffPages, signIn := staff.Routes()
 		groups, root := slices.Concat(shared, []web.RouteGroup{staffPages}), s.health.Routes(nil)
 		if audience&console.Operators != 0 {
-			groups, root = append(groups, operators, allPages), s.health.Routes(s.Metrics)
+			groups, root = slices.Concat(groups, []web.RouteGroup{operators}, allPages), s.health.Routes(s.Metrics)
 		} else {
-			groups = append(groups, merchantPages)
+			groups = append(groups, merchantPages...)
 		}
 		root.Routes = append(root.Routes, signIn...)
 		return append(groups, root)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 
 	swaggerui "github.com/swaggest/swgui/v5/static"
@@ -41,7 +40,7 @@ func (c content) serve(w http.ResponseWriter, r *http.Request) {
 	if c.policy != "" {
 		h.Set("Content-Security-Policy", c.policy)
 	}
-	if strings.HasPrefix(c.mediaType, "text/html") {
+	if c.mediaType == html || c.mediaType == markdown {
 		h.Set("Referrer-Policy", "no-referrer")
 	}
 	// A malformed header is ignored: it matches nothing.
@@ -93,10 +92,12 @@ func DocumentRoutes(baseURL string) web.RouteGroup {
 	return web.RouteGroup{Prefix: "/openapi", Routes: []web.Route{route("/{document}", documents)}, Errors: web.EncodeMessage}
 }
 
-// Media types of assets.
+// Media types of contents.
 const (
+	html       = "text/html; charset=utf-8"
 	css        = "text/css; charset=utf-8"
 	javascript = "text/javascript; charset=utf-8"
+	markdown   = "text/markdown; charset=utf-8"
 	svg        = "image/svg+xml"
 )
 

@@ -1,7 +1,7 @@
 // Package docpages serves the documentation of the service to everybody: the
-// OpenAPI documents below /openapi, and below /docs the guide and a page for each
-// document where it can be read and tried. Everything is embedded in the program;
-// the pages load nothing from elsewhere.
+// OpenAPI documents below /openapi, and below /docs the guide, also as Markdown, and a
+// page for each document where it can be read and tried. /llms.txt lists them for
+// programs. Everything is embedded in the program; the pages load nothing from elsewhere.
 //
 // It knows nothing of orders, tokens or storage. What the pages say is in packages
 // openapi and docs.
@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	texttemplate "text/template"
 
 	"merchantorders/docs"
 	"merchantorders/internal/web"
@@ -33,7 +34,7 @@ const (
 
 // PageRoutes returns the routes of the pages of a service, with or without those that
 // only operators need. They are made at the first request.
-func PageRoutes(baseURL string, operators bool) web.RouteGroup {
+func PageRoutes(baseURL string, operators bool) []web.RouteGroup {
 	s := &site{root: rootOf(baseURL)}
 	for _, page := range docs.Pages() {
 		if operators || !page.Operators {
@@ -46,12 +47,15 @@ func PageRoutes(baseURL string, operators bool) web.RouteGroup {
 		}
 	}
 	pages := sync.OnceValue(s.contents)
-	return web.RouteGroup{
-		Prefix: "/docs",
-		Routes: []web.Route{
-			route("", pages), route("/guide/{page}", pages), route("/reference/{document}", pages), route("/assets/{asset}", pages),
+	return []web.RouteGroup{
+		{
+			Prefix: "/docs",
+			Routes: []web.Route{
+				route("", pages), route("/guide/{page}", pages), route("/reference/{document}", pages), route("/assets/{asset}", pages),
+			},
+			Errors: web.EncodeMessage,
 		},
-		Errors: web.EncodeMessage,
+		{Prefix: "/llms.txt", Routes: []web.Route{route("", pages)}, Errors: web.EncodeMessage},
 	}
 }
 
@@ -75,6 +79,7 @@ type site struct {
 // link is an entry of a table of contents.
 type link struct {
 	Address, Title string
+	Summary        string // in Markdown
 	Short          string // of a reference: the document's name
 	Text           string // of a reference: the document's path without its extension
 	Here           bool
@@ -88,6 +93,7 @@ type view struct {
 	Published  []link
 	Operators  []link
 	References []link
+	Markdown   string        // address of the page as Markdown
 	Body       template.HTML // rendered from Markdown in package docs
 	Document   string        // of a reference: name of the document
 }
@@ -102,13 +108,21 @@ func (s *site) contents() map[string]content {
 		if err := templates.ExecuteTemplate(&out, name, v); err != nil {
 			panic(err) // tests render every page
 		}
-		all[path] = newContent("text/html; charset=utf-8", policy, out.Bytes())
+		all[path] = newContent(html, policy, out.Bytes())
 	}
-	add("/docs", "index.html", plainPolicy, s.view("Merchant Orders", ""))
+	index := s.view("Merchant Orders", "")
+	add("/docs", "index.html", plainPolicy, index)
+	var list bytes.Buffer
+	if err := texttemplate.Must(texttemplate.ParseFS(files, "assets/llms.txt")).Execute(&list, index); err != nil {
+		panic(err)
+	}
+	all["/llms.txt"] = newContent(markdown, plainPolicy, list.Bytes())
 	for _, page := range s.pages {
+		address := "/docs/guide/" + page.Name()
 		v := s.view(page.Title, page.Name())
-		v.Body = s.html(page)
-		add("/docs/guide/"+page.Name(), "guide.html", plainPolicy, v)
+		v.Markdown, v.Body = s.root+address+".md", s.html(page)
+		add(address, "guide.html", plainPolicy, v)
+		all[address+".md"] = newContent(markdown, plainPolicy, s.markdown(page, ".md"))
 	}
 	for _, document := range s.documents {
 		v := s.view(document.Title, document.Name)
@@ -122,7 +136,10 @@ func (s *site) contents() map[string]content {
 func (s *site) view(title, here string) view {
 	v := view{Root: s.root, Title: title}
 	for _, page := range s.pages {
-		l := link{Address: s.root + "/docs/guide/" + page.Name(), Title: page.Title, Here: page.Name() == here}
+		l := link{
+			Address: s.root + "/docs/guide/" + page.Name(), Title: page.Title, Here: page.Name() == here,
+			Summary: string(s.markdown(docs.Page{Path: page.Path, Markdown: []byte(page.Summary)}, ".md")),
+		}
 		switch {
 		case page.Operators:
 			v.Operators = append(v.Operators, l)
@@ -134,7 +151,7 @@ func (s *site) view(title, here string) view {
 	}
 	for _, document := range s.documents {
 		v.References = append(v.References, link{
-			Address: s.root + "/docs/reference/" + document.Name, Title: document.Title, Short: document.Name,
+			Address: s.root + "/docs/reference/" + document.Name, Title: document.Title, Summary: document.Summary, Short: document.Name,
 			Text: s.root + "/openapi/" + document.Name, Here: document.Name == here,
 		})
 	}

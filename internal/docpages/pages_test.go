@@ -7,6 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+
 	"merchantorders/docs"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/config"
@@ -108,6 +113,83 @@ func checkPage(t *testing.T, server, address string) {
 	}
 }
 
+// TestMarkdown requests what /llms.txt lists, and follows every link in it and in the
+// pages as Markdown. The port of merchants has no pages for operators in that form either.
+func TestMarkdown(t *testing.T) {
+	t.Parallel()
+	everything, merchants := start(t, true), start(t, false)
+	for server, operators := range map[string]bool{everything: true, merchants: false} {
+		list := getMarkdown(t, server, below+"/llms.txt")
+		if !strings.HasPrefix(list, "# Merchant Orders\n\n> ") {
+			t.Errorf("the list begins with %.40q", list)
+		}
+		for _, page := range docs.Pages() {
+			address := below + "/docs/guide/" + page.Name() + ".md"
+			entry := "\n- [" + page.Title + "](" + address + "): "
+			if strings.Contains(list, entry) != (operators || !page.Operators) {
+				t.Errorf("for operators %t: the list is wrong about %s", operators, page.Title)
+			}
+			if page.Operators && !operators {
+				get(t, server+address).WantStatus(t, 404)
+				continue
+			}
+			want, _ := parse(string(page.Markdown))
+			got, _ := parse(getMarkdown(t, server, address))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s has other headings or other code (-document +page):\n%s", address, diff)
+			}
+		}
+		for _, document := range openapi.Documents() {
+			entry := "\n- [" + document.Title + "](" + below + "/openapi/" + document.Name + ".yaml): " + document.Summary + "\n"
+			if strings.Contains(list, entry) != (operators || strings.HasPrefix(document.Name, "v")) {
+				t.Errorf("for operators %t: the list is wrong about %s", operators, document.Title)
+			}
+		}
+	}
+}
+
+// getMarkdown requests a text in Markdown and what it links to, and returns the text.
+func getMarkdown(t *testing.T, server, address string) string {
+	t.Helper()
+	got := get(t, server+address)
+	if got.Status != 200 || got.Header.Get("Content-Type") != "text/markdown; charset=utf-8" || got.Header.Get("Etag") == "" {
+		t.Fatalf("%s: status %d, headers %v", address, got.Status, got.Header)
+	}
+	_, links := parse(got.Body)
+	for _, link := range links {
+		target, _, _ := strings.Cut(link, "#")
+		if strings.HasPrefix(target, below+"/docs/guide/") && !strings.HasSuffix(target, ".md") {
+			t.Errorf("%s links to %q, which is not Markdown", address, link)
+		} else if target != "" {
+			follow(t, server, address, target)
+		}
+	}
+	return got.Body
+}
+
+// parse returns what must not differ between a document and the page as Markdown, its
+// headings and its code, and the destinations of the links and images.
+func parse(markdown string) (fixed, links []string) {
+	source := []byte(markdown)
+	_ = ast.Walk(goldmark.DefaultParser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Link:
+			links = append(links, string(n.Destination))
+		case *ast.Image:
+			links = append(links, string(n.Destination))
+		case *ast.Heading, *ast.FencedCodeBlock, *ast.CodeBlock:
+			fixed = append(fixed, string(n.Lines().Value(source)))
+		case *ast.CodeSpan:
+			fixed = append(fixed, string(n.FirstChild().(*ast.Text).Value(source)))
+		}
+		return ast.WalkContinue, nil
+	})
+	return fixed, links
+}
+
 // follow checks that the target of a link exists.
 func follow(t *testing.T, server string, from, link string) {
 	t.Helper()
@@ -148,7 +230,7 @@ func TestStateDiagram(t *testing.T) {
 func TestNotFound(t *testing.T) {
 	t.Parallel()
 	server := start(t, true)
-	for _, path := range []string{"/docs/guide", "/docs/guide/nothing", "/docs/reference/v3", "/docs/assets/pages.html", "/docs/assets/..%2Fpages.css", "/docs/nothing", "/openapi", "/openapi/v1", "/openapi/v3.yaml"} {
+	for _, path := range []string{"/docs/guide", "/docs/guide/nothing", "/docs/guide/nothing.md", "/docs.md", "/llms.txt/x", "/docs/reference/v3", "/docs/assets/pages.html", "/docs/assets/..%2Fpages.css", "/docs/nothing", "/openapi", "/openapi/v1", "/openapi/v3.yaml"} {
 		if got := get(t, server+below+path); got.Status != 404 || got.Body != `{"message":"Not Found"}` {
 			t.Errorf("%s: status %d: %.100s", path, got.Status, got.Body)
 		}
@@ -159,7 +241,7 @@ func TestNotFound(t *testing.T) {
 func TestNotModified(t *testing.T) {
 	t.Parallel()
 	server := start(t, true)
-	for _, path := range []string{"/docs", "/docs/guide/errors", "/docs/assets/pages.css", "/docs/assets/swagger-ui.css", "/openapi/v2.json"} {
+	for _, path := range []string{"/docs", "/docs/guide/errors", "/docs/guide/errors.md", "/llms.txt", "/docs/assets/pages.css", "/docs/assets/swagger-ui.css", "/openapi/v2.json"} {
 		first := get(t, server+below+path)
 		tag := first.Header.Get("ETag")
 		for condition, want := range map[string]int{tag: 304, "W/" + tag: 304, `"other", ` + tag: 304, "*": 304, `"other"`: 200} {

@@ -74,11 +74,11 @@ func TestCompressed(t *testing.T) {
 	}
 	server, sent := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
 		public("GET", "/long", text(longText, `"915664-17"`)), public("GET", "/untagged", text(longText, "")), public("PATCH", "/long", text(longText, "")),
-		long("text/html"), long("text/css"), long("text/javascript"), long("image/svg+xml"), long("application/yaml"),
+		long("text/html"), long("text/css"), long("text/javascript"), long("text/markdown"), long("image/svg+xml"), long("application/yaml"),
 	}}), map[int]bool{}
 	for request, tag := range map[string]string{
 		"GET /long": `"915664-17-gzip"`, "GET /untagged": "", "PATCH /long": "",
-		"GET /text/html": "", "GET /text/css": "", "GET /text/javascript": "", "GET /image/svg+xml": "", "GET /application/yaml": "",
+		"GET /text/html": "", "GET /text/css": "", "GET /text/javascript": "", "GET /text/markdown": "", "GET /image/svg+xml": "", "GET /application/yaml": "",
 	} {
 		plain, packed := server.ask(t, request), server.ask(t, request, gzipPlease)
 		sent[len(plain.body)], sent[len(packed.body)] = true, true

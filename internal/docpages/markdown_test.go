@@ -1,0 +1,25 @@
+package docpages
+
+import (
+	"testing"
+
+	"merchantorders/docs"
+)
+
+func TestMarkdownLinks(t *testing.T) {
+	t.Parallel()
+	s := site{root: "/shop", pages: []docs.Page{{Path: "guide/errors.md"}, {Path: "interface.md"}}}
+	for text, want := range map[string]string{
+		"[a](errors.md), [`b`](../interface.md#x) [c [d]](#e)": "[a](/shop/docs/guide/errors.md), [`b`](/shop/docs/guide/interface.md#x) [c [d]](#e)",
+		"[a](https://example.com/x.md)":                        "[a](https://example.com/x.md)",
+		"[a](../../openapi/v2.yaml)":                           "[a](/shop/openapi/v2.yaml)",
+		"![a](states.svg)":                                     "![a](/shop/docs/assets/states.svg)",
+		"see [the `setup`](../scaling.md).":                    "see *the `setup`*.",
+		"`[a](errors.md)` [b](errors.md)":                      "`[a](errors.md)` [b](/shop/docs/guide/errors.md)",
+		"```\n[a](errors.md) `\n```\n[b](errors.md)":           "```\n[a](errors.md) `\n```\n[b](/shop/docs/guide/errors.md)",
+	} {
+		if got := s.markdown(docs.Page{Path: "guide/paging.md", Markdown: []byte(text)}, ".md"); string(got) != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
