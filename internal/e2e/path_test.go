@@ -61,7 +61,7 @@ func TestMethods(t *testing.T) {
 			{v1, v1.invoices(o), "POST", ""},
 			{v1, v1.invoice(o, 1), "DELETE", ""},
 			{v2, v2.list(), "GET, HEAD", ""},
-			{v2, v2.order(o), "GET, HEAD", ""},
+			{v2, v2.order(o), "GET, HEAD, PATCH", ""},
 			{v2, "/v2/events", "GET, HEAD", ""},
 			{v2, v2.order(o) + "/events", "GET, HEAD", ""},
 			{v2, v2.order(o) + "/accept", "PATCH", ""},

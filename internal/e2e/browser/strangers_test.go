@@ -121,7 +121,8 @@ func (a address) kind() string {
 var theirKinds = []string{
 	"GET/console/orders/X", "GET/console/orders/X/files/Y", "GET/console/orders/X/print", "GET/console/orders/X/withdraw/Y", "GET/console/tokens/X/revoke",
 	"GET/console/tokens/X/rotate", "GET/console/webhooks/X", "GET/console/webhooks/X/remove", "POST/console/orders/X/accept", "POST/console/orders/X/files",
-	"POST/console/orders/X/reject", "POST/console/orders/X/withdraw/Y", "POST/console/tokens/X/revoke", "POST/console/tokens/X/rotate", "POST/console/webhooks/X",
+	"POST/console/orders/X/own", "POST/console/orders/X/reject", "POST/console/orders/X/withdraw/Y", "POST/console/tokens/X/revoke",
+	"POST/console/tokens/X/rotate", "POST/console/webhooks/X",
 }
 
 // private are words of the first merchant's data.
