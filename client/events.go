@@ -24,6 +24,7 @@ const (
 	InvoiceDeleted    EventType = "invoice.deleted"
 	OrderDeleted      EventType = "order.deleted"  // after the marketplace's retention time
 	WebhookFailed     EventType = "webhook.failed" // the service has disabled a webhook; the event has no order
+	DeadlineNear      EventType = "order.deadline_near"
 )
 
 // Event is one change, of one order unless its type says otherwise.
@@ -125,6 +126,18 @@ func (e Event) WebhookFailure() (WebhookFailure, bool) {
 		return WebhookFailure{}, false
 	}
 	return failure, true
+}
+
+// Deadline returns the deadline of a DeadlineNear event, until when the order can be
+// accepted or rejected, and false for other events.
+func (e Event) Deadline() (time.Time, bool) {
+	var data struct {
+		ExpiresAt wireTime `json:"expiresAt"`
+	}
+	if e.Type != DeadlineNear || json.Unmarshal(e.Data, &data) != nil {
+		return time.Time{}, false
+	}
+	return data.ExpiresAt.Time, true
 }
 
 // ofOrder reports whether the event is of an order, by its type.

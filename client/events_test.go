@@ -237,6 +237,13 @@ func TestEventData(t *testing.T) {
 	if _, ok := changed.WebhookFailure(); ok {
 		t.Error("a state change has data of a webhook")
 	}
+	near := client.Event{Type: client.DeadlineNear, Data: []byte(`{"expiresAt":"2026-11-22 08:15:30"}`)}
+	if got, ok := near.Deadline(); !ok || !got.Equal(time.Date(2026, 11, 22, 8, 15, 30, 0, time.UTC)) {
+		t.Errorf("%v, %v", got, ok)
+	}
+	if _, ok := failed.Deadline(); ok {
+		t.Error("a failed webhook has a deadline")
+	}
 	if _, ok := (client.Event{Type: client.OrderStateChanged, Data: []byte(`[`)}).StateChange(); ok {
 		t.Error("broken data tell of a change")
 	}

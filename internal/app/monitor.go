@@ -89,6 +89,7 @@ func (m *monitor) snapshot() metrics.Snapshot {
 	snapshot.FeedWaiters, snapshot.FeedLag = m.server.Orders.Waiting()
 	snapshot.Deliveries, snapshot.WebhooksInFlight = m.server.Sender.Stats()
 	snapshot.CanceledByDeadline = m.server.Orders.CanceledByDeadline()
+	snapshot.DeadlineWarnings = m.server.Orders.DeadlineWarnings()
 	uses := m.server.cache.Uses()
 	snapshot.CacheHits, snapshot.CacheMisses, snapshot.CacheBytes = uses.Hits, uses.Misses, uses.Bytes
 	snapshot.PageIndexMerchants, snapshot.PageIndexBuckets = m.server.DB.PageIndexes()

@@ -15,7 +15,7 @@ const (
 	recordInterval     = time.Minute      // of deleting expired idempotency records
 	purgeInterval      = time.Hour        // of purging deleted files and deleting old orders
 	mergeInterval      = 5 * time.Second  // of moving the words of new orders to their periods
-	dueInterval        = 10 * time.Second // of canceling orders past their deadline
+	dueInterval        = 10 * time.Second // of canceling orders past their deadline, and of warning before it
 	logInterval        = time.Minute      // of truncating the write-ahead log of SQLite
 	deliveriesInterval = time.Hour        // of deleting old deliveries from the log of webhooks
 )
@@ -91,6 +91,12 @@ func (s *server) startOptionalJobs(group *jobGroup) {
 		group.every("cancel expired orders", dueInterval, false, func(ctx context.Context) error {
 			count, err := s.Orders.CancelExpired(ctx)
 			return logCount(s.log, "orders canceled after their deadline", count, err)
+		})
+	}
+	if left := s.Flags.WarnBefore(); left > 0 {
+		group.every("warn of deadlines", dueInterval, false, func(ctx context.Context) error {
+			count, err := s.Orders.WarnOfDeadlines(ctx, left)
+			return logCount(s.log, "events written because a deadline is near", count, err)
 		})
 	}
 	if age := s.Flags.PurgeAfter(); age > 0 {

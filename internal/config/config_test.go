@@ -22,7 +22,7 @@ func good(t *testing.T) config.Config {
 // goodServe returns valid settings of serve.
 func goodServe() config.Serve {
 	return config.Serve{
-		Listen: ":0", RateLimit: "100", Retain: "0", PurgeDeletedAfter: "720h", IdleTimeout: "30s", LogFormat: config.LogJSON, Drain: "0s",
+		Listen: ":0", RateLimit: "100", Retain: "0", DeadlineWarning: "0", PurgeDeletedAfter: "720h", IdleTimeout: "30s", LogFormat: config.LogJSON, Drain: "0s",
 	}
 }
 
@@ -356,6 +356,13 @@ func TestConnections(t *testing.T) {
 		s := goodServe()
 		s.PurgeDeletedAfter = text
 		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "purge-deleted-after" {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+	for _, text := range []string{"", "30", "-1h", "x"} {
+		s := goodServe()
+		s.DeadlineWarning = text
+		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "deadline-warning" {
 			t.Errorf("%q is accepted", text)
 		}
 	}

@@ -37,6 +37,7 @@ type Serve struct {
 	PurgeDeletedAfter    string `name:"purge-deleted-after" default:"720h" placeholder:"DURATION" help:"Time after which the bytes of a deleted invoice file are removed from the storage. 0: never."`
 	Retain               string `default:"0" placeholder:"DURATION" help:"Age after which orders are deleted with their files, such as 3650d or 87600h; from 1d. Events, references and the audit log stay. 0: never."`
 	CancelExpired        bool   `name:"cancel-expired" help:"Cancel orders that their merchant has neither accepted nor rejected before their deadline (expiresAt)."`
+	DeadlineWarning      string `name:"deadline-warning" default:"0" placeholder:"DURATION" help:"Time before the deadline (expiresAt) of an order that its merchant has neither accepted nor rejected at which the event order.deadline_near is written, such as 6h. 0: none."`
 	HideAddresses        bool   `name:"hide-addresses" help:"Do not log the addresses of clients whose request is refused with 401 or 403."`
 	LogFormat            string `name:"log-format" default:"json" placeholder:"WORD" help:"Format of the log: json or text."`
 	ReadyRequiresStorage bool   `name:"ready-requires-storage" help:"/readyz is 503 while the bucket of the invoice files is out of reach. Otherwise it only reports it, because other requests work."`
@@ -68,6 +69,10 @@ func (s Serve) Check() error {
 	if d, ok := order.ParseDuration(s.Retain); !ok || d != 0 && d < 24*time.Hour {
 		retain = "must be a duration from 1d, such as 3650d or 87600h, or 0 for never"
 	}
+	warning := ""
+	if _, ok := order.ParseDuration(s.DeadlineWarning); !ok {
+		warning = "must be a duration such as 6h, or 0 for none"
+	}
 	drain := ""
 	if d, err := time.ParseDuration(s.Drain); err != nil || d < 0 || d > maxDrain {
 		drain = "must be a duration from 0s to 1h, such as 5s"
@@ -76,7 +81,7 @@ func (s Serve) Check() error {
 	return errors.Join(Invalid("listen", listen), s.checkTLS(),
 		Invalid("admin-listen", checkFurtherListen(s.AdminListen, listenFlag{"listen", s.Listen})),
 		Invalid("metrics-listen", checkFurtherListen(s.MetricsListen, listenFlag{"listen", s.Listen}, listenFlag{"admin-listen", s.AdminListen})),
-		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge), Invalid("retain", retain),
+		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge), Invalid("retain", retain), Invalid("deadline-warning", warning),
 		Invalid("max-connections", connections), Invalid("idle-timeout", idle), Invalid("drain", drain),
 		Invalid("log-format", oneOf(s.LogFormat, LogJSON, LogText)))
 }
@@ -145,6 +150,12 @@ func (s Serve) PurgeAfter() time.Duration {
 // RetainFor returns Retain as a duration; 0 means for ever.
 func (s Serve) RetainFor() time.Duration {
 	d, _ := order.ParseDuration(s.Retain) // Check has found it valid
+	return d
+}
+
+// WarnBefore returns DeadlineWarning as a duration; 0 means no warnings.
+func (s Serve) WarnBefore() time.Duration {
+	d, _ := order.ParseDuration(s.DeadlineWarning) // Check has found it valid
 	return d
 }
 

@@ -21,6 +21,7 @@ type Snapshot struct {
 	RateLimited map[string]uint64 // requests refused with 429, by the name of the limit
 
 	CanceledByDeadline uint64 // orders, by this instance
+	DeadlineWarnings   uint64 // events, by this instance
 
 	FeedWaiters int           // requests that wait for events
 	FeedLag     time.Duration // see order.Service.Waiting
@@ -100,6 +101,7 @@ var (
 	descOverdue     = describe("overdue_orders", "Orders that their merchant has neither accepted nor rejected before their deadline; at most 1000.")
 	descCertificate = describe("certificate_not_after_timestamp_seconds", "When the TLS certificate expires; 0 without TLS.")
 	descCanceled    = describe("orders_canceled_by_deadline_total", "Orders that this instance has canceled because of their deadline.")
+	descWarnings    = describe("deadline_warnings_total", "Events order.deadline_near that this instance has written.")
 	descLimited     = describe("rate_limited_total", "Requests refused with 429, by the limit.", "limit")
 	descWaiters     = describe("feed_waiters", "Requests that wait for events.")
 	descLag         = describe("feed_lag_seconds", "Longest time for which a commit of another instance may have gone unnoticed by waiting requests; 0 if none waits.")
@@ -160,6 +162,7 @@ func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 	to.counter(descWaits, s.Pool.Waits)
 	to.gauge(descLog, float64(s.DatabaseLog))
 	to.counter(descCanceled, s.CanceledByDeadline)
+	to.counter(descWarnings, s.DeadlineWarnings)
 	to.counter(descHits, s.CacheHits)
 	to.counter(descMisses, s.CacheMisses)
 	to.gauge(descCacheBytes, float64(s.CacheBytes))

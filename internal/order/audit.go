@@ -105,6 +105,8 @@ func (e Event) Audit(o LockedOrder) AuditEntry {
 		entry.Detail = "from=" + e.From.String() + " to=" + e.To.String()
 	case e.To != 0:
 		entry.Detail = "to=" + e.To.String()
+	case !e.ExpiresAt.IsZero():
+		entry.Detail = "expiresAt=" + e.ExpiresAt.UTC().Format(time.RFC3339)
 	case len(e.Fields) > 0:
 		entry.Detail = "fields=" + strings.Join(e.Fields, ",")
 	}

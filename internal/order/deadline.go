@@ -1,9 +1,13 @@
 package order
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,6 +19,7 @@ const DeadlinePassed Reason = "deadline-passed"
 type Due struct {
 	MerchantID int64
 	LegacyID   int64
+	Reference  string // empty: not read
 	ExpiresAt  time.Time
 }
 
@@ -66,3 +71,45 @@ func (s *Service) cancelExpired(ctx context.Context, due Due) (bool, error) {
 // CanceledByDeadline returns how many orders this service has canceled because of their
 // deadline.
 func (s *Service) CanceledByDeadline() uint64 { return s.canceled.Load() }
+
+// WarnOfDeadlines writes the DeadlineNear event of the registered orders whose deadline is
+// at most left away and has not passed. It returns how many it has written. Any number of
+// instances may run it: each deadline has one event, and another deadline of an order
+// another one.
+func (s *Service) WarnOfDeadlines(ctx context.Context, left time.Duration) (int, error) {
+	now := s.Now()
+	near := Options[bool]{IfMatch: func(o LockedOrder) bool {
+		return o.State == Registered && o.ExpiresAt.After(now) && !o.ExpiresAt.After(now.Add(left))
+	}}
+	warned := 0
+	var failures error
+	for after := (Due{ExpiresAt: now, LegacyID: math.MaxInt64}); ; {
+		due, err := s.store.NearDeadlines(ctx, now.Add(left), after, maxBatchTx)
+		if err != nil || len(due) == 0 {
+			return warned, errors.Join(failures, err)
+		}
+		after = due[len(due)-1]
+		slices.SortFunc(due, func(a, b Due) int { // as ChangeOrders locks orders
+			return cmp.Or(cmp.Compare(a.MerchantID, b.MerchantID), strings.Compare(a.Reference, b.Reference))
+		})
+		outcomes, err := ChangeMany(ctx, s.changes, System(), slices.Repeat([]Options[bool]{near}, len(due)), func(tx Tx, i int) (bool, error) {
+			locked, err := near.lock(ctx, tx, due[i].MerchantID, ByLegacyID(due[i].LegacyID))
+			if err != nil {
+				return false, err
+			}
+			return tx.WarnOfDeadline(ctx, locked, Cause{By: System(), At: now})
+		}, isRefusal)
+		if err != nil {
+			failures = errors.Join(failures, fmt.Errorf("warn of the deadlines of %d orders: %w", len(due), err))
+		}
+		for _, outcome := range outcomes {
+			if outcome.Result {
+				warned++
+				s.warned.Add(1)
+			}
+		}
+	}
+}
+
+// DeadlineWarnings returns how many DeadlineNear events this service has written.
+func (s *Service) DeadlineWarnings() uint64 { return s.warned.Load() }

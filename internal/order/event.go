@@ -21,6 +21,7 @@ const (
 	InvoiceDeleted
 	OrderDeleted  // its data are gone, after the retention time
 	WebhookFailed // the service has disabled a webhook; the event has no order
+	DeadlineNear  // the merchant has little time left to answer
 )
 
 // String returns the published name of the type.
@@ -40,6 +41,8 @@ func (t EventType) String() string {
 		return "order.deleted"
 	case WebhookFailed:
 		return "webhook.failed"
+	case DeadlineNear:
+		return "order.deadline_near"
 	}
 	return "unknown"
 }
@@ -59,8 +62,9 @@ type Event struct {
 	// Fields are the names of the changed fields of OrderUpdated: those of the order
 	// document, and of MerchantData in version 2.
 	Fields    []string
-	InvoiceID int64 // of the invoice events
-	WebhookID int64 // of WebhookFailed
+	InvoiceID int64     // of the invoice events
+	WebhookID int64     // of WebhookFailed
+	ExpiresAt time.Time // of DeadlineNear: the deadline
 }
 
 // Limits of one read of the change feed.

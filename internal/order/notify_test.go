@@ -11,7 +11,7 @@ import (
 
 // withoutEvents are the methods of the services that write no events of merchants.
 var withoutEvents = []string{
-	"Add", "CanceledByDeadline", "CustomerData", "DayCounts", "DeleteExpiredIdempotencyRecords", "EndWaits", "Entries", "Events", "Export",
+	"Add", "CanceledByDeadline", "CustomerData", "DayCounts", "DeadlineWarnings", "DeleteExpiredIdempotencyRecords", "EndWaits", "Entries", "Events", "Export",
 	"ExpireReservations", "Get", "Inspect", "List", "MarketEvents", "Now", "OnChange", "Open", "OpenInvoice", "OrderEvents", "Overview", "Page",
 	"PurgeDeletedFiles", "Refuse", "Resume", "Revision", "Revoke", "Search", "StageFile", "StopWaiting", "Suspend", "Unanswered", "Update",
 	"Waiting", "WithoutInvoice",
@@ -55,7 +55,8 @@ func TestEveryChangeNotifies(t *testing.T) {
 		"Erase": func(s order.Services, _ *folder) error {
 			return second(s.Retention.Erase(ctx, operator, order.EraseTarget{MerchantID: merchant, Reference: "SF-1"}, order.Options[order.Erasure]{}))
 		},
-		"CancelExpired": func(s order.Services, _ *folder) error { return second(s.Orders.CancelExpired(ctx)) },
+		"CancelExpired":   func(s order.Services, _ *folder) error { return second(s.Orders.CancelExpired(ctx)) },
+		"WarnOfDeadlines": func(s order.Services, _ *folder) error { return second(s.Orders.WarnOfDeadlines(ctx, time.Hour)) },
 		"DeleteOldOrders": func(s order.Services, _ *folder) error {
 			return second(s.Retention.DeleteOldOrders(ctx, noon.Add(time.Hour)))
 		},
@@ -71,7 +72,10 @@ func TestEveryChangeNotifies(t *testing.T) {
 	}
 	for name, change := range changes {
 		o := sample(order.Registered)
-		o.ExpiresAt = noonUTC.Add(-time.Hour)
+		o.ExpiresAt = noonUTC
+		if name == "WarnOfDeadlines" {
+			o.ExpiresAt = noonUTC.Add(time.Hour)
+		}
 		db, files := newDatabase(t, o), newFolder(t)
 		s := newServices(db, files)
 		if err := second(s.Orders.Upload(ctx, caller, first, "a.pdf", order.Content{Staged: files.stage(t), Size: 1}, none)); err != nil {

@@ -14,11 +14,13 @@ type Service struct {
 	changes *Changes[Tx]
 	files   Files
 	waiters *waiters
-	// canceled counts the orders that were canceled because of their deadline.
-	canceled atomic.Uint64
-	now      func() time.Time
-	log      *slog.Logger
-	changed  func(merchantID int64) // see OnChange
+	// canceled counts the orders that were canceled because of their deadline, warned the
+	// events that it is near.
+	canceled, warned atomic.Uint64
+
+	now     func() time.Time
+	log     *slog.Logger
+	changed func(merchantID int64) // see OnChange
 }
 
 // NewService returns the service over a store and a file storage. now is the

@@ -63,6 +63,9 @@ type Store interface {
 	// DueOrders returns up to limit registered orders whose deadline is not later than
 	// a time, after one of them, by deadline and legacy id.
 	DueOrders(ctx context.Context, now time.Time, after Due, limit int) ([]Due, error)
+	// NearDeadlines returns up to limit registered orders of whose deadline their merchant
+	// was not warned, with their references, as DueOrders does.
+	NearDeadlines(ctx context.Context, until time.Time, after Due, limit int) ([]Due, error)
 	// Overview returns the numbers of all merchants' orders, with a page of merchants.
 	Overview(ctx context.Context, query OverviewQuery, now time.Time) (Overview, error)
 	// InvoiceFile returns the active invoice of an order by its stored name, or
@@ -152,6 +155,10 @@ type Tx interface {
 	// event, and returns the names of the fields that changed. If there are none it
 	// writes nothing.
 	Correct(ctx context.Context, order LockedOrder, correction Correction, cause Cause) ([]string, error)
+
+	// WarnOfDeadline writes the DeadlineNear event of an order, unless it was written for
+	// its deadline before. It reports whether it has.
+	WarnOfDeadline(ctx context.Context, order LockedOrder, cause Cause) (bool, error)
 
 	// UpdateMerchantData sets fields of an order's MerchantData, writes the OrderUpdated
 	// event, and returns the names of the fields that changed. If there are none it

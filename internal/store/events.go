@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -198,7 +199,14 @@ func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...a
 			From: order.State(from.Int64), To: order.State(to.Int64), Reason: order.Reason(reason.String), InvoiceID: invoice.Int64,
 			WebhookID: hook.Int64,
 		}
-		if detail.Valid {
+		switch {
+		case e.Type == order.DeadlineNear:
+			seconds, err := strconv.ParseInt(detail.String, 10, 64)
+			if err != nil {
+				return err
+			}
+			e.ExpiresAt = time.Unix(seconds, 0).UTC()
+		case detail.Valid:
 			e.Fields = strings.Fields(detail.String)
 		}
 		events = append(events, e)

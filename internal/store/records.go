@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"merchantorders/internal/order"
@@ -196,6 +197,9 @@ var insertEvents = sqldb.NewBulkInsert("events", `merchant_id, seq, nonce, type,
 func eventValues(values []any, merchantID, nonce, position int64, e recordedEvent) []any {
 	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
 	detail := sql.NullString{String: strings.Join(e.Fields, " "), Valid: len(e.Fields) > 0}
+	if e.Type == order.DeadlineNear {
+		detail = sql.NullString{String: strconv.FormatInt(e.ExpiresAt.Unix(), 10), Valid: true}
+	}
 	request := sql.NullString{String: e.By.RequestID, Valid: e.By.RequestID != ""}
 	return append(values, merchantID, e.Seq, nonce, int64(e.Type), int64(e.By.Actor), e.At.Unix(), e.order.LegacyID, int64(order.DayOf(e.order.CreatedAt)),
 		int64(e.From), int64(e.To), reason, detail, idOrNull(e.InvoiceID), idOrNull(e.By.TokenID), request, idOrNull(e.WebhookID), position)

@@ -39,6 +39,25 @@ func (db *DB) DueOrders(ctx context.Context, now time.Time, after order.Due, lim
 	return due, db.readError("read orders past their deadline", err, nil)
 }
 
+// selectNearDeadlines reads the index of selectOfDeadlines, and the references of the rows
+// that it returns.
+var selectNearDeadlines = `SELECT merchant_id, legacy_id, reference, expires_at FROM orders
+	WHERE state = ` + sqldb.Literal(order.Registered) + ` AND expires_at IS NOT NULL AND deadline_warned = 0
+	AND expires_at <= $1 AND (expires_at, legacy_id) > ($2, $3) ORDER BY expires_at, legacy_id LIMIT $4+0`
+
+// NearDeadlines implements order.Store.
+func (db *DB) NearDeadlines(ctx context.Context, until time.Time, after order.Due, limit int) ([]order.Due, error) {
+	defer db.timed("due_orders")()
+	args := []any{until.Unix(), after.ExpiresAt.Unix(), after.LegacyID, limit}
+	due, err := sqldb.All(ctx, db.sql, selectNearDeadlines, args, func(rows sqldb.Rows) (o order.Due, err error) {
+		var expiresAt int64
+		err = rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &expiresAt)
+		o.ExpiresAt = time.Unix(expiresAt, 0).UTC()
+		return o, err
+	})
+	return due, db.readError("read orders near their deadline", err, nil)
+}
+
 // searchedOrders implements search.Orders.
 type searchedOrders struct{ q sqldb.Querier }
 

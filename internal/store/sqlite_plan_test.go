@@ -132,6 +132,9 @@ func TestSQLitePlans(t *testing.T) {
 		"unanswered orders with a deadline": {selectWithDeadline, []string{
 			"SEARCH o USING INDEX orders_with_deadline (merchant_id=? AND state=? AND (expires_at,created_at,legacy_id)>(?,?,?) AND expires_at<?)",
 		}},
+		"orders near their deadline": {selectNearDeadlines, []string{
+			"SEARCH orders USING INDEX orders_open_deadlines (state=? AND (expires_at,legacy_id)>(?,?) AND expires_at<?)",
+		}},
 		"unanswered orders without a deadline": {selectWithoutDeadline, []string{
 			"SEARCH o USING INDEX orders_without_deadline (merchant_id=? AND state=? AND (created_at,legacy_id)>(?,?))",
 		}},

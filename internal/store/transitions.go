@@ -46,3 +46,14 @@ func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State
 	})
 	return nil
 }
+
+// WarnOfDeadline implements order.Tx.
+func (t *tx) WarnOfDeadline(ctx context.Context, o order.LockedOrder, cause order.Cause) (bool, error) {
+	changed, err := t.Exec(ctx, `UPDATE orders SET deadline_warned = 1
+		WHERE merchant_id = $1 AND legacy_id = $2 AND deadline_warned = 0`, o.MerchantID, o.LegacyID)
+	if err != nil || changed == 0 {
+		return false, err
+	}
+	t.addEvent(o, order.Event{Type: order.DeadlineNear, By: cause.By, At: cause.At, ExpiresAt: o.ExpiresAt})
+	return true, nil
+}

@@ -58,6 +58,9 @@ type (
 		WebhookID int64        `json:"webhookId"`
 		Reason    order.Reason `json:"reason"`
 	}
+	deadlineNearView struct {
+		ExpiresAt string `json:"expiresAt"` // as in the order
+	}
 	noDataView struct{}
 )
 
@@ -183,6 +186,8 @@ func newDataView(e order.EventRecord) any {
 		return invoiceView{InvoiceID: e.InvoiceID, Filename: e.FileName}
 	case order.WebhookFailed:
 		return webhookFailedView{WebhookID: e.WebhookID, Reason: e.Reason}
+	case order.DeadlineNear:
+		return deadlineNearView{*timeOf(e.ExpiresAt)}
 	}
 	return noDataView{}
 }

@@ -141,6 +141,7 @@ func TestEventsView(t *testing.T) {
 			record(order.Event{Seq: 12, Type: order.OrderUpdated, Fields: []string{"carrier.name"}}),
 			record(order.Event{Seq: 13, Type: order.InvoiceUploaded, InvoiceID: 5}),
 			record(order.Event{Seq: 14, Type: order.InvoiceDeleted, InvoiceID: 5}),
+			record(order.Event{Seq: 14, Type: order.DeadlineNear, ExpiresAt: at}),
 			{Event: order.Event{Seq: 15, Type: order.WebhookFailed, At: at, By: order.Caller{Actor: order.ActorSystem}, Reason: "gone", WebhookID: 3}},
 		}, 15, eventsView{[]eventView{
 			shown(8, "order.created", createdView{"registered"}),
@@ -149,6 +150,7 @@ func TestEventsView(t *testing.T) {
 			shown(12, "order.updated", updatedView{[]string{"carrier.name"}}),
 			shown(13, "invoice.uploaded", invoiceView{5, "a.pdf"}),
 			shown(14, "invoice.deleted", invoiceView{5, "a.pdf"}),
+			shown(14, "order.deadline_near", deadlineNearView{"2026-11-20 09:15:00"}),
 			{15, "webhook.failed", "", 0, "2026-11-20T09:15:00Z", "system", nil, nil, webhookFailedView{3, "gone"}, nil},
 		}, 15}},
 	} {
@@ -165,7 +167,7 @@ func TestDeliveriesAreDescribed(t *testing.T) {
 	for kind := order.EventType(1); kind.String() != order.EventType(0).String(); kind++ {
 		event := order.EventRecord{Reference: "SF-1", LegacyID: 7, FileName: "a.pdf", Event: order.Event{
 			Seq: 1, Type: kind, By: order.Caller{Actor: order.ActorSystem}, At: at,
-			From: order.Registered, To: order.InProcessing, InvoiceID: 5, WebhookID: 1, Reason: "damaged",
+			From: order.Registered, To: order.InProcessing, InvoiceID: 5, WebhookID: 1, Reason: "damaged", ExpiresAt: at,
 		}}
 		for name, orders := range map[string]bool{kind.String(): false, kind.String() + ", deleted": true} {
 			body, err := encoder.Event(event, orders)

@@ -160,7 +160,7 @@ func rebuildOrders(
 			continue
 		}
 		expiresAt := sql.NullInt64{Int64: o.ExpiresAt.Unix(), Valid: !o.ExpiresAt.IsZero()}
-		_, err := q.Exec(ctx, `UPDATE orders SET expires_at = $1 WHERE merchant_id = $2 AND legacy_id = $3`, expiresAt, merchantID, o.LegacyID)
+		_, err := q.Exec(ctx, `UPDATE orders SET expires_at = $1, deadline_warned = 0 WHERE merchant_id = $2 AND legacy_id = $3`, expiresAt, merchantID, o.LegacyID)
 		if err != nil {
 			return nil, err
 		}

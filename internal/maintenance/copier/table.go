@@ -60,7 +60,7 @@ var (
 	deletedOrdersTable = newTable(table{name: "deleted_orders", keyColumns: 2, pageColumn: "legacy_id", permanent: true, immutable: true},
 		"merchant_id, legacy_id, reference, created_at, deleted_at")
 	ordersTable = newTable(table{name: "orders", keyColumns: 2},
-		"merchant_id, legacy_id, reference, state, created_at, updated_at, expires_at, currency, country_code, total, has_invoice,"+
+		"merchant_id, legacy_id, reference, state, created_at, updated_at, expires_at, deadline_warned, currency, country_code, total, has_invoice,"+
 			" user_id, email, phone, first_name, last_name, company, merchant_reference, merchant_note, revision, active_invoices, digest, details")
 	daysTable = newTable(table{name: "order_days", keyColumns: 3},
 		"merchant_id, day, state, orders")

@@ -2,6 +2,9 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +17,7 @@ var correctionSubjects = []subject{
 	{"corrections/with and without a transition", testCorrections},
 	{"corrections/refused", testCorrectionRefused},
 	{"corrections/the merchant's own data", testMerchantData},
+	{"corrections/warnings of deadlines", testDeadlineWarnings},
 }
 
 func testCorrections(f *fixture) {
@@ -167,5 +171,74 @@ func testMerchantData(f *fixture) {
 	find("4711", "")
 	if data := f.order(f.a, alpha, order.ByReference("R")).MerchantData; data != (order.MerchantData{}) {
 		f.Errorf("after the erasure: %+v", data)
+	}
+}
+
+// testDeadlineWarnings lets two instances warn at once: each deadline within the time has
+// one event, also one that a correction has moved.
+func testDeadlineWarnings(f *fixture) {
+	const left = 6 * time.Hour
+	document := func(i int, merchantID int64, expiresIn time.Duration) order.Order {
+		o := dated(merchantID, fmt.Sprintf("W-%03d", i), noon, order.Registered)
+		if expiresIn != 0 {
+			o.ExpiresAt = noon.Add(expiresIn)
+		}
+		return o
+	}
+	var near []order.Incoming
+	for i := range 150 { // more than two batches, in another order than the references
+		near = append(near, incoming(document(i, []int64{alpha, beta}[i%2], left-time.Duration(i%7)*time.Minute)))
+	}
+	f.add(f.a, near...)
+	answered := document(901, alpha, time.Hour)
+	answered.State = order.InProcessing
+	for _, o := range []order.Order{answered, document(902, alpha, 0), document(903, alpha, -time.Second), document(904, alpha, left+time.Second)} {
+		f.create(o)
+	}
+	warn := func(at time.Time, want int) {
+		f.Helper()
+		var group sync.WaitGroup
+		var warned atomic.Int64
+		for _, store := range []Store{f.a, f.b} {
+			group.Go(func() {
+				n, err := service(store, at).WarnOfDeadlines(f.Context(), left)
+				if err != nil {
+					f.Error(err)
+				}
+				warned.Add(int64(n))
+			})
+		}
+		group.Wait()
+		if warned.Load() != int64(want) {
+			f.Errorf("at %s: %d warnings, want %d", at, warned.Load(), want)
+		}
+	}
+	correct := func(at time.Time, correction order.Correction) {
+		f.Helper()
+		_, err := service(f.b, at).ChangeOrder(f.Context(), order.Command(), alpha, order.ByReference("W-000"), order.Update{Correction: correction}, order.Options[order.WriteResult]{})
+		testenv.NoError(f, err)
+	}
+	warn(noon, 150)
+	warn(noon, 0)
+	correct(noon, order.Correction{DispatchUntil: order.To(noon.Add(time.Hour))})
+	warn(noon, 0)
+	moved := noon.Add(left + time.Hour)
+	correct(noon, order.Correction{ExpiresAt: order.To(moved)})
+	warn(noon, 0)
+	warn(noon.Add(time.Second), 1) // W-904
+	warn(noon.Add(time.Hour), 1)
+
+	events, err := f.a.OrderEvents(f.Context(), alpha, order.ByReference("W-000"), 0, 10)
+	testenv.NoError(f, err)
+	got := ""
+	for _, e := range events {
+		got += e.Type.String() + " "
+		if e.Type == order.DeadlineNear {
+			got += fmt.Sprintf("of %s by %s ", e.ExpiresAt.Sub(noon), e.By.Actor)
+		}
+	}
+	testenv.Equal(f, "events", "order.created order.deadline_near of 6h0m0s by system order.updated order.updated order.deadline_near of 7h0m0s by system ", got)
+	if o := f.order(f.a, alpha, order.ByReference("W-002")); o.Revision != 1 || !o.UpdatedAt.IsZero() {
+		f.Errorf("a warning has changed the order: %+v", o)
 	}
 }

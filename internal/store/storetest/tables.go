@@ -25,7 +25,7 @@ var tableColumns = map[string]string{
 	"tokens":     "id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, bound_at, revoked_at, last_used_at, last_used_from",
 	"counters":   "name, last",
 	"order_keys": "key, merchant_id",
-	"orders": "merchant_id, legacy_id, reference, state, created_at, updated_at, expires_at, currency, country_code, total, has_invoice, " +
+	"orders": "merchant_id, legacy_id, reference, state, created_at, updated_at, expires_at, deadline_warned, currency, country_code, total, has_invoice, " +
 		"user_id, email, phone, first_name, last_name, company, merchant_reference, merchant_note, revision, active_invoices, digest, details",
 	"order_words": "word, created_at, legacy_id, merchant_id", // not in which block
 	"order_days":  "merchant_id, day, state, orders",

@@ -118,6 +118,7 @@ CREATE TABLE orders (
     created_at      BIGINT   NOT NULL,
     updated_at      BIGINT,
     expires_at      BIGINT, -- NULL: none
+    deadline_warned SMALLINT NOT NULL DEFAULT 0, -- 1: the event of the service that expires_at is near was written
     currency        TEXT     NOT NULL,
     country_code    TEXT     NOT NULL,
     total           BIGINT   NOT NULL,
@@ -147,7 +148,7 @@ CREATE INDEX orders_of_all_by_update ON orders (updated_at, legacy_id, merchant_
 -- if it has a deadline, and else in one.
 CREATE INDEX orders_with_deadline ON orders (merchant_id, state, expires_at, created_at, legacy_id) WHERE state = 1 AND expires_at IS NOT NULL;
 CREATE INDEX orders_without_deadline ON orders (merchant_id, state, created_at, legacy_id) WHERE state = 1 AND expires_at IS NULL;
-CREATE INDEX orders_open_deadlines ON orders (state, expires_at, legacy_id, merchant_id) WHERE state = 1 AND expires_at IS NOT NULL;
+CREATE INDEX orders_open_deadlines ON orders (state, expires_at, legacy_id, merchant_id, deadline_warned) WHERE state = 1 AND expires_at IS NOT NULL;
 
 -- What is left of an order that is older than the retention time: enough for its events
 -- and its order keys.
@@ -212,7 +213,7 @@ CREATE TABLE events (
     from_state  SMALLINT NOT NULL, -- 0: none
     to_state    SMALLINT NOT NULL, -- 0: none
     reason      TEXT,
-    detail      TEXT, -- of an update: the names of the changed fields, separated by spaces
+    detail      TEXT, -- of an update: the names of the changed fields, separated by spaces; of order.deadline_near: the deadline
     invoice_id  BIGINT,
     webhook_id  BIGINT,
     token_id    BIGINT, -- that made the change; NULL: none did, such as for a command
