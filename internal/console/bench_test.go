@@ -28,7 +28,7 @@ func BenchmarkPages(b *testing.B) {
 		browser *browser
 		path    string
 	}{
-		{s.browser(), "/"}, {merchant, "/console"}, {merchant, "/console/orders"}, {merchant, "/console/orders?q=a"},
+		{s.browser(), "/"}, {merchant, "/console"}, {merchant, "/console/orders"}, {merchant, "/console/orders?q=a"}, {merchant, "/console/new"},
 		{merchant, orderPageOf(1)}, {merchant, orderPageOf(200)}, {merchant, orderPageOf(1) + "/print"},
 		{merchant, "/console/tokens"}, {merchant, "/console/webhooks"},
 		{operator, "/console/operator/orders"}, {operator, "/console/operator/orders/355/A-1"}, {operator, "/console/operator/imports"},

@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 
 	"merchantorders/internal/order"
@@ -22,13 +21,6 @@ type listView struct {
 	Previous, Next     string // queries of the pages; empty: there is none
 	View               string // query of the view without a page, for the exports
 	FirstPage, EndPage string // queries
-}
-
-// Selectable reports whether the merchant can accept some of the orders.
-func (v listView) Selectable() bool {
-	return slices.ContainsFunc(v.Orders, func(o order.Summary) bool {
-		return order.ActorMerchant.CanTransition(o.State, order.InProcessing)
-	})
 }
 
 // list serves GET /orders. A wrong form comes back with status 400 and no orders.

@@ -83,19 +83,24 @@ func (s *site) overview(w http.ResponseWriter, r *web.Request) error {
 	return s.show(w, r, http.StatusOK, "overview", &view)
 }
 
-// stateCounts returns how many orders are in each state. Each list has one order and
-// takes its total from the page index, so nothing is counted.
+// stateCounts returns how many orders are in each state.
 func (s *site) stateCounts(r *web.Request) ([]stateCount, error) {
-	filter := order.NewFilter()
-	filter.PageSize, filter.AnyState = 1, false
 	var counts []stateCount
 	for _, state := range order.States() {
-		filter.States = []order.State{state}
-		page, err := s.Orders.List(r.Context(), r.Caller.MerchantID, filter)
+		orders, err := s.stateCount(r, state)
 		if err != nil {
 			return nil, err
 		}
-		counts = append(counts, stateCount{State: state, Orders: page.Total})
+		counts = append(counts, stateCount{State: state, Orders: orders})
 	}
 	return counts, nil
+}
+
+// stateCount returns how many orders are in a state. The list has one order and takes its
+// total from the page index, so nothing is counted.
+func (s *site) stateCount(r *web.Request, state order.State) (int64, error) {
+	filter := order.NewFilter()
+	filter.PageSize, filter.AnyState, filter.States = 1, false, []order.State{state}
+	page, err := s.Orders.List(r.Context(), r.Caller.MerchantID, filter)
+	return page.Total, err
 }

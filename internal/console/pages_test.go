@@ -50,7 +50,7 @@ func TestHostileData(t *testing.T) {
 	}
 	s := start(t, documents...)
 	b := s.signedIn(s.token)
-	paths := []string{"/console", "/console/orders", "/console/orders?q=%3Cscript%3Ealert(1)%3C/script%3E", "/console/orders?state=%22%3E%3Cscript%3E"}
+	paths := []string{"/console", "/console/new", "/console/orders", "/console/orders?q=%3Cscript%3Ealert(1)%3C/script%3E", "/console/orders?state=%22%3E%3Cscript%3E"}
 	for n := range hostile {
 		paths = append(paths, "/console/orders/H-"+string(rune('a'+n)), "/console/orders/H-"+string(rune('a'+n))+"/print")
 	}
@@ -105,7 +105,7 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
 	b := s.signedIn(s.token)
-	for _, path := range []string{"/console", "/console/orders", orderPage, "/console/orders/NONE", "/console/nothing", "/console/login/x", orderPage + "/withdraw/9"} {
+	for _, path := range []string{"/console", "/console/new", "/console/orders", orderPage, "/console/orders/NONE", "/console/nothing", "/console/login/x", orderPage + "/withdraw/9"} {
 		checkPage(t, path, b.get(path))
 	}
 	checkPage(t, "/", s.browser().get("/"))

@@ -12,6 +12,8 @@ import (
 type printView struct {
 	Orders  []order.Order
 	Missing []string // references that are not those of orders
+	Problem string   // key of a message; empty: none
+	Back    string   // path of the page before
 }
 
 // print serves GET /orders/{reference}/print: what goes into the parcel and where it
@@ -21,17 +23,18 @@ func (s *site) print(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.show(w, r, http.StatusOK, "print", printView{Orders: []order.Order{o}})
+	return s.show(w, r, http.StatusOK, "print", printView{Orders: []order.Order{o}, Back: orderPath(o.Reference)})
 }
 
 // printSeveral serves GET /print?order=A-1&order=A-2: the packing slips of the selected
 // orders, each on a page of its own.
 func (s *site) printSeveral(w http.ResponseWriter, r *web.Request) error {
+	view := printView{Back: localPath(first(r.URL.Query().Get("back"), Prefix+"/orders"))}
 	selected, problem := selection(r.URL.Query())
 	if problem != "" {
-		return s.show(w, r, http.StatusUnprocessableEntity, "bulk", bulkView{Back: localPath(r.URL.Query().Get("back")), Problem: problem})
+		view.Problem = problem
+		return s.show(w, r, http.StatusUnprocessableEntity, "print", view)
 	}
-	var view printView
 	for _, reference := range selected {
 		o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(reference))
 		switch {

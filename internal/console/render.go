@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -55,10 +56,21 @@ func (s *site) functions(l language) template.FuncMap {
 		"eraseFields":   names("email", "merchant", "reference", "files"),
 		"tokenStates":   names("active", "expired", "revoked"),
 
-		"address": newAddressView, "recipient": recipient, "collect": collect, "total": func(orders []order.Order) int64 { return int64(len(orders)) }, "codes": codes, "attributes": attributes, "carrier": l.carrierFields,
+		"address": newAddressView, "recipient": recipient, "collect": collect, "total": total, "pick": newPick, "codes": codes, "attributes": attributes, "carrier": l.carrierFields,
 		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
 }
+
+// total returns how many elements a list has; nil has none.
+func total(list any) int64 { return int64(reflect.ValueOf(list).Len()) }
+
+// pickView is the box that selects an order.
+type pickView struct {
+	Reference string
+	Checked   bool
+}
+
+func newPick(reference string, checked bool) pickView { return pickView{reference, checked} }
 
 // webURL returns an address that a link may lead to, empty for everything but http and
 // https.

@@ -12,10 +12,40 @@ function localTimes(part) {
 }
 localTimes(document);
 
-// A box that selects all rows of its table. live.js replaces the rows.
+// Forms whose buttons are for the selected rows. live.js replaces the rows.
+function countSelected(form) {
+  const boxes = [...form.querySelectorAll("tbody input[type=checkbox]")];
+  const n = boxes.filter((box) => box.checked).length;
+  const all = form.querySelector("[data-select-all] input");
+  if (all) {
+    all.checked = n > 0 && n === boxes.length;
+    all.indeterminate = n > 0 && n < boxes.length;
+  }
+  const text = form.querySelector("[data-selected]");
+  text.hidden = false;
+  form.dataset.select = n;
+  text.value = n === 0 ? text.dataset.none : n === 1 ? text.dataset.single : text.dataset.many.replace("%s", n);
+  for (const element of form.querySelectorAll("[data-needs-selection]")) {
+    element.disabled = n === 0;
+    if (element.matches("summary")) {
+      element.setAttribute("aria-disabled", String(n === 0));
+      if (n === 0) element.parentElement.open = false;
+    }
+  }
+}
+const countAll = () => document.querySelectorAll("form[data-select]").forEach(countSelected);
 document.addEventListener("change", (event) => {
-  if (!event.target.closest("[data-select-all]")) return;
-  for (const box of event.target.form.querySelectorAll("tbody input[type=checkbox]")) box.checked = event.target.checked;
+  const form = event.target.closest("form[data-select]");
+  if (!form) return;
+  if (event.target.closest("[data-select-all]")) {
+    for (const box of form.querySelectorAll("tbody input[type=checkbox]")) box.checked = event.target.checked;
+  }
+  countSelected(form);
+});
+countAll();
+addEventListener("pageshow", countAll); // the browser keeps selections
+document.addEventListener("click", (event) => {
+  if (event.target.closest("summary[aria-disabled=true]")) event.preventDefault();
 });
 function showHidden(part) {
   for (const element of part.querySelectorAll("[data-select-all], [data-print]")) element.hidden = false;
@@ -29,4 +59,5 @@ document.addEventListener("click", (event) => {
 document.addEventListener("live", (event) => {
   localTimes(event.detail);
   showHidden(event.detail);
+  countAll();
 });

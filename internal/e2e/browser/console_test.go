@@ -33,7 +33,7 @@ func TestConsole(t *testing.T) {
 	p.addFiles(t, "/console/orders/C-1")
 	p.seeChange(t)
 	p.beSecond(t)
-	p.acceptSeveral(t)
+	p.answerSeveral(t)
 	p.export(t, "?state=in-processing", "C-1", "C-3", "C-4", "C-5", "C-6", "C-7") // the newest first
 	p.seeHostile(t)
 	p.useTokens(t)
@@ -127,7 +127,9 @@ func (p *staff) findOrders(t *testing.T) {
 	p.wait(t, "tbody a", "C-17")
 	p.click(t, "tbody a")
 	p.wait(t, "h1", "C-17")
-	p.see(t, "/console/orders?state=registered&page=2", ".where", fmt.Sprintf("26–%d of %[1]d", consoleOrders+1))
+	p.see(t, "/console/new", "h2", fmt.Sprintf("%d orders", consoleOrders+1))
+	p.click(t, "[rel=next]")
+	p.wait(t, ".ref", "C-1")
 }
 
 // clickTwice clicks a button, and again while the browser waits for the next page. The
@@ -237,23 +239,36 @@ func (p *staff) beSecond(t *testing.T) {
 	p.forgive("status of 409")
 }
 
-// acceptSeveral accepts three orders at once, one of which somebody else has accepted.
-func (p *staff) acceptSeveral(t *testing.T) {
-	p.see(t, "/console/orders?state=registered", "h2", "orders")
+// answerSeveral works on the queue: it accepts three orders, one of which somebody else has
+// accepted, opens their packing slips, and rejects two orders with one reason.
+func (p *staff) answerSeveral(t *testing.T) {
+	p.see(t, "/console/new?limit=50", "output", "Nothing selected")
 	p.stopUpdates(t)
+	if !value(t, p.tab, chromedp.Evaluate[bool](`[...document.querySelectorAll(".actionbar > button")].every(button => button.disabled)`)) {
+		t.Error("the buttons are enabled although nothing is selected")
+	}
 	for _, reference := range []string{"C-5", "C-6", "C-7"} {
 		p.click(t, `input[value="`+reference+`"]`)
 	}
+	p.wait(t, "output", "3 selected")
 	p.accept(t, "C-6")
-	p.clickTwice(t, ".bulk .primary")
+	p.clickTwice(t, ".actionbar .primary")
 	p.wait(t, ".notice.good", "2 orders were accepted.")
-	p.wait(t, ".notice.bad", "1 order was not accepted.")
-	p.wait(t, "tbody tr:nth-child(1)", "Accepted")
-	p.wait(t, "tbody tr:nth-child(2)", "Somebody was first.")
-	p.wait(t, "tbody tr:nth-child(2)", "token 1")
+	p.wait(t, ".notice.bad", "1 order was not accepted:")
+	p.wait(t, ".notice.bad li", "C-6: Somebody was first.")
+	p.wait(t, ".notice.bad li", "token 1")
 	p.wantEvents(t, "C-5", "order.state_changed", 1)
-	p.click(t, ".after a")
+	p.click(t, ".notice.good a")
+	p.wait(t, "h1", "2 packing slips")
+	p.click(t, ".crumb a")
 	p.wait(t, "h2", fmt.Sprintf("%d orders", consoleOrders-7+1))
+	p.click(t, `input[value="C-10"]`)
+	p.click(t, `input[value="C-11"]`)
+	p.click(t, "#reject summary")
+	p.click(t, "[value=damaged]")
+	p.click(t, "#reject button")
+	p.wait(t, ".notice.good", "2 orders were rejected.")
+	p.wantEvents(t, "C-11", "order.state_changed", 1)
 }
 
 // signOut signs out in the middle of a session that has ended, and at the end of one.

@@ -40,15 +40,15 @@ var (
 		{"print-many", "/console/print?order=DEMO-0060&order=DEMO-0059&order=NONE", ""}, {"print-none", "/console/print", ""},
 		{"print-extreme", "/console/orders/" + extremeReference + "/print", ""}, {"withdraw", "/console/orders/FILES/withdraw/1", ""},
 		{"files", "/console/orders/FILES", ""}, {"notfound", "/console/orders/NONE", ""}, {"orders-wrong", "/console/orders?from=2026-13-01", ""},
-		{"orders-nomatch", "/console/orders?q=nothing", ""}, {"orders-search", "/console/orders?q=DEMO", ""}, {"bulk-none", "/console/orders?state=registered", send("form[action='/console/accept']")},
-		{"bulk", "/console/orders?state=registered", send("form[action='/console/accept']", "order", "NONE")},
+		{"orders-nomatch", "/console/orders?q=nothing", ""}, {"orders-search", "/console/orders?q=DEMO", ""}, {"queue-none", "/console/new", send("form[data-select]", "do", "reject")},
+		{"queue-refused", "/console/new", send("form[data-select]", "order", "NONE", "do", "accept")},
 		{"token-rotate", "/console/tokens/1/rotate", ""}, {"token-revoke", "/console/tokens/1/revoke", ""},
 		{"tokens-wrong", "/console/tokens", send("form.wide", "days", "-1")}, {"tokens-revoked", "/console/tokens?state=revoked", ""},
 		{"webhook", "/console/webhooks/1", ""}, {"webhook-remove", "/console/webhooks/1/remove", ""},
 		{"webhooks-wrong", "/console/webhooks", send("form.wide", "url", "https://10.0.0.1/")}, {"forbidden", "/console/operator/orders", ""},
-		{"overview", "/console", ""}, {"orders", "/console/orders?page=2", ""}, {"tokens", "/console/tokens", ""}, {"webhooks", "/console/webhooks", ""},
+		{"overview", "/console", ""}, {"queue", "/console/new?limit=50", ""}, {"orders", "/console/orders?page=2", ""}, {"tokens", "/console/tokens", ""}, {"webhooks", "/console/webhooks", ""},
 	}
-	emptyPages    = merchantPages[len(merchantPages)-4:]
+	emptyPages    = merchantPages[len(merchantPages)-5:]
 	operatorPages = []consolePage{
 		{"op-orders", "/console/operator/orders", ""}, {"op-orders-wrong", "/console/operator/orders?merchant=x&from=2026-13-01", ""},
 		{"op-order", "/console/operator/orders/355/DEMO-0060", ""}, {"op-order-extreme", "/console/operator/orders/355/" + extremeReference, ""},

@@ -54,7 +54,7 @@ func register(document map[string]any, reference string, hours int) {
 func (p *staff) seeHostile(t *testing.T) {
 	const width, height = 390, 844
 	p.run(t, chromedp.EmulateViewport(width, height, chromedp.EmulateMobile))
-	for _, path := range []string{"/console/orders?q=%3Cscript%3Ealert(1)%3C/script%3E", "/console", "/console/orders/H-1/print", "/console/orders/H-1"} {
+	for _, path := range []string{"/console/orders?q=%3Cscript%3Ealert(1)%3C/script%3E", "/console", "/console/new", "/console/orders/H-1/print", "/console/orders/H-1"} {
 		p.see(t, path, "h1", "")
 		if wide := value(t, p.tab, chromedp.Evaluate[int](`document.documentElement.scrollWidth`)); wide > width {
 			t.Errorf("%s is %d wide, by %q", path, wide, value(t, p.tab, chromedp.Evaluate[[]string](widest)))

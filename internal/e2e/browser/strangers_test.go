@@ -159,9 +159,9 @@ func meetStrangers(t *testing.T, s *apptest.Server) {
 		t.Errorf("kinds of addresses (-want +crawled):\n%s", diff)
 	}
 
-	const accept = "/console/accept"
-	_, their := own.ask(t, address{"POST", accept}, url.Values{"key": {strings.Repeat("C", 26)}, "order": {"C-29"}})
-	_, nobodys := own.ask(t, address{"POST", accept}, url.Values{"key": {strings.Repeat("C", 26)}, "order": {"X-29"}})
+	const accept = "/console/new"
+	_, their := own.ask(t, address{"POST", accept}, url.Values{"key": {strings.Repeat("C", 26)}, "do": {"accept"}, "order": {"C-29"}})
+	_, nobodys := own.ask(t, address{"POST", accept}, url.Values{"key": {strings.Repeat("C", 26)}, "do": {"accept"}, "order": {"X-29"}})
 	if strings.ReplaceAll(their, "C-29", "X-29") != nobodys || !strings.Contains(their, "Not found.") {
 		t.Errorf("a bulk accept tells a stranger:\n%s", their)
 	}

@@ -2,39 +2,58 @@ package console_test
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
 
-// TestBulkAccept accepts several orders, of which somebody else has accepted one.
-func TestBulkAccept(t *testing.T) {
+// TestAnswerSelected answers several orders, of which somebody else has accepted one.
+func TestAnswerSelected(t *testing.T) {
 	t.Parallel()
-	s := start(t, newOrder(1, "FIRST"), newOrder(2, "SECOND"), newOrder(3, "TAKEN"), newOrder(4, "THEIRS", ofMerchant(theirs)))
+	s := start(t, newOrder(1, "FIRST"), newOrder(2, "SECOND"), newOrder(3, "TAKEN"), newOrder(4, "THEIRS", ofMerchant(theirs)), newOrder(5, "LAST"), newOrder(6, "LEFT"))
 	b := s.signedIn(s.token)
-	form := b.get("/console/orders?state=registered").form(t, "/console/accept")
+	form := b.get("/console/new").form(t, queueForm)
 	form["order"] = []string{"FIRST", "TAKEN", "THEIRS", "<script>", "SECOND", "FIRST"}
-	form.Set("back", "/console/orders?state=registered")
+	form.Set("do", "accept")
 	_, err := s.Orders.Accept(t.Context(), order.Caller{Actor: order.ActorMerchant, MerchantID: ours, TokenID: 77}, order.ByReference("TAKEN"), order.Options[order.WriteResult]{})
 	testenv.NoError(s.T, err)
 
 	for _, repetition := range []string{"first", "second"} {
-		got := b.post("/console/accept", form)
-		got.WantText(t, http.StatusOK, "2 orders were accepted", "3 orders were not accepted", "token 77", `href="/console/orders?state=registered"`, "&lt;script&gt;")
-		if strings.Contains(got.Body, "<script>") {
-			t.Errorf("the %s page has a script of the form", repetition)
+		got := b.post("/console/new", form)
+		got.WantText(t, http.StatusOK, "2 orders were accepted", "3 orders were not accepted", "token 77", "&lt;script&gt;",
+			`href="/console/print?back=%2Fconsole%2Fnew%3Flimit%3D25&amp;order=FIRST&amp;order=SECOND">Print 2 packing slips`, "2 orders</h2>", `value="LEFT"`)
+		if strings.Contains(got.Body, "<script>") || strings.Contains(got.Body, `value="FIRST"`) {
+			t.Errorf("the %s page has a script of the form, or an order that is accepted", repetition)
 		}
 	}
-	for reference, want := range map[string]int{"FIRST": 2, "SECOND": 2, "TAKEN": 2} {
-		events, err := s.Orders.OrderEvents(t.Context(), ours, order.ByReference(reference), order.FeedQuery{Limit: 10})
-		if testenv.NoError(s.T, err); len(events) != want {
+
+	form.Set("do", "reject")
+	form["order"] = []string{"LAST", "SECOND"}
+	b.post("/console/new", form).WantText(t, http.StatusUnprocessableEntity, "Choose one of the reasons.", ` open`, `value="LAST" checked`)
+	form.Set("reason", "damaged")
+	for range 2 {
+		b.post("/console/new", form).WantText(t, http.StatusOK, "1 order was rejected", "1 order was not rejected", "Somebody was first.")
+	}
+	form.Set("reason", "boredom")
+	b.post("/console/new", form).WantText(t, http.StatusUnprocessableEntity, "Choose one of the reasons.")
+	form.Set("do", "cancel")
+	b.post("/console/new", form).WantText(t, http.StatusBadRequest)
+
+	for reference, want := range map[string]int{"FIRST": 2, "SECOND": 2, "TAKEN": 2, "LAST": 2, "LEFT": 1} {
+		events := s.events(reference)
+		if len(events) != want {
 			t.Errorf("%s has %d events, want %d", reference, len(events), want)
+		}
+		if reason := events[len(events)-1].Reason; reference == "LAST" && reason != "damaged" {
+			t.Errorf("the reason is %q", reason)
 		}
 	}
 	o, err := s.Orders.Get(t.Context(), theirs, order.ByReference("THEIRS"))
@@ -43,25 +62,52 @@ func TestBulkAccept(t *testing.T) {
 	}
 }
 
-// TestBulkAcceptOfNothing sends the form without orders, and with too many.
-func TestBulkAcceptOfNothing(t *testing.T) {
+// queueForm is the action of the form of the queue.
+const queueForm = "/console/new?limit=25"
+
+// TestQueue pages through the queue, the soonest deadline first.
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	var documents [][]byte
+	for n := range 30 {
+		documents = append(documents, newOrder(n+1, fmt.Sprintf("Q-%02d", n), func(document map[string]any) {
+			document["expiresAt"] = apptest.StartOfTime.Add(time.Duration(30-n) * time.Hour).Format(time.RFC3339)
+		}))
+	}
+	s := start(t, documents...)
+	b := s.signedIn(s.token)
+	got := b.get("/console/new")
+	got.WantText(t, http.StatusOK, "30 orders</h2>", "1 h 0 min", "×", `class="more">+`, `href="/console/new?limit=100"`)
+	if last, next := strings.Index(got.Body, `value="Q-29"`), strings.Index(got.Body, `value="Q-28"`); last < 0 || next < last || strings.Contains(got.Body, `value="Q-04"`) {
+		t.Errorf("the page does not have the soonest deadlines first: %s", got.Body)
+	}
+	further := regexp.MustCompile(`rel="next" href="([^"]*)"`).FindStringSubmatch(got.Body)
+	if further == nil {
+		t.Fatalf("no next page: %s", got.Body)
+	}
+	rest := b.get(html.UnescapeString(further[1]))
+	rest.WantText(t, http.StatusOK, `value="Q-04"`, `value="Q-00"`, `href="/console/new?limit=25">First`)
+	if strings.Contains(rest.Body, `value="Q-05"`) || strings.Contains(rest.Body, `rel="next"`) {
+		t.Error("the pages overlap, or there is another one")
+	}
+	for _, query := range []string{"limit=101", "limit=x", "cursor=x", "limit=1&limit=2"} {
+		b.get("/console/new?"+query).WantText(t, http.StatusBadRequest)
+	}
+}
+
+// TestSelectionOfNothing sends the form without orders, and with too many.
+func TestSelectionOfNothing(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "FIRST"))
 	b := s.signedIn(s.token)
-	form := b.get("/console/orders").form(t, "/console/accept")
-	b.post("/console/accept", form).WantText(t, http.StatusUnprocessableEntity, "No order was selected")
-	form["order"] = slices.Collect(func(yield func(string) bool) {
-		for i := range 101 {
-			if !yield("X" + strings.Repeat("x", i%60) + string(rune('A'+i/60))) {
-				return
-			}
-		}
-	})
-	b.post("/console/accept", form).WantText(t, http.StatusUnprocessableEntity, "at most 100 orders")
-	b.post("/console/accept", url.Values{"order": {"FIRST"}}).WantText(t, http.StatusBadRequest)
-	if got := b.get("/console/accept"); got.location() != "/console/orders?state=registered" {
-		t.Errorf("GET leads to %q", got.location())
+	form := b.get("/console/new").form(t, queueForm)
+	form.Set("do", "accept")
+	b.post("/console/new", form).WantText(t, http.StatusUnprocessableEntity, "No order was selected")
+	for n := range 101 {
+		form.Add("order", fmt.Sprintf("X-%d", n))
 	}
+	b.post("/console/new", form).WantText(t, http.StatusUnprocessableEntity, "at most 100 orders")
+	b.post("/console/new", url.Values{"order": {"FIRST"}, "do": {"accept"}}).WantText(t, http.StatusBadRequest)
 }
 
 // TestLive waits for changes of the orders of a store, and of no other.

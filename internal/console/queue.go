@@ -1,0 +1,214 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
+	"merchantorders/internal/web"
+)
+
+// maxSelected is how many orders one form may select: those of the largest page.
+const maxSelected = order.MaxPageSize
+
+const (
+	queuePath = Prefix + "/new"
+	// queueCursor names the queue for its cursors.
+	queueCursor = "queue"
+)
+
+// queueSizes are the sizes of a page of the queue that a person can choose. The first one
+// is the default.
+var queueSizes = []int{25, 50, 100}
+
+// queueView is the data of the queue: the orders that wait for the merchant's answer, the
+// soonest deadline first.
+type queueView struct {
+	Orders      []newOrder
+	Total       int64
+	Size        int
+	Path        string // of this page, with its query
+	First, Next string // paths of the first and the next page; empty: there is none
+
+	Form          formView // what was sent; of a form that is refused
+	Problem       string   // key of a message; empty: none
+	ReasonProblem string   // key of the message at the reasons; empty: none
+	Done          []string // references of the orders that were answered
+	Rejected      bool     // Done were rejected, not accepted
+	Refused       []refusal
+}
+
+// refusal is why an order was not answered.
+type refusal struct {
+	Reference string
+	Problem   string             // key of a message
+	First     *order.EventRecord // the change of state that came first; nil: none known
+}
+
+// Sizes returns the sizes of a page.
+func (queueView) Sizes() []int { return queueSizes }
+
+// Reasons returns the reasons of a rejection.
+func (queueView) Reasons() []order.Reason { return order.Reasons }
+
+// Slips returns the path of the packing slips of the orders that were answered.
+func (v queueView) Slips() string {
+	return Prefix + "/print?" + url.Values{"order": v.Done, "back": {v.Path}}.Encode()
+}
+
+// More returns how many line items an order has beside the first one.
+func (o newOrder) More() int64 { return int64(len(o.LineItems)) - 1 }
+
+// queue serves GET /new.
+func (s *site) queue(w http.ResponseWriter, r *web.Request) error {
+	return s.showQueue(w, r, http.StatusOK, queueView{})
+}
+
+// showQueue sends the page of the queue that the query names. The view says what happened.
+func (s *site) showQueue(w http.ResponseWriter, r *web.Request, status int, view queueView) error {
+	query := web.ParseQuery(r)
+	view.Size = query.Limit(queueSizes[0], order.MaxUnansweredLimit)
+	after := queueAfter(query)
+	if err := query.Err(); err != nil {
+		return err
+	}
+	page, err := s.Orders.Unanswered(r.Context(), r.Caller.MerchantID, order.UnansweredQuery{Limit: view.Size, After: after})
+	if err != nil {
+		return err
+	}
+	if view.Total, err = s.stateCount(r, order.Registered); err != nil {
+		return err
+	}
+	view.Orders = newOrders(page.Orders, s.Orders.Now())
+	view.Path = queuePage(view.Size, after)
+	if after != nil {
+		view.First = queuePage(view.Size, nil)
+	}
+	if page.Next != nil {
+		view.Next = queuePage(view.Size, page.Next)
+	}
+	return s.show(w, r, status, "queue", &view)
+}
+
+// queuePage returns the path of the page of the queue after an order.
+func queuePage(size int, after *order.UnansweredCursor) string {
+	query := url.Values{"limit": {strconv.Itoa(size)}}
+	if after != nil {
+		query.Set(web.CursorName, web.EncodeCursor(queueCursor, after.ExpiresAt.Unix(), after.CreatedAt.Unix(), after.LegacyID))
+	}
+	return queuePath + "?" + query.Encode()
+}
+
+// queueAfter returns the order after which the page of the queue begins that a query
+// names; nil: the first page.
+func queueAfter(query *web.Query) *order.UnansweredCursor {
+	var expiresAt, createdAt, legacyID int64
+	if !query.Cursor(queueCursor, &expiresAt, &createdAt, &legacyID) {
+		return nil
+	}
+	// The Unix seconds of the zero time are those of the zero time again.
+	return &order.UnansweredCursor{ExpiresAt: time.Unix(expiresAt, 0), CreatedAt: time.Unix(createdAt, 0), LegacyID: legacyID}
+}
+
+// Responses that are recorded for the key of an answer to one of several orders.
+const (
+	answerDone      = "done"
+	answerUnchanged = "unchanged" // the order had the state already
+)
+
+// answerSelected serves POST /new: it accepts or rejects the selected orders. A refusal of
+// one does not affect the others.
+func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Values) error {
+	view := queueView{Form: newForm(form)}
+	update := order.Update{To: order.InProcessing}
+	switch form.Get("do") {
+	case "accept":
+	case "reject":
+		view.Rejected = true
+		update = order.Update{To: order.RejectedByMerchant, Reason: order.Reason(form.Get("reason"))}
+		if !update.Reason.Valid() || update.Reason == "" {
+			view.ReasonProblem = "reject.reason.missing"
+		}
+	default:
+		return strict.ErrInvalidPayload
+	}
+	var selected []string
+	selected, view.Problem = selection(form)
+	if view.Problem != "" || view.ReasonProblem != "" {
+		return s.showQueue(w, r, http.StatusUnprocessableEntity, view)
+	}
+	batch := make([]order.BatchChange, len(selected))
+	for i, reference := range selected {
+		// A key for each order: the same form with another selection, as after going
+		// back, answers what is new in it.
+		options := web.FormOptions[order.BatchResult](r, update.To.String(), reference)
+		batch[i] = order.BatchChange{MerchantID: r.Caller.MerchantID, Reference: reference, Update: update, Key: options.Key}
+	}
+	results, err := s.Orders.ChangeOrders(r.Context(), r.Caller, batch, func(_ order.BatchChange, result order.BatchResult) ([]byte, error) {
+		if result.Changed {
+			return []byte(answerDone), nil
+		}
+		return []byte(answerUnchanged), nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, result := range results {
+		if replay, ok := errors.AsType[*order.ReplayError](result.Err); ok {
+			result.Changed, result.Err = string(replay.Response) == answerDone, nil
+		}
+		if result.Err == nil && result.Changed {
+			view.Done = append(view.Done, selected[i])
+			continue
+		}
+		refused := refusal{Reference: selected[i], Problem: "bulk.conflict"}
+		if errors.Is(result.Err, order.ErrNotFound) {
+			refused.Problem = "bulk.unknown"
+		} else if refused.First, err = s.lastTransition(r.Context(), r.Caller.MerchantID, selected[i]); err != nil {
+			return err
+		}
+		view.Refused = append(view.Refused, refused)
+	}
+	view.Form = formView{}
+	return s.showQueue(w, r, http.StatusOK, view)
+}
+
+// selection returns the references of the selected orders, each once and in the sequence
+// of the page, or the key of a message.
+func selection(form url.Values) (selected []string, problem string) {
+	seen := make(map[string]bool)
+	for _, reference := range form["order"] {
+		if !seen[reference] {
+			seen[reference] = true
+			selected = append(selected, reference)
+		}
+	}
+	switch {
+	case len(selected) == 0:
+		return nil, "bulk.none"
+	case len(selected) > maxSelected:
+		return nil, "bulk.many"
+	}
+	return selected, ""
+}
+
+// lastTransition returns the latest change of the state of an order; nil if there was
+// none.
+func (s *site) lastTransition(ctx context.Context, merchantID int64, reference string) (*order.EventRecord, error) {
+	events, err := s.Orders.OrderEvents(ctx, merchantID, order.ByReference(reference), order.FeedQuery{Limit: order.MaxFeedLimit})
+	if err != nil {
+		return nil, err
+	}
+	for _, event := range slices.Backward(events) {
+		if event.Type == order.OrderStateChanged {
+			return &event, nil
+		}
+	}
+	return nil, nil
+}
