@@ -25,6 +25,7 @@ const (
 	OrderDeleted      EventType = "order.deleted"  // after the marketplace's retention time
 	WebhookFailed     EventType = "webhook.failed" // the service has disabled a webhook; the event has no order
 	DeadlineNear      EventType = "order.deadline_near"
+	WebhookFailing    EventType = "webhook.failing" // the service will disable a webhook; the event has no order
 )
 
 // Event is one change, of one order unless its type says otherwise.
@@ -112,17 +113,17 @@ func (e Event) InvoiceChange() (InvoiceChange, bool) {
 	return change, true
 }
 
-// WebhookFailure is the Data of WebhookFailed.
+// WebhookFailure is the Data of WebhookFailed and WebhookFailing.
 type WebhookFailure struct {
 	WebhookID int64  `json:"webhookId"`
 	Reason    string `json:"reason"` // for people
 }
 
-// WebhookFailure returns the data of a WebhookFailed event, and false for other
-// events.
+// WebhookFailure returns the data of a WebhookFailed or WebhookFailing event, and false for
+// other events.
 func (e Event) WebhookFailure() (WebhookFailure, bool) {
 	var failure WebhookFailure
-	if e.Type != WebhookFailed || json.Unmarshal(e.Data, &failure) != nil {
+	if e.Type != WebhookFailed && e.Type != WebhookFailing || json.Unmarshal(e.Data, &failure) != nil {
 		return WebhookFailure{}, false
 	}
 	return failure, true

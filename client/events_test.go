@@ -234,6 +234,9 @@ func TestEventData(t *testing.T) {
 	if got, ok := failed.WebhookFailure(); !ok || got != (client.WebhookFailure{WebhookID: 7, Reason: "gone"}) {
 		t.Errorf("%+v, %v", got, ok)
 	}
+	if got, ok := (client.Event{Type: client.WebhookFailing, Data: failed.Data}).WebhookFailure(); !ok || got.WebhookID != 7 {
+		t.Errorf("%+v, %v", got, ok)
+	}
 	if _, ok := changed.WebhookFailure(); ok {
 		t.Error("a state change has data of a webhook")
 	}

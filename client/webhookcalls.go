@@ -23,7 +23,7 @@ type Webhook struct {
 	Include        Include     `json:"include"`     // IncludeOrder or empty
 	HeaderNames    []string    `json:"headerNames"` // of the further headers of deliveries
 	Username       string      `json:"username"`    // of Basic authentication; empty: none
-	State          string      `json:"state"`       // active, disabled or failed
+	State          string      `json:"state"`       // active, failing, failed or disabled
 	Reason         string      `json:"reason"`      // why the service disabled it
 	CreatedAt      time.Time   `json:"createdAt"`
 	StateChangedAt time.Time   `json:"stateChangedAt,omitzero"`

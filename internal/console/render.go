@@ -52,7 +52,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"webURL": webURL, "segment": url.PathEscape,
 		"key": newKey, "maxSize": func() int64 { return order.MaxInvoiceSize },
 		"field": newField, "required": required, "entries": newEntriesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
-		"webhookStates": names("failed", "active", "disabled"),
+		"webhookStates": names(webhook.StateNames...),
 		"eraseFields":   names("email", "merchant", "reference", "files"),
 		"tokenStates":   names("active", "expired", "revoked"),
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -59,9 +60,8 @@ func (s *site) showWebhooks(w http.ResponseWriter, r *web.Request, status int, v
 func (s *site) operatorWebhooks(w http.ResponseWriter, r *web.Request) error {
 	query := r.URL.Query()
 	view := webhooksView{State: query.Get("state"), Notice: removedNotice(r)}
-	states := map[string]webhook.State{"": webhook.Failed, "failed": webhook.Failed, "active": webhook.Active, "disabled": webhook.Disabled}
 	after, _ := order.ParseID(query.Get("after"))
-	endpoints, err := s.Webhooks.Page(r.Context(), states[view.State], after, webhooksPageSize+1)
+	endpoints, err := s.Webhooks.Page(r.Context(), webhook.ParseState(cmp.Or(view.State, webhook.Failed.String())), after, webhooksPageSize+1)
 	if err != nil {
 		return err
 	}

@@ -43,10 +43,10 @@ type Survey struct {
 	// accepted nor rejected; 0 if there is none.
 	OldestUnanswered time.Duration
 	Webhooks         map[string]int64 // by the name of the state
-	// OldestUndelivered is the age of the oldest event that an active webhook has yet to
+	// OldestUndelivered is the age of the oldest event that an active or failing webhook has yet to
 	// acknowledge; 0 if there is none.
 	OldestUndelivered time.Duration
-	// LateWebhooks are the active webhooks whose oldest such event is older than an hour.
+	// LateWebhooks are the active and failing webhooks whose oldest such event is older than an hour.
 	LateWebhooks int64
 	Overdue      int64 // registered orders past their deadline
 	// Merchants are those that are not suspended; LateMerchants are those of them with an
@@ -108,8 +108,8 @@ var (
 	descDeliveries  = describe("webhook_deliveries_total", "Deliveries to webhooks, by their result.", "result")
 	descInFlight    = describe("webhook_requests_in_flight", "Requests to webhooks that wait for a response.")
 	descWebhooks    = describe("webhooks", "Webhooks by state.", "state")
-	descUndelivered = describe("oldest_undelivered_event_age_seconds", "Age of the oldest event that an active webhook has yet to acknowledge; 0 if there is none.")
-	descLateHooks   = describe("late_webhooks", "Active webhooks that have yet to acknowledge an event that is older than an hour.")
+	descUndelivered = describe("oldest_undelivered_event_age_seconds", "Age of the oldest event that an active or failing webhook has yet to acknowledge; 0 if there is none.")
+	descLateHooks   = describe("late_webhooks", "Active and failing webhooks that have yet to acknowledge an event that is older than an hour.")
 	descRun         = describe("job_last_run_timestamp_seconds", "End of the last run of a background job.", "background_job")
 	descSuccess     = describe("job_last_success_timestamp_seconds", "End of the last run of a background job without an error, or the start of the server.", "background_job")
 	descFailures    = describe("job_failures_total", "Failed runs of a background job.", "background_job")

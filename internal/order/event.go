@@ -19,9 +19,10 @@ const (
 	OrderUpdated
 	InvoiceUploaded
 	InvoiceDeleted
-	OrderDeleted  // its data are gone, after the retention time
-	WebhookFailed // the service has disabled a webhook; the event has no order
-	DeadlineNear  // the merchant has little time left to answer
+	OrderDeleted   // its data are gone, after the retention time
+	WebhookFailed  // the service has disabled a webhook; the event has no order
+	DeadlineNear   // the merchant has little time left to answer
+	WebhookFailing // the service will disable a webhook; the event has no order
 )
 
 // String returns the published name of the type.
@@ -43,6 +44,8 @@ func (t EventType) String() string {
 		return "webhook.failed"
 	case DeadlineNear:
 		return "order.deadline_near"
+	case WebhookFailing:
+		return "webhook.failing"
 	}
 	return "unknown"
 }
@@ -58,12 +61,12 @@ type Event struct {
 	At   time.Time
 
 	From, To State  // of OrderStateChanged; To alone of OrderCreated
-	Reason   Reason // of OrderStateChanged, empty: none given; a text for people of WebhookFailed
+	Reason   Reason // of OrderStateChanged, empty: none given; a text for people of WebhookFailed and WebhookFailing
 	// Fields are the names of the changed fields of OrderUpdated: those of the order
 	// document, and of MerchantData in version 2.
 	Fields    []string
 	InvoiceID int64     // of the invoice events
-	WebhookID int64     // of WebhookFailed
+	WebhookID int64     // of WebhookFailed and WebhookFailing
 	ExpiresAt time.Time // of DeadlineNear: the deadline
 }
 
@@ -82,8 +85,8 @@ type EventRecord struct {
 	Nonce      int64
 	MerchantID int64
 	Position   int64  // in the marketplace's feed
-	LegacyID   int64  // of the order; 0 of WebhookFailed
-	Reference  string // of the order; empty of WebhookFailed
+	LegacyID   int64  // of the order; 0 of an event of a webhook
+	Reference  string // of the order; empty of an event of a webhook
 	FileName   string // stored name; set for the invoice events
 	// Order is the order as it was when the events were read. It is nil if orders were
 	// not asked for, the order was deleted, or the event has none.

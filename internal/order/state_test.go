@@ -137,12 +137,12 @@ func TestPublishedNames(t *testing.T) {
 	actors := []string{order.ActorMerchant.String(), order.ActorOperator.String(), order.ActorSystem.String(), order.Actor(0).String()}
 	testenv.Equal(t, "actors", []string{"merchant", "operator", "system", "unknown"}, actors)
 	var events []string
-	for e := range order.DeadlineNear + 2 {
+	for e := range order.WebhookFailing + 2 {
 		events = append(events, e.String())
 	}
 	want := []string{
 		"unknown", "order.created", "order.state_changed", "order.updated", "invoice.uploaded", "invoice.deleted", "order.deleted",
-		"webhook.failed", "order.deadline_near", "unknown",
+		"webhook.failed", "order.deadline_near", "webhook.failing", "unknown",
 	}
 	testenv.Equal(t, "events", want, events)
 }

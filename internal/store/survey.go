@@ -40,10 +40,10 @@ type Survey struct {
 	LateMerchants int64                   // those of them with an order that has been in state Registered for longer than lateAfter
 	Overdue       int64                   // registered orders past their deadline; at most order.MaxOverdue
 	Webhooks      map[webhook.State]int64 // every state has an entry
-	// OldestUndelivered is the time of the oldest event that an active webhook has yet to
+	// OldestUndelivered is the time of the oldest event that an active or failing webhook has yet to
 	// acknowledge; zero: none. Those of suspended merchants do not count.
 	OldestUndelivered time.Time
-	LateWebhooks      int64 // active ones that have yet to acknowledge an event older than webhookLateAfter
+	LateWebhooks      int64 // active and failing ones that have yet to acknowledge an event older than webhookLateAfter
 }
 
 // Survey reads a survey at a time. Its statements end with ctx.
@@ -74,15 +74,22 @@ func (db *DB) Survey(ctx context.Context, now time.Time) (Survey, error) {
 
 // surveyWebhooks reads the part of a survey about webhooks.
 func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Survey, now time.Time) error {
-	survey.Webhooks = map[webhook.State]int64{webhook.Active: 0, webhook.Disabled: 0, webhook.Failed: 0}
+	survey.Webhooks = make(map[webhook.State]int64)
+	for _, state := range webhook.States {
+		survey.Webhooks[state] = 0
+	}
 	return sqldb.Each(ctx, q, selectWebhookCounts, []any{now.Add(-webhookLateAfter).Unix()}, func(rows sqldb.Rows) error {
 		var state webhook.State
 		var count, late int64
 		var oldest sql.NullInt64
 		err := rows.Scan(sqldb.Int(&state), &count, &oldest, &late)
 		survey.Webhooks[state] = count
-		if state == webhook.Active {
-			survey.OldestUndelivered, survey.LateWebhooks = timeOf(oldest), late
+		if !state.Delivers() {
+			return err
+		}
+		survey.LateWebhooks += late
+		if at := timeOf(oldest); oldest.Valid && (survey.OldestUndelivered.IsZero() || at.Before(survey.OldestUndelivered)) {
+			survey.OldestUndelivered = at
 		}
 		return err
 	})

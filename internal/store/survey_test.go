@@ -18,7 +18,7 @@ func TestSurvey(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *DB) {
 		want := Survey{
 			SchemaVersion: newestSchema(t), Orders: make(map[order.State]int64),
-			Webhooks: map[webhook.State]int64{webhook.Active: 0, webhook.Disabled: 0, webhook.Failed: 0},
+			Webhooks: map[webhook.State]int64{webhook.Active: 0, webhook.Disabled: 0, webhook.Failed: 0, webhook.Failing: 0},
 		}
 		for _, state := range order.States() {
 			want.Orders[state] = 0
@@ -53,12 +53,13 @@ func TestSurvey(t *testing.T) {
 		want.LateMerchants = 1
 		survey("after a transition")
 
-		// The webhook of merchant 1 has its first event, that of merchant 2 none.
+		// The webhooks of merchant 1 have their first event, those of merchant 2 none.
 		addTestWebhook(t, db, 1, webhook.Active, 1)
+		addTestWebhook(t, db, 1, webhook.Failing, 1)
 		addTestWebhook(t, db, 2, webhook.Active, 3)
 		addTestWebhook(t, db, 2, webhook.Failed, 0)
-		want.Webhooks[webhook.Active], want.Webhooks[webhook.Failed] = 2, 1
-		want.OldestUndelivered, want.LateWebhooks = testTime, 1
+		want.Webhooks[webhook.Active], want.Webhooks[webhook.Failing], want.Webhooks[webhook.Failed] = 2, 1, 1
+		want.OldestUndelivered, want.LateWebhooks = testTime, 2
 		survey("with webhooks")
 
 		testenv.NoError(t, db.InTx(t.Context(), func(tx order.Tx) error {

@@ -11,15 +11,15 @@ import (
 	"merchantorders/internal/webhook"
 )
 
-// activeWebhook is webhook.Active in statements, so that they need no parameter.
-const activeWebhook = `1`
+// delivers is the condition of webhook.State.Delivers.
+const delivers = `state IN (1, 4)`
 
 // selectDue finds the endpoints with events to deliver; those of suspended merchants
 // wait. It names all merchants: its
 // rows are not shown to anyone.
 const (
 	selectDue = `SELECT w.merchant_id, w.id, w.failures FROM webhooks w JOIN merchants m ON m.id = w.merchant_id
-		WHERE w.state = ` + activeWebhook + ` AND m.suspended_at IS NULL AND w.acknowledged < m.last_event
+		WHERE w.` + delivers + ` AND m.suspended_at IS NULL AND w.acknowledged < m.last_event
 		AND (w.next_attempt_at IS NULL OR w.next_attempt_at <= $1) AND (w.lease_until IS NULL OR w.lease_until <= $1)`
 	selectDueOfMerchant = selectDue + ` AND w.merchant_id = $2`
 )
@@ -44,14 +44,14 @@ func (db *DB) DueWebhooks(ctx context.Context, merchantID int64, now time.Time) 
 // WebhookMerchants implements webhook.Store.
 func (db *DB) WebhookMerchants(ctx context.Context) ([]int64, error) {
 	defer db.timed("due_webhooks")()
-	ids, err := sqldb.Column[int64](ctx, db.sql, `SELECT DISTINCT merchant_id FROM webhooks WHERE state = `+activeWebhook)
+	ids, err := sqldb.Column[int64](ctx, db.sql, `SELECT DISTINCT merchant_id FROM webhooks WHERE `+delivers)
 	return ids, db.readError("find merchants with webhooks", err, nil)
 }
 
 const (
 	borrowWebhook = `UPDATE webhooks SET lease_number = lease_number + 1, lease_until = $1
 		WHERE merchant_id = $2 AND id = $3 AND (lease_until IS NULL OR lease_until <= $4)`
-	leaseWebhook = borrowWebhook + ` AND state = ` + activeWebhook + ` AND (next_attempt_at IS NULL OR next_attempt_at <= $4)
+	leaseWebhook = borrowWebhook + ` AND ` + delivers + ` AND (next_attempt_at IS NULL OR next_attempt_at <= $4)
 		AND (SELECT suspended_at FROM merchants WHERE id = $2) IS NULL`
 	returnLease = ` RETURNING ` + webhookColumns + `, lease_number, revision`
 )

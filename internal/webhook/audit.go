@@ -15,6 +15,7 @@ const (
 	AuditSecretRotated order.AuditAction = "webhook.secret_rotated"
 	AuditReplayed      order.AuditAction = "webhook.replayed" // after is the new cursor
 	AuditFailed        order.AuditAction = "webhook.failed"   // disabled by the service
+	AuditFailing       order.AuditAction = "webhook.failing"  // about to be disabled
 )
 
 // audit returns an entry of the audit log about the endpoint.

@@ -99,7 +99,7 @@ func (e *Endpoint) update(c Change, at time.Time) (fields []string) {
 			e.Access = Access{}
 		}
 		e.URL = *c.URL
-		e.retryNow()
+		e.recovered(at)
 	}
 	if c.Description != nil && *c.Description != e.Description {
 		fields = append(fields, "description")
@@ -117,9 +117,9 @@ func (e *Endpoint) update(c Change, at time.Time) (fields []string) {
 		fields = append(fields, "access")
 	}
 	if c.Enabled != nil && *c.Enabled {
-		e.retryNow() // also if it is active, and only waits
+		e.recovered(at) // also if it is active, and only waits
 	}
-	if c.Enabled != nil && *c.Enabled != (e.State == Active) {
+	if c.Enabled != nil && *c.Enabled != e.State.Delivers() {
 		state := Disabled
 		if *c.Enabled {
 			state = Active
@@ -127,7 +127,7 @@ func (e *Endpoint) update(c Change, at time.Time) (fields []string) {
 		if state != e.State && !(state == Disabled && e.State == Failed) {
 			fields = append(fields, "enabled")
 			e.State, e.StateSet, e.Reason = state, at, ""
-			e.retryNow()
+			e.recovered(at)
 		}
 	}
 	return fields
@@ -151,11 +151,6 @@ func (e *Endpoint) changeAccess(c Change) {
 	if e.Username = *c.Username; e.Username == "" || e.Password == "" {
 		e.Username, e.Password = "", ""
 	}
-}
-
-// retryNow ends the pause after a failure.
-func (e *Endpoint) retryNow() {
-	e.Failures, e.FailingSince, e.NextAttempt = 0, time.Time{}, time.Time{}
 }
 
 // Remove removes an endpoint with its deliveries, or returns ErrNotFound.
@@ -198,7 +193,7 @@ func (s *Service) Replay(ctx context.Context, caller order.Caller, key Key, afte
 		if e.Acknowledged, err = cursor(ctx, tx, key.MerchantID, &after); err != nil {
 			return order.AuditEntry{}, err
 		}
-		e.retryNow()
+		e.recovered(at)
 		return e.audit(AuditReplayed, at, caller, order.AuditDetail("after", number(after))), nil
 	})
 }

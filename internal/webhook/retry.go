@@ -38,7 +38,9 @@ func pause(failures int, random float64) time.Duration {
 func (e Endpoint) after(event int64, result Result, now time.Time, wait func(failures int) time.Duration) Progress {
 	p := e.progress()
 	if result.Error == "" {
-		p.Acknowledged, p.Failures, p.FailingSince, p.NextAttempt = event, 0, time.Time{}, time.Time{}
+		e.recovered(now)
+		p = e.progress()
+		p.Acknowledged = event
 		return p
 	}
 	p.Failures++
@@ -47,21 +49,37 @@ func (e Endpoint) after(event int64, result Result, now time.Time, wait func(fai
 	}
 	switch {
 	case result.Status == http.StatusGone:
-		e.fail(&p, now, "the endpoint answered 410 Gone", "gone")
+		e.fail(&p, Failed, now, "the endpoint answered 410 Gone", "gone")
+		return p
 	case p.Failures >= GiveUpAttempts && now.Sub(p.FailingSince) >= GiveUpAfter:
-		e.fail(&p, now, "deliveries have failed for 3 days; the last error was "+result.problem(), result.Error)
-	default:
-		p.NextAttempt = now.Add(max(wait(p.Failures), min(result.RetryAfter, maxRetryAfter)))
+		e.fail(&p, Failed, now, "deliveries have failed for 3 days; the last error was "+result.problem(), result.Error)
+		return p
+	case p.State == Active && p.Failures >= warnAttempts && now.Sub(p.FailingSince) >= warnAfter:
+		e.fail(&p, Failing, now, "deliveries have failed for 36 hours, and the webhook is disabled after 3 days; the last error was "+result.problem(), result.Error)
 	}
+	p.NextAttempt = now.Add(max(wait(p.Failures), min(result.RetryAfter, maxRetryAfter)))
 	return p
 }
 
-// fail disables the endpoint. word is the reason in the audit log.
-func (e Endpoint) fail(p *Progress, now time.Time, reason, word string) {
-	p.State, p.StateSet, p.Reason = Failed, now, reason
+// fail brings the endpoint to the state Failed or Failing. word is the reason in the audit
+// log.
+func (e Endpoint) fail(p *Progress, to State, now time.Time, reason, word string) {
+	event, action := order.WebhookFailed, AuditFailed
+	if to == Failing {
+		event, action = order.WebhookFailing, AuditFailing
+	}
+	p.State, p.StateSet, p.Reason = to, now, reason
 	p.Failure = &Failure{
-		Event: order.Event{Type: order.WebhookFailed, By: order.Caller{Actor: order.ActorSystem}, At: now, Reason: order.Reason(reason), WebhookID: e.ID},
-		Audit: e.audit(AuditFailed, now, order.System(), order.AuditDetail("reason", word)),
+		Event: order.Event{Type: event, By: order.System(), At: now, Reason: order.Reason(reason), WebhookID: e.ID},
+		Audit: e.audit(action, now, order.System(), order.AuditDetail("reason", word)),
+	}
+}
+
+// recovered ends the pause after a failure, and the state Failing.
+func (e *Endpoint) recovered(at time.Time) {
+	e.Failures, e.FailingSince, e.NextAttempt = 0, time.Time{}, time.Time{}
+	if e.State == Failing {
+		e.State, e.StateSet, e.Reason = Active, at, ""
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
 
@@ -63,21 +64,35 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestGivesUp fails every delivery: the endpoint is disabled after three days, with a
-// reason, and not earlier. Days without an attempt do not count.
+// TestGivesUp fails every delivery: the endpoint is failing after 36 hours and disabled after
+// three days, with a reason, and not earlier. Days without an attempt do not count.
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	now, e := start, Endpoint{Key: Key{MerchantID: 355, ID: 7}, State: Active, Acknowledged: 4}
 	attempts := 0
-	for e.State == Active {
+	var failing Endpoint
+	for e.State.Delivers() {
 		attempts++
 		p := e.after(5, Result{Error: ErrorStatus, Status: 503}, now, func(n int) time.Duration { return pause(n, 0.5) })
 		if p.Acknowledged != 4 || p.Failures != attempts || !p.FailingSince.Equal(start) {
 			t.Fatalf("progress %+v after %d attempts", p, attempts)
 		}
+		was := e.State
 		e = e.apply(p)
-		if e.State == Active {
+		if f := p.Failure; was == Active && e.State == Failing {
+			failing = e
+			if took := now.Sub(start); took < GiveUpAfter/2 || took > GiveUpAfter/2+maxPause {
+				t.Errorf("failing after %v", took)
+			}
+			if f == nil || f.Audit.Detail != "reason=status" || f.Audit.Action != AuditFailing || f.Event.Type != order.WebhookFailing ||
+				string(f.Event.Reason) != p.Reason || f.Event.WebhookID != 7 || !e.StateSet.Equal(now) {
+				t.Errorf("failure %+v", f)
+			}
+		} else if e.State == was && f != nil {
+			t.Errorf("a second failure %+v", f)
+		}
+		if e.State.Delivers() {
 			now = e.NextAttempt
 		} else if f := p.Failure; f == nil || f.Audit.Detail != "reason=status" || f.Audit.Action != AuditFailed ||
 			string(f.Event.Reason) != p.Reason || f.Event.WebhookID != 7 {
@@ -88,13 +103,28 @@ func TestGivesUp(t *testing.T) {
 		t.Errorf("gave up after %v and %d attempts", took, attempts)
 	}
 	idle := Endpoint{State: Active}
-	attempts = 0
-	for now = start; idle.State == Active; now = now.Add(2 * GiveUpAfter) {
+	attempts, warned := 0, 0
+	for now = start; idle.State.Delivers(); now = now.Add(2 * GiveUpAfter) {
 		attempts++
 		idle = idle.apply(idle.after(5, Result{Error: ErrorTimeout}, now, func(n int) time.Duration { return pause(n, 0.5) }))
+		if warned == 0 && idle.State == Failing {
+			warned = attempts
+		}
 	}
-	if attempts != GiveUpAttempts {
-		t.Errorf("gave up after %d attempts with six days between them", attempts)
+	if attempts != GiveUpAttempts || warned != GiveUpAttempts/2 {
+		t.Errorf("failing after %d, gave up after %d attempts with six days between them", warned, attempts)
+	}
+	if want := "deliveries have failed for 36 hours, and the webhook is disabled after 3 days; the last error was the status 503"; failing.Reason != want {
+		t.Errorf("reason %q", failing.Reason)
+	}
+	well := failing.after(5, Result{Status: 204}, now, nil)
+	testenv.Equal(t, "failing, after a success", Progress{Acknowledged: 5, State: Active, StateSet: now}, well)
+	retried := failing
+	if fields := retried.update(Change{Enabled: new(true)}, now); len(fields) > 0 || retried.State != Active || retried.Failures != 0 {
+		t.Errorf("failing, enabled by a request: %v, %+v", fields, retried)
+	}
+	if fields := failing.update(Change{Enabled: new(false)}, now); len(fields) != 1 || failing.State != Disabled || failing.Reason != "" {
+		t.Errorf("failing, disabled by a request: %v, %+v", fields, failing)
 	}
 	if e.Reason != "deliveries have failed for 3 days; the last error was the status 503" {
 		t.Errorf("reason %q", e.Reason)

@@ -138,7 +138,7 @@ func (r *round) save(p Progress, delivery *Delivery) error {
 	err := r.Store.SaveProgress(ctx, r.lease, p, delivery)
 	if err == nil {
 		if p.Failure != nil {
-			r.Log.Warn("webhook disabled", "merchant", r.lease.MerchantID, "webhook", r.lease.ID, "reason", p.Reason)
+			r.Log.Warn("webhook "+p.State.String(), "merchant", r.lease.MerchantID, "webhook", r.lease.ID, "reason", p.Reason)
 		}
 		r.lease.Endpoint = r.lease.apply(p)
 		r.released = p.LeaseUntil.IsZero()

@@ -34,10 +34,10 @@ type Store interface {
 	// DueWebhooks returns the endpoints of a merchant, or of all merchants if the id is
 	// 0, that have events to deliver now and whose lease is free.
 	DueWebhooks(ctx context.Context, merchantID int64, now time.Time) ([]Due, error)
-	// WebhookMerchants returns the merchants with active endpoints.
+	// WebhookMerchants returns the merchants with endpoints to which events are delivered.
 	WebhookMerchants(ctx context.Context) ([]int64, error)
 	// LeaseWebhook takes the lease of an endpoint until a time. It returns ErrNotDue if
-	// another Sender has the lease, the endpoint is not active or has to wait, or its
+	// another Sender has the lease, the endpoint gets no deliveries or has to wait, or its
 	// merchant is suspended, and ErrNotFound.
 	LeaseWebhook(ctx context.Context, key Key, now, until time.Time) (Lease, error)
 	// BorrowWebhook is LeaseWebhook for an endpoint in any state that need not be due.
@@ -105,12 +105,12 @@ type Progress struct {
 	FailingSince, NextAttempt time.Time
 	// LeaseUntil extends the lease; the zero time ends it.
 	LeaseUntil time.Time
-	// Failure is set if the endpoint becomes Failed.
+	// Failure is set if the endpoint becomes Failed or Failing.
 	Failure *Failure
 }
 
-// Failure is what is recorded of an endpoint that the service disables, in the
-// transaction that does so.
+// Failure is what is recorded of an endpoint that the service disables or is about to, in
+// the transaction that changes its state.
 type Failure struct {
 	Event order.Event // for the feed of the merchant
 	Audit order.AuditEntry

@@ -34,6 +34,9 @@ const (
 	// allow. So it does not count that time passes while nothing is attempted, because
 	// the merchant is suspended or the service is down.
 	GiveUpAttempts = 18
+	// warnAfter and warnAttempts are the same for the warning.
+	warnAfter    = GiveUpAfter / 2
+	warnAttempts = GiveUpAttempts / 2
 )
 
 // Limits of the delivery log.
@@ -79,6 +82,7 @@ const (
 	Active   State = iota + 1
 	Disabled       // by a request
 	Failed         // by the service; Endpoint.Reason says why
+	Failing        // as Active, but will be Failed if deliveries go on failing; Endpoint.Reason says why
 )
 
 // String returns the published name of the state.
@@ -90,13 +94,30 @@ func (s State) String() string {
 		return "disabled"
 	case Failed:
 		return "failed"
+	case Failing:
+		return "failing"
 	}
 	return "unknown"
 }
 
+// Delivers reports whether events are delivered to an endpoint in the state.
+func (s State) Delivers() bool { return s == Active || s == Failing }
+
+// States are all states, those that need attention first.
+var States = []State{Failed, Failing, Active, Disabled}
+
+// StateNames are the published names of States.
+var StateNames = func() []string {
+	var names []string
+	for _, state := range States {
+		names = append(names, state.String())
+	}
+	return names
+}()
+
 // ParseState returns the state with a published name; 0 if there is none.
 func ParseState(name string) State {
-	for _, state := range []State{Active, Disabled, Failed} {
+	for _, state := range States {
 		if state.String() == name {
 			return state
 		}
@@ -124,7 +145,7 @@ type Endpoint struct {
 	OldSecretUntil time.Time
 
 	State    State
-	Reason   string    // why the state is Failed; empty in the other states
+	Reason   string    // why the state is Failed or Failing; empty in the other states
 	StateSet time.Time // when the state changed last; zero: never
 
 	// Acknowledged is the cursor: the number of the last event that the endpoint has

@@ -184,7 +184,7 @@ func newDataView(e order.EventRecord) any {
 		return updatedView{Fields: append([]string{}, e.Fields...)}
 	case order.InvoiceUploaded, order.InvoiceDeleted:
 		return invoiceView{InvoiceID: e.InvoiceID, Filename: e.FileName}
-	case order.WebhookFailed:
+	case order.WebhookFailed, order.WebhookFailing:
 		return webhookFailedView{WebhookID: e.WebhookID, Reason: e.Reason}
 	case order.DeadlineNear:
 		return deadlineNearView{*timeOf(e.ExpiresAt)}

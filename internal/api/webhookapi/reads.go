@@ -28,7 +28,7 @@ func (a API) list(w http.ResponseWriter, r *web.Request) error {
 // listAll serves GET /webhooks of operators.
 func (a API) listAll(w http.ResponseWriter, r *web.Request) error {
 	query := web.ParseQuery(r)
-	state := webhook.ParseState(query.OneOf("state", "active", "disabled", "failed"))
+	state := webhook.ParseState(query.OneOf("state", webhook.StateNames...))
 	after, limit := query.Int("after", 0, 0, strict.MaxInt), query.Limit(defaultWebhooks, maxWebhooks)
 	if err := query.Err(); err != nil {
 		return err

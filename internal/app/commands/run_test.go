@@ -195,7 +195,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"webhook", "add", "--url=http://127.0.0.1:1/", "--types=order.lost", "--after=-1"}, []string{
 			"--merchant (MERCHANT_ORDERS_MERCHANT): is required",
 			"--url (MERCHANT_ORDERS_URL): must begin with https://",
-			"--types (MERCHANT_ORDERS_TYPES): must be a list of order.created, order.state_changed, order.updated, invoice.uploaded, invoice.deleted, order.deleted, webhook.failed, order.deadline_near",
+			"--types (MERCHANT_ORDERS_TYPES): must be a list of order.created, order.state_changed, order.updated, invoice.uploaded, invoice.deleted, order.deleted, webhook.failed, order.deadline_near, webhook.failing",
 			"--after (MERCHANT_ORDERS_AFTER): must be a whole number from 0 to 9223372036854775807"}},
 		{[]string{"webhook", "redeliver", "x"}, []string{"the id of the webhook must be a whole number from 1",
 			"--event (MERCHANT_ORDERS_EVENT): is required"}},

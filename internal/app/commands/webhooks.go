@@ -36,7 +36,7 @@ const webhooksPage = 500
 type webhookList struct {
 	jsonFlag
 	Merchant string `placeholder:"N" help:"Only the webhooks of this merchant."`
-	State    string `placeholder:"WORD" help:"Only webhooks in this state: active, disabled (by a request) or failed (disabled by the service)."`
+	State    string `placeholder:"WORD" help:"Only webhooks in this state: active, failing (about to be disabled by the service), failed (disabled by the service) or disabled (by a request)."`
 
 	merchantID int64
 	state      webhook.State
@@ -46,7 +46,7 @@ func (c *webhookList) check() error {
 	var f flagValues
 	c.merchantID = f.optionalID("merchant", c.Merchant)
 	if c.state = webhook.ParseState(c.State); c.state == 0 && c.State != "" {
-		f.refuse("state", "must be active, disabled or failed")
+		f.refuse("state", "must be one of "+strings.Join(webhook.StateNames, ", "))
 	}
 	return f.err()
 }

@@ -254,7 +254,7 @@ func (c tables) checkAudit() {
 			c.Errorf("audit entry %+v does not follow %+v", e, previous)
 		}
 		chains[e.MerchantID] = e
-		if e.LegacyID != 0 || e.Action == webhook.AuditFailed {
+		if e.LegacyID != 0 || e.Action == webhook.AuditFailed || e.Action == webhook.AuditFailing {
 			changes[e.MerchantID]++
 		}
 		return err

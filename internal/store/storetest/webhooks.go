@@ -159,7 +159,7 @@ func testWebhookDue(f *fixture) {
 	f.expectDue("an event of the merchant", alpha, noon, first)
 	f.expectDue("another merchant", beta, noon)
 	e := sampleEndpoint(beta)
-	e.NextAttempt, e.Failures = noon.Add(time.Minute), 2
+	e.State, e.NextAttempt, e.Failures = webhook.Failing, noon.Add(time.Minute), 2
 	waiting := f.addWebhook(e)
 	e = sampleEndpoint(beta)
 	e.State = webhook.Disabled
@@ -173,6 +173,9 @@ func testWebhookDue(f *fixture) {
 	f.expectDue("the merchant is suspended", 0, noon)
 	f.suspend("NULL")
 	f.expectDue("the merchant is resumed", 0, noon, first)
+	if _, err := f.b.LeaseWebhook(f.Context(), waiting.Key, noon.Add(time.Minute), noon.Add(time.Hour)); err != nil {
+		f.Errorf("lease of a failing endpoint: %v", err)
+	}
 	merchants, err := f.b.WebhookMerchants(f.Context())
 	if err != nil || len(merchants) != 2 {
 		f.Errorf("merchants with webhooks: %v, %v", merchants, err)
