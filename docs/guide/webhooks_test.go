@@ -24,6 +24,8 @@ func TestWebhookReceivers(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("webhooks.md")
 	testenv.NoError(t, err)
+	clients, err := filepath.Abs("../../clients")
+	testenv.NoError(t, err)
 	for language, commands := range map[string][]string{
 		"go": {"go", "build", "-o", "receiver", "main.go"}, "php": {"php", "-S", "ADDRESS", "main.php"}, "python": {"python3", "main.python"},
 	} {
@@ -43,6 +45,8 @@ func TestWebhookReceivers(t *testing.T) {
 			dir := t.TempDir()
 			source := filepath.Join(dir, "main."+language)
 			testenv.NoError(t, os.WriteFile(source, code[1], 0o600))
+			testenv.NoError(t, os.Symlink(clients+"/php/MerchantOrders.php", filepath.Join(dir, "MerchantOrders.php")))
+			testenv.NoError(t, os.Symlink(clients+"/python/merchant_orders", filepath.Join(dir, "merchant_orders")))
 			if language == "go" {
 				program = buildReceiver(t, source, filepath.Join(dir, "receiver"))
 				commands = []string{"receiver"}
@@ -74,7 +78,7 @@ func testReceiver(t *testing.T, program string, args []string, dir string) {
 	secret, other := webhook.NewSecret(), webhook.NewSecret()
 	receiver := exec.CommandContext(t.Context(), program, args...)
 	receiver.Dir = dir
-	receiver.Env = append(os.Environ(), "WEBHOOK_SECRET="+string(secret), "PORT="+port, "SEEN_FOLDER="+dir, "PYTHONUNBUFFERED=1")
+	receiver.Env = append(os.Environ(), "WEBHOOK_SECRET="+string(secret), "PORT="+port, "SEEN_FOLDER="+dir, "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1")
 	output, err := receiver.StderrPipe()
 	testenv.NoError(t, err)
 	receiver.Stdout = receiver.Stderr

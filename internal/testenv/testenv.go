@@ -22,7 +22,7 @@ const Variable = "MERCHANT_ORDERS_TEST"
 const releaseTests = "release"
 
 // All reports whether all tests run.
-func All() bool { return os.Getenv(Variable) == "all" || os.Getenv(Variable) == releaseTests || Soak() }
+func All() bool { return os.Getenv(Variable) == "all" || IsRelease() || Soak() }
 
 // Soak reports whether tests with random faults run for longer.
 func Soak() bool { return os.Getenv(Variable) == "soak" }
@@ -53,11 +53,14 @@ func Long(t testing.TB, what string) {
 	}
 }
 
+// IsRelease reports whether scripts/release-check runs the tests.
+func IsRelease() bool { return os.Getenv(Variable) == releaseTests }
+
 // Release skips a test that only scripts/release-check runs, because it takes long: the
 // tests of the files of a release, and those with large programs of others.
 func Release(t testing.TB) {
 	t.Helper()
-	if os.Getenv(Variable) != releaseTests {
+	if !IsRelease() {
 		t.Skipf("takes long; set %s=%s to run it", Variable, releaseTests)
 	}
 }

@@ -1,0 +1,272 @@
+// Package clients_test runs the clients of this folder against a service: all their
+// calls, through a proxy that breaks connections, and the sync programs of the guide,
+// while these and the server are killed.
+package clients_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
+	"merchantorders/internal/webhook"
+	"merchantorders/openapi"
+)
+
+func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }
+
+// language is one whose client this folder or the folder client has.
+type language struct {
+	name string // as in the blocks of code of its page
+	page string // in docs/guide
+	// prepare makes the command of a program in a folder, which is the working directory
+	// of the program. source is its path, with the name of the language as extension.
+	prepare func(t *testing.T, folder, source string) *exec.Cmd
+	// copied reads the orders that the sync program has in a folder.
+	copied func(t *testing.T, folder string) orders
+	// shown returns the orders of the service in the form in which the client has them;
+	// nil: as version 2 shows them.
+	shown func(t *testing.T, address, token string) orders
+}
+
+var languages = []language{
+	{name: "go", page: "client.md", prepare: prepareGo, copied: filesCopied, shown: shownByGo},
+	{name: "python", page: "python.md", prepare: preparePython, copied: databaseCopied},
+	{name: "typescript", page: "typescript.md", prepare: prepareTypeScript, copied: filesCopied},
+	{name: "php", page: "php.md", prepare: preparePHP, copied: filesCopied},
+}
+
+func prepareGo(t *testing.T, folder, source string) *exec.Cmd {
+	testenv.Need(t, "a program to build")
+	renamed := filepath.Join(folder, "main.go")
+	testenv.NoError(t, os.Rename(source, renamed))
+	run(t, "..", "go", "build", "-ldflags=-w", "-o", folder, renamed)
+	return exec.Command("./main")
+}
+
+func preparePython(t *testing.T, folder, source string) *exec.Cmd {
+	testenv.Program(t, "python3", "python3")
+	absolute, err := filepath.Abs("python")
+	testenv.NoError(t, err)
+	if testenv.IsRelease() {
+		testenv.Program(t, "mypy", "mypy")
+		run(t, folder, "env", "MYPYPATH="+absolute, "mypy", "--strict", "--cache-dir", t.TempDir(), source, filepath.Join(absolute, "merchant_orders"))
+	}
+	command := exec.Command("python3", source)
+	command.Env = []string{"PYTHONPATH=" + absolute, "PYTHONDONTWRITEBYTECODE=1"}
+	return command
+}
+
+func prepareTypeScript(t *testing.T, folder, source string) *exec.Cmd {
+	testenv.Release(t)
+	testenv.Program(t, "node", "nodejs")
+	testenv.Program(t, "npm", "npm")
+	module := filepath.Join(folder, "clients", "typescript")
+	for _, name := range []string{"package.json", "package-lock.json", "tsconfig.json", "src/client.ts", "src/v2.ts"} {
+		text, err := os.ReadFile(filepath.Join("typescript", name))
+		testenv.NoError(t, err)
+		write(t, filepath.Join(module, name), text)
+	}
+	write(t, filepath.Join(folder, "openapi", "v2.yaml"), openapi.Documents()[1].YAML)
+	run(t, module, "npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
+	run(t, module, "npm", "run", "generate", "--", "--check")
+	run(t, module, "npm", "run", "build")
+	testenv.NoError(t, os.Rename(source, filepath.Join(module, "src", "program.ts")))
+	run(t, module, "npx", "tsc", "--types", "node")
+	return exec.Command("node", filepath.Join(module, "dist", "program.js"))
+}
+
+func preparePHP(t *testing.T, folder, source string) *exec.Cmd {
+	testenv.Release(t)
+	testenv.Program(t, "php", "php-cli")
+	text, err := os.ReadFile("php/MerchantOrders.php")
+	testenv.NoError(t, err)
+	write(t, filepath.Join(folder, "MerchantOrders.php"), text)
+	return exec.Command("php", source)
+}
+
+// run runs a program of preparations.
+func run(t *testing.T, folder, name string, args ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), name, args...)
+	command.Dir = folder
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", name, args, err, output)
+	}
+}
+
+func write(t *testing.T, path string, text []byte) {
+	t.Helper()
+	testenv.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	testenv.NoError(t, os.WriteFile(path, text, 0o600))
+}
+
+// program returns a function that makes a command of a program, with an environment and
+// its output.
+func (l language) program(t *testing.T, folder string, text []byte) func(environment ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	source := filepath.Join(folder, "program."+l.name)
+	write(t, source, text)
+	prepared := l.prepare(t, folder, source)
+	return func(environment ...string) (*exec.Cmd, *bytes.Buffer) {
+		command := exec.Command(prepared.Args[0], prepared.Args[1:]...)
+		command.Dir = folder
+		command.Env = slices.Concat(os.Environ(), prepared.Env, environment)
+		output := new(bytes.Buffer)
+		command.Stdout, command.Stderr = output, output
+		return command, output
+	}
+}
+
+// callOrders is the number of orders: three pages.
+const callOrders = 250
+
+// calls are what the programs calls.* print.
+var calls = map[string]map[string]any{
+	"python": writesToo, "typescript": writesToo,
+	"php": {
+		"end": float64(callOrders), "events": []any{[]any{"order.created", "registered"}, []any{"order.created", "registered"}},
+		"followed": true, "history": "changed", "unknown": []any{401.0, "unauthorized", false}, "limited": []any{429.0, 3600.0},
+		"webhook": 17.0, "forged": "refused", "old": "refused",
+	},
+}
+
+var writesToo = map[string]any{
+	"listed": float64(callOrders), "unanswered": true, "exportedInTurn": true, "end": 6.0,
+	"state": "in-processing", "again": []any{400.0, "10304", false}, "stale": 412.0, "missing": 404.0, "limited": []any{429.0, 3600.0},
+	"answers": []any{"changed", "changed", "refused", "not_found"}, "invoices": 1.0, "merchantReference": "17", "other": true,
+	"events": []any{
+		[]any{"order.state_changed", "in-processing"}, []any{"order.state_changed", "rejected-by-merchant"},
+		[]any{"order.state_changed", "in-processing"}, []any{"order.state_changed", "rejected-by-merchant"},
+		[]any{"invoice.uploaded", "rejected-by-merchant"}, []any{"order.updated", "rejected-by-merchant"},
+	},
+	"followed": true, "history": "changed", "webhook": 17.0, "forged": "refused", "old": "refused",
+}
+
+// TestCalls makes all calls of a client, and the first attempt of each fails.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	for _, l := range languages {
+		if calls[l.name] == nil {
+			continue // the tests of the client itself do this
+		}
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(filepath.Join("testdata", "calls."+map[string]string{"python": "py", "typescript": "ts", "php": "php"}[l.name]))
+			testenv.NoError(t, err)
+			program := l.program(t, t.TempDir(), text)
+			s := apptest.Start(t)
+			s.Import(t, apptest.Registered(apptest.MerchantID, 1, callOrders))
+			secret, at := webhook.NewSecret(), time.Now()
+			const body = `{"seq":17,"type":"order.created","orderReference":"R-17"}`
+			signature, err := webhook.Sign("msg_1", at, []byte(body), webhook.NewSecret(), secret)
+			testenv.NoError(t, err)
+			delivery, err := json.Marshal(map[string]any{"body": body, "secret": string(secret), "headers": map[string]string{
+				"Webhook-Id": "msg_1", "Webhook-Timestamp": strconv.FormatInt(at.Unix(), 10), "Webhook-Signature": signature,
+			}})
+			testenv.NoError(t, err)
+			command, output := program("ORDERS_URL="+flaky(t, s.BaseURL), "ORDERS_TOKEN="+s.Token, "DELIVERY="+string(delivery))
+			if err := command.Run(); err != nil {
+				t.Fatalf("%v\n%s", err, output)
+			}
+			var got map[string]any
+			if json.Unmarshal(output.Bytes(), &got) != nil {
+				t.Fatalf("it prints %s", output)
+			}
+			checkFields(t, got["fields"])
+			delete(got, "fields")
+			testenv.Equal(t, "results", calls[l.name], got)
+		})
+	}
+}
+
+// checkFields compares the fields of the types of a client, by type, with the OpenAPI
+// document, from which those of TypeScript are generated.
+func checkFields(t *testing.T, fields any) {
+	t.Helper()
+	var document struct {
+		Components struct {
+			Schemas map[string]struct{ Properties map[string]any }
+		}
+	}
+	testenv.NoError(t, json.Unmarshal(openapi.Documents()[1].JSON, &document))
+	types, _ := fields.(map[string]any)
+	for name, got := range types {
+		var want []any
+		for property := range document.Components.Schemas[name].Properties {
+			want = append(want, property)
+		}
+		if name == "Event" {
+			want = append(want, "history") // added by the client
+		}
+		slices.SortFunc(want, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+		testenv.Equal(t, name, any(want), got)
+	}
+}
+
+// flaky starts a proxy for a service, and returns its address. The first attempt of each
+// request fails: by turns the response is a 503, or breaks off after half of its body. A
+// request with LIMITED or limit=999 is refused for an hour.
+func flaky(t *testing.T, service string) string {
+	t.Helper()
+	target, err := url.Parse(service)
+	testenv.NoError(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	var mu sync.Mutex
+	seen := make(map[string]bool)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		request := r.Method + r.URL.String()
+		mu.Lock()
+		again := seen[request]
+		seen[request] = true
+		refuse := len(seen)%2 == 0
+		mu.Unlock()
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/LIMITED") || strings.Contains(r.URL.RawQuery, "limit=999"):
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(http.StatusTooManyRequests)
+		case again:
+			proxy.ServeHTTP(w, r)
+		case refuse:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			whole := httptest.NewRecorder()
+			proxy.ServeHTTP(whole, r)
+			for name, values := range whole.Header() {
+				w.Header()[name] = values
+			}
+			w.WriteHeader(whole.Code)
+			_, _ = w.Write(whole.Body.Bytes()[:whole.Body.Len()/2])
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// programOf returns the program of the page of a language.
+func programOf(t *testing.T, l language) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "docs", "guide", l.page))
+	testenv.NoError(t, err)
+	program := regexp.MustCompile("(?s)# A whole sync\n.*?```" + l.name + "\n(.*?)```").FindSubmatch(text)
+	if program == nil {
+		t.Fatalf("%s has no program", l.page)
+	}
+	return program[1]
+}

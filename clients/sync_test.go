@@ -1,0 +1,212 @@
+package clients_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	_ "modernc.org/sqlite" // the driver "sqlite" of database/sql
+
+	"merchantorders/client"
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
+)
+
+var kills = flag.Int("kills", 3, "how often TestSync kills each program, and its server")
+
+// The orders of a merchant at first, and those that a round adds.
+const (
+	firstOrders = 300
+	roundOrders = 20
+)
+
+// orders are orders by reference.
+type orders map[string]string
+
+// TestSync runs the sync program of each page while orders arrive and change, and kills it
+// and the server at random moments, as kill -9 does. In the end its copy has exactly what
+// the service exports, byte for byte.
+func TestSync(t *testing.T) {
+	t.Parallel()
+	for _, l := range languages {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			s := syncing{T: t, folder: t.TempDir(), data: filepath.Join(t.TempDir(), "data"), address: testenv.FreeAddress(t)}
+			s.program = l.program(t, s.folder, programOf(t, l))
+			s.serve()
+			s.token = s.server.Merchant(t, apptest.MerchantID)
+			s.server.Import(t, apptest.Registered(apptest.MerchantID, 1, firstOrders))
+			for round := range *kills {
+				stop, changed := s.start(), s.change(round)
+				pause(600 * time.Millisecond)
+				s.server.Kill(t)
+				if round%2 == 0 { // otherwise it meets the new server
+					stop()
+				}
+				s.serve()
+				s.server.Import(t, apptest.Registered(apptest.MerchantID, apptest.Sample(1+firstOrders+round*roundOrders), roundOrders))
+				pause(300 * time.Millisecond)
+				stop()
+				changed()
+			}
+			stop := s.start()
+			defer stop()
+			shown := shownByService
+			if l.shown != nil {
+				shown = l.shown
+			}
+			want := shown(t, s.server.BaseURL, s.token)
+			if len(want) != firstOrders+*kills*roundOrders {
+				t.Errorf("the service has %d orders", len(want))
+			}
+			var diff string
+			defer func() {
+				if t.Failed() {
+					t.Log("the copy (-service +copy):\n", diff)
+				}
+			}()
+			testenv.Eventually(t, "the copy is equal", func() bool {
+				diff = cmp.Diff(want, l.copied(t, s.folder))
+				return diff == ""
+			})
+			t.Logf("%d orders are equal after %d kills of the program and of the server", len(want), *kills)
+		})
+	}
+}
+
+// pause waits for a random time, so that kills hit different work.
+func pause(most time.Duration) { time.Sleep(rand.N(most)) }
+
+// syncing is a sync program in a folder, and its server.
+type syncing struct {
+	*testing.T
+	program                      func(environment ...string) (*exec.Cmd, *bytes.Buffer)
+	server                       *apptest.Process
+	folder, data, address, token string
+}
+
+func (s *syncing) serve() {
+	s.Helper()
+	s.server = apptest.StartProcess(s.T, s.data, "--listen", s.address, "--log-level", "error")
+}
+
+// start starts the program, and returns a function that kills it. The program does not
+// end by itself.
+func (s *syncing) start() func() {
+	s.Helper()
+	command, output := s.program("ORDERS_URL="+s.server.BaseURL, "ORDERS_TOKEN="+s.token)
+	testenv.NoError(s.T, command.Start())
+	return sync.OnceFunc(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait() // the error says that it was killed
+		if command.ProcessState.Exited() {
+			s.Errorf("the program ended: %v\n%s", command.ProcessState, output)
+		}
+	})
+}
+
+// change accepts orders and uploads files, some of which the killed server refuses, and
+// returns a function that ends it.
+func (s *syncing) change(round int) func() {
+	end := make(chan struct{})
+	var running sync.WaitGroup
+	merchant := apptest.NewClient(s.T, s.server.BaseURL, s.token)
+	running.Go(func() {
+		for n := 1 + round; n <= firstOrders; n += 20 {
+			select {
+			case <-end:
+				return
+			default:
+				path := apptest.Sample(n).V2()
+				_, _ = merchant.Try(http.MethodPatch, path+"/accept", "") // also without a server
+				_, _, _ = merchant.Upload(path, "invoice.pdf", []byte("%PDF-1.4"))
+			}
+		}
+	})
+	return func() { close(end); running.Wait() }
+}
+
+// shownByService returns what the service exports.
+func shownByService(t *testing.T, address, token string) orders {
+	t.Helper()
+	response := testenv.Send(t, token, http.MethodGet, address+"/v2/orders/export", "")
+	result := make(orders)
+	for line := range strings.Lines(response.Body) {
+		if !strings.HasPrefix(line, `{"summary"`) {
+			result.add(t, []byte(strings.TrimSuffix(line, "\n")))
+		}
+	}
+	return result
+}
+
+// shownByGo returns the orders as the Go client encodes them.
+func shownByGo(t *testing.T, address, token string) orders {
+	t.Helper()
+	c, err := client.New(address, token)
+	testenv.NoError(t, err)
+	defer c.Close()
+	result := make(orders)
+	for order, err := range c.Export(client.Filter{}).Orders(t.Context()) {
+		testenv.NoError(t, err)
+		text, err := json.Marshal(order)
+		testenv.NoError(t, err)
+		result.add(t, text)
+	}
+	return result
+}
+
+func (o orders) add(t *testing.T, document []byte) {
+	t.Helper()
+	var order struct{ ID string }
+	if err := json.Unmarshal(document, &order); err != nil {
+		t.Fatalf("%v: %s", err, document)
+	}
+	o[order.ID] = string(document)
+}
+
+// databaseCopied reads the copy in an SQLite database.
+func databaseCopied(t *testing.T, folder string) orders {
+	t.Helper()
+	db, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_pragma=busy_timeout(60000)", filepath.Join(folder, "orders.db")))
+	testenv.NoError(t, err)
+	defer func() { _ = db.Close() }()
+	rows, err := db.QueryContext(t.Context(), "SELECT document FROM orders")
+	if err != nil {
+		return nil // no table yet
+	}
+	defer func() { _ = rows.Close() }()
+	result := make(orders)
+	for rows.Next() {
+		var document []byte
+		testenv.NoError(t, rows.Scan(&document))
+		result.add(t, document)
+	}
+	testenv.NoError(t, rows.Err())
+	return result
+}
+
+// filesCopied reads the copy in a folder with a file for each order.
+func filesCopied(t *testing.T, folder string) orders {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "orders", "*.json"))
+	testenv.NoError(t, err)
+	result := make(orders)
+	for _, file := range files {
+		if document, err := os.ReadFile(file); err == nil { // it may be removed meanwhile
+			result.add(t, document)
+		}
+	}
+	return result
+}

@@ -1,0 +1,368 @@
+/**
+ * Client of version 2 of Merchant Orders, for Node.js 20 or later, Deno and Bun, without other packages.
+ *
+ *     const client = new Client("https://orders.example.com", token);
+ *     for await (const order of client.orders({ state: "registered" })) await client.accept(order.id);
+ *
+ * Orders and events are as the interface shows them: amounts are integers in the minor unit of the currency, times are
+ * texts in UTC.
+ *
+ * A call is retried after a broken connection, a timeout, and statuses that pass. Each write has an Idempotency-Key,
+ * which is the same in all attempts, so the service makes the change once.
+ */
+import type { components } from "./v2.js";
+
+type Schemas = components["schemas"];
+export type State = Schemas["State"];
+export type OrderSummary = Schemas["OrderSummary"];
+export type UnansweredOrder = Schemas["UnansweredOrder"];
+export type Order = Schemas["Order"];
+export type OrderUpdate = Schemas["OrderUpdate"];
+export type Invoice = Schemas["Invoice"];
+export type Answer = Schemas["Answer"];
+export type AnswerResult = Schemas["AnswerResult"];
+export type Feed = Schemas["Feed"];
+/** Of events and followEvents: store history together with seq. */
+export type Event = Schemas["Event"] & { history?: string };
+export type Reason = NonNullable<Answer["reason"]>;
+
+/** Selects orders. Days are like 2026-11-20. */
+export type Filter = { state?: State; dateFrom?: string; dateTo?: string };
+/** The tag that order returned, so that the write fails if the order has changed since; and a key instead of a random one. */
+export type WriteOptions = { ifMatch?: string; key?: string };
+/** The history in which the number was read; and whether each event has its order. */
+export type FeedOptions = { history?: string; withOrders?: boolean };
+/** Seconds that an attempt waits for the service to send something; attempts of a call; maximum of seconds between two. */
+export type Options = { timeout?: number; tries?: number; maxWait?: number };
+/** After the last order, after and history are where the change feed ended before the first was read: follow it from there. */
+export type Export = { orders(): AsyncGenerator<Order>; after: number; history: string };
+/** The JSON of a response, and its headers. */
+export type Reply<T> = { body: T; headers: Headers };
+
+/** A call failed. */
+export class ClientError extends Error {
+  readonly temporary: boolean; // a later attempt may succeed
+  readonly status: number; // 0: no response
+  readonly code: string; // of the service, such as "10304"; may be empty
+  readonly retryAfter: number; // seconds; 0: the service has not said
+  readonly requestId: string; // for the log of the service
+
+  constructor(message: string, { temporary = false, status = 0, code = "", retryAfter = 0, requestId = "" } = {}) {
+    const about = Object.entries({ status, code, request: requestId }).filter(([, value]) => value);
+    super(about.length > 0 ? `${message} (${about.map((detail) => detail.join(" ")).join(", ")})` : message);
+    this.temporary = temporary;
+    this.status = status;
+    this.code = code;
+    this.retryAfter = retryAfter;
+    this.requestId = requestId;
+  }
+}
+
+/** Event numbers have started again: discard the position and begin a new copy. */
+export class HistoryChanged extends ClientError {}
+
+/** A request is no valid delivery of a webhook: respond with 401 and ignore it. */
+export class WebhookError extends Error {}
+
+type Query = Record<string, string | number | undefined>;
+type Call = { method: string; path: string; body?: string; write?: WriteOptions; lines?: boolean; wait?: number };
+type Received = { headers: Headers; texts: AsyncGenerator<string> };
+
+/** Calls one service with one token. */
+export class Client {
+  readonly #base: string;
+  readonly #token: string;
+  readonly #options: Required<Options>;
+
+  constructor(baseUrl: string, token: string, { timeout = 60, tries = 5, maxWait = 60 }: Options = {}) {
+    if (!/^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(baseUrl)) {
+      throw new TypeError("the address of the service must be a URL such as https://orders.example.com");
+    }
+    if (!/^[!-~]+$/.test(token)) {
+      throw new TypeError("the token is empty or contains characters that are not allowed in a token");
+    }
+    this.#base = baseUrl.replace(/\/+$/, "") + "/v2";
+    this.#token = token;
+    this.#options = { timeout, tries, maxWait };
+  }
+
+  /** Sends any request below /v2, such as GET /webhooks, and returns the JSON of the response and its headers. */
+  async request<T>(method: string, path: string, body?: unknown, write?: WriteOptions): Promise<Reply<T>> {
+    return this.#read<T>({ method, path, body: JSON.stringify(body), write });
+  }
+
+  /** Returns all orders, newest first, each that existed at the beginning exactly once. */
+  async *orders(filter: Filter = {}): AsyncGenerator<OrderSummary> {
+    for (let query: string | undefined = search({ itemsPerPage: 100, ...filter }); query; ) {
+      const page: Reply<Schemas["OrderList"]> = await this.request("GET", "/orders" + query);
+      yield* page.body.orders;
+      query = /<[^>]*(\?[^>]*)>; rel="next"/.exec(page.headers.get("Link") ?? "")?.[1];
+    }
+  }
+
+  /** Returns the orders to accept or reject, the earliest deadline first; only those with one before a time such as 2026-11-20T12:00:00Z. */
+  async *unanswered(before?: string): AsyncGenerator<UnansweredOrder> {
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const query = search({ limit: 100, expiresBefore: before, cursor });
+      const page: Reply<{ orders: UnansweredOrder[]; next: string | null }> = await this.request("GET", "/orders/unanswered" + query);
+      yield* page.body.orders;
+      cursor = page.body.next;
+    }
+  }
+
+  /** Returns an order and its tag for ifMatch. */
+  async order(reference: string): Promise<{ order: Order; tag: string }> {
+    const { body, headers } = await this.request<{ order: Order }>("GET", path(reference));
+    return { order: body.order, tag: headers.get("ETag") ?? "" };
+  }
+
+  /** Accepts a registered order. */
+  async accept(reference: string, options?: WriteOptions): Promise<void> {
+    await this.request("PATCH", path(reference, "/accept"), undefined, options);
+  }
+
+  /** Rejects a registered order. */
+  async reject(reference: string, reason?: Reason, options?: WriteOptions): Promise<void> {
+    await this.request("PATCH", path(reference, "/reject"), { status: "D", reason }, options);
+  }
+
+  /**
+   * Accepts and rejects orders, 10,000 in a request, and returns a result for each, in their order. A refused answer
+   * affects no other and throws nothing. The key is that of the first request; the n-th has "-n" after it.
+   */
+  async *answers(answers: Iterable<Answer>, { key = crypto.randomUUID() as string } = {}): AsyncGenerator<AnswerResult> {
+    const all = [...answers];
+    for (let number = 1; all.length > 0; number++) {
+      const batch = all.splice(0, 10_000);
+      const body = batch.map((answer) => JSON.stringify(answer) + "\n").join("");
+      const write = { key: number === 1 ? key : `${key}-${number}` };
+      const results = (await this.#read<AnswerResult[]>({ method: "POST", path: "/orders/answers", body, write, lines: true })).body;
+      if (results.length !== batch.length) throw new ClientError("unexpected response: results are missing");
+      yield* results;
+    }
+  }
+
+  /** Changes your own number and note of an order. */
+  async update(reference: string, update: OrderUpdate, options?: WriteOptions): Promise<void> {
+    await this.request("PATCH", path(reference), update, options);
+  }
+
+  /** Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes. */
+  async uploadInvoice(reference: string, filename: string, content: Uint8Array, options?: WriteOptions): Promise<Invoice> {
+    if (content.length > 4_000_000) throw new RangeError("the file is larger than 4000000 bytes");
+    const body = { filename, contentBase64: btoa(Array.from(content, (byte) => String.fromCharCode(byte)).join("")) };
+    return (await this.request<Schemas["Uploaded"]>("POST", path(reference, "/invoices"), body, options)).body.invoice;
+  }
+
+  /** Returns an export of whole orders, oldest first. After a connection that breaks it goes on after the last order. */
+  export(filter: Filter = {}): Export {
+    const query: Query = { ...filter };
+    const exported: Export = { orders: () => this.#exported(query, exported), after: 0, history: "" };
+    return exported;
+  }
+
+  async *#exported(query: Query, end: object): AsyncGenerator<Order> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { headers, texts } = await this.#send({ method: "GET", path: "/orders/export" + search(query), lines: true });
+        for await (const order of lines<Order>(texts, end)) {
+          query.cursor = `${headers.get("Export-Cursor")}.${order.id}`;
+          attempt = 0;
+          yield order;
+        }
+        return;
+      } catch (error) {
+        await this.#pause(Math.max(attempt, 1), error);
+      }
+    }
+  }
+
+  /** Returns the events after a number, waiting up to wait seconds (at most 30) for one. */
+  async eventsPage(after: number | "latest", { limit = 1000, wait = 0, withOrders = false } = {}): Promise<Feed> {
+    const query = search({ after, limit, wait, include: withOrders ? "order" : undefined });
+    return (await this.#read<Feed>({ method: "GET", path: "/events" + query, wait })).body;
+  }
+
+  /**
+   * Returns the events after a number, up to the newest. To go on later, store seq and history of the last one. Throws
+   * HistoryChanged if numbers have started again.
+   */
+  events(after: number, options: FeedOptions = {}): AsyncGenerator<Event> {
+    return this.#events(after, options, 0);
+  }
+
+  /** Is events, but waits for new ones, without end. */
+  followEvents(after: number, options: FeedOptions = {}): AsyncGenerator<Event> {
+    return this.#events(after, options, 30);
+  }
+
+  async *#events(after: number, { history = "", withOrders }: FeedOptions, wait: number): AsyncGenerator<Event> {
+    for (;;) {
+      const requested = Date.now();
+      const page = await this.eventsPage(after, { wait, withOrders });
+      if (page.history !== (history || page.history) || page.newest < after) {
+        throw new HistoryChanged("event numbers have started again; begin a new copy");
+      }
+      ({ next: after, history } = page);
+      for (const event of page.events) yield { ...event, history };
+      if (page.events.length > 0) continue;
+      if (wait === 0) return;
+      // Too many clients wait, and the service responds at once.
+      if (Date.now() - requested < 1000) await sleep(1 + Math.random());
+    }
+  }
+
+  /** Returns the JSON of a response, or that of its lines before the last, and its headers. */
+  async #read<T>(call: Call): Promise<Reply<T>> {
+    const write = call.method === "GET" ? undefined : { key: crypto.randomUUID(), ...call.write };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { headers, texts } = await this.#send({ ...call, write });
+        return { body: (call.lines ? await all(lines(texts, {})) : json((await all(texts)).join(""))) as T, headers };
+      } catch (error) {
+        await this.#pause(attempt, error);
+      }
+    }
+  }
+
+  /** Sends a request once, and returns its headers and the texts of its body, as they arrive. */
+  async #send({ method, path, body, write, lines, wait = 0 }: Call): Promise<Received> {
+    const type = lines ? "application/x-ndjson" : "application/json";
+    const headers = new Headers({ Authorization: "Bearer " + this.#token, "User-Agent": "merchant-orders-typescript/2", Accept: type, "Content-Type": type });
+    if (write?.key) headers.set("Idempotency-Key", write.key);
+    if (write?.ifMatch) headers.set("If-Match", write.ifMatch);
+    const stop = new AbortController();
+    const inTime = async <T>(work: Promise<T>): Promise<T> => {
+      const alarm = setTimeout(() => stop.abort(new Error("nothing was received in time")), 1000 * (this.#options.timeout + wait));
+      try {
+        return await work;
+      } catch (error) {
+        throw unsent(error);
+      } finally {
+        clearTimeout(alarm);
+      }
+    };
+    // The token must not reach another address.
+    const response = await inTime(fetch(this.#base + path, { method, body, headers, redirect: "manual", signal: stop.signal }));
+    const texts = (async function* () {
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+      try {
+        for (let next; reader && !(next = await inTime(reader.read())).done; ) yield next.value;
+      } finally {
+        stop.abort();
+      }
+    })();
+    if (!response.ok) throw refusal(response, (await all(texts).catch(() => [])).join(""));
+    if (!response.headers.get("Content-Type")?.startsWith(type)) {
+      stop.abort();
+      throw new ClientError("unexpected response: it is no " + type, { status: response.status });
+    }
+    return { headers: response.headers, texts };
+  }
+
+  /** Waits after an attempt, or throws its error if there is to be no other. The random part spreads many clients. */
+  async #pause(attempt: number, error: unknown): Promise<void> {
+    const { tries, maxWait } = this.#options;
+    if (!(error instanceof ClientError) || attempt >= tries || !error.temporary || error.retryAfter > maxWait) throw error;
+    const backoff = Math.min(0.25 * 2 ** (attempt - 1), maxWait);
+    await sleep(error.retryAfter ? error.retryAfter + 0.25 * Math.random() : backoff * (0.5 + 0.5 * Math.random()));
+  }
+}
+
+/**
+ * Verifies a delivery of a webhook, given the headers of Fetch or Node.js and the whole body, and returns its event. Throws
+ * a WebhookError unless one of the secrets signed it within the last five minutes. A receiver that stores the header
+ * webhook-id processes no event twice.
+ */
+export async function verifyWebhook(
+  headers: Headers | Record<string, string | string[] | undefined>,
+  body: Uint8Array,
+  ...secrets: string[]
+): Promise<Event> {
+  const header = (name: string) => (headers instanceof Headers ? headers.get(name) : headers[name]?.toString()) ?? "";
+  const [id, sent] = [header("webhook-id"), header("webhook-timestamp")];
+  if (!id || !/^[0-9]{1,12}$/.test(sent) || Math.abs(Date.now() / 1000 - Number(sent)) > 300) {
+    throw new WebhookError("the id or the time of the delivery is missing, or its time is more than five minutes off");
+  }
+  const signed = new Uint8Array([...new TextEncoder().encode(`${id}.${sent}.`), ...body]);
+  let valid = false;
+  for (const secret of secrets) {
+    const key = await crypto.subtle.importKey("raw", bytes(secret.replace(/^whsec_/, "")), { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
+    for (const signature of header("webhook-signature").split(" ")) {
+      const [, text] = /^v1,([0-9A-Za-z+/]{43}=)$/.exec(signature) ?? [];
+      if (text) valid = (await crypto.subtle.verify("HMAC", key, bytes(text), signed)) || valid;
+    }
+  }
+  if (!valid) throw new WebhookError("no signature of the delivery matches");
+  return JSON.parse(new TextDecoder().decode(body));
+}
+
+const bytes = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+
+const sleep = (seconds: number): Promise<void> => new Promise((done) => setTimeout(done, 1000 * seconds));
+
+function search(parameters: Query): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, String(value));
+  return "?" + query;
+}
+
+function path(reference: string, below = ""): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(reference)) throw new TypeError(`"${reference}" is not a reference of an order`);
+  return `/orders/${reference}${below}`;
+}
+
+async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const result = [];
+  for await (const value of values) result.push(value);
+  return result;
+}
+
+function json(text: string): any {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ClientError("unexpected response: " + error);
+  }
+}
+
+/** Returns the lines of a response before its summary, which it assigns to end. */
+async function* lines<T>(texts: AsyncIterable<string>, end: object): AsyncGenerator<T> {
+  let rest = "";
+  for await (const text of texts) {
+    const parts = (rest + text).split("\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) {
+      const document = json(part);
+      if (document.complete) {
+        Object.assign(end, { after: document.after, history: document.history });
+        return;
+      }
+      if (document.complete === false) throw new ClientError(document.problem, { temporary: true });
+      yield document;
+    }
+  }
+  throw new ClientError("the response has no end", { temporary: true });
+}
+
+/** Returns the error of a request without a complete response. */
+function unsent(error: any): ClientError {
+  const cause = error?.cause ?? error;
+  return new ClientError(`no response: ${cause?.message || cause?.code || cause}`, { temporary: !/CERT|VERIFY/.test(cause?.code) });
+}
+
+/** Returns the error of a status that is no success. */
+function refusal({ status, headers }: Response, text: string): ClientError {
+  let body: any = {};
+  try {
+    body = JSON.parse(text) ?? {};
+  } catch {
+    // The status is sufficient.
+  }
+  const asked = headers.get("Retry-After") ?? "";
+  const retryAfter = /^[0-9]+$/.test(asked) ? Number(asked) : Math.max((Date.parse(asked) - Date.now()) / 1000, 0) || 0;
+  // A 409 without Retry-After stays.
+  const temporary = status === 408 || status === 429 || status >= 500 || (status === 409 && retryAfter > 0);
+  const message = body.error?.message ?? body.message ?? "the service refused the request";
+  return new ClientError(message, { temporary, status, code: body.error?.code, retryAfter, requestId: headers.get("X-Request-Id") ?? "" });
+}
