@@ -29,6 +29,22 @@ func (f filterForm) valid() bool {
 // Empty reports whether the form selects all orders.
 func (f filterForm) Empty() bool { return f.Query == "" && f.State == "" && f.From == "" && f.To == "" }
 
+// Refused reports whether something is wrong in the fields beside the search.
+func (f filterForm) Refused() bool {
+	return f.StateProblem != "" || f.FromProblem != "" || f.ToProblem != ""
+}
+
+// Active returns how many fields beside the search are filled in.
+func (f filterForm) Active() int {
+	n := 0
+	for _, value := range []string{f.State, f.From, f.To} {
+		if value != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // ownSearch is search for a merchant, which also finds its own data.
 func (f filterForm) ownSearch(merchantID int64, filter order.Filter, after *order.SearchCursor) order.Search {
 	search := f.search(merchantID, filter, after)

@@ -8,6 +8,8 @@ import (
 	"merchantorders/internal/web"
 )
 
+const listPath = Prefix + "/orders"
+
 // listView is the data of the list of orders.
 type listView struct {
 	Form   filterForm

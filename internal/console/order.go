@@ -20,7 +20,11 @@ type orderView struct {
 	FilesLeft                   int64
 	Reasons                     []order.Reason
 
+	From           string // path of the view that the person came from; empty: none is known
+	Previous, Next string // paths of the orders beside this one in that view; empty: there is none
+
 	Notice        string // key of a message: what was done; empty: nothing
+	Was           string // reference of the order that it was done to; empty: this one
 	Problem       string // key of a message: why it was not; empty: nothing
 	First         *order.EventRecord
 	ReasonProblem string   // key of the message at the field
@@ -28,12 +32,34 @@ type orderView struct {
 	Uploads       []uploadResult
 }
 
+// Queue reports whether the person came from the queue.
+func (v orderView) Queue() bool { return isQueue(v.From) }
+
+// In returns the query of the path of a form of the order: it leads back to the same view.
+func (v orderView) In() string {
+	if v.From == "" {
+		return ""
+	}
+	return "?from=" + url.QueryEscape(v.From)
+}
+
 // notices are what the address of an order may say was done.
 var notices = map[string]string{"accepted": "done.accepted", "rejected": "done.rejected", "uploaded": "done.uploaded", "withdrawn": "done.withdrawn", "saved": "done.saved"}
 
 // order serves GET /orders/{reference}.
 func (s *site) order(w http.ResponseWriter, r *web.Request) error {
-	return s.showOrder(w, r, http.StatusOK, orderView{Notice: notices[r.URL.Query().Get("done")]})
+	notice, was := noticeOf(r)
+	return s.showOrder(w, r, http.StatusOK, orderView{Notice: notice, Was: was})
+}
+
+// noticeOf returns what the address of a page says was done, as the key of a message, and
+// to which order; empty: to the one that the page is about.
+func noticeOf(r *web.Request) (notice, was string) {
+	query := r.URL.Query()
+	if was = query.Get("was"); !order.ValidReference(was) {
+		was = ""
+	}
+	return notices[query.Get("done")], was
 }
 
 // showOrder sends the page of the order in the path. The view says what happened.
@@ -47,6 +73,11 @@ func (s *site) showOrder(w http.ResponseWriter, r *web.Request, status int, view
 		return err
 	}
 	o := view.Order
+	if view.From = from(r); view.From != "" {
+		if view.Previous, view.Next, err = s.neighbors(r, o, view.From); err != nil {
+			return err
+		}
+	}
 	view.Expiry = newOrders([]order.UnansweredOrder{{ExpiresAt: o.ExpiresAt}}, s.Orders.Now())[0]
 	view.Token = r.Caller.TokenID
 	mayAnswer := r.Caller.Can(order.ScopeOrdersWrite)
@@ -81,18 +112,44 @@ func (s *site) reject(w http.ResponseWriter, r *web.Request, form url.Values) er
 	return s.answered(w, r, "rejected", err)
 }
 
-// answered sends the browser to the page of the order after an answer, or shows why
-// there was none: somebody else was first.
+// answered sends the browser on after an answer, or shows why there was none: somebody
+// else was first.
 func (s *site) answered(w http.ResponseWriter, r *web.Request, done string, err error) error {
 	err = replayed(err)
 	switch {
 	case err == nil:
-		s.toOrder(w, r, done)
-		return nil
+		return s.toNext(w, r, done)
 	case errors.Is(err, order.ErrPreconditionFailed), errors.Is(err, order.ErrCannotAccept), errors.Is(err, order.ErrCannotReject):
 		return s.showConflict(w, r)
 	}
 	return err
+}
+
+// toNext sends a person who came from the queue to the next order of it, or back to the
+// queue after the last one. It sends anybody else to the order in the path.
+func (s *site) toNext(w http.ResponseWriter, r *web.Request, done string) error {
+	view := from(r)
+	if !isQueue(view) {
+		s.toOrder(w, r, done)
+		return nil
+	}
+	reference := r.PathValue("reference")
+	o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(reference))
+	if err != nil {
+		return err
+	}
+	next, err := s.nextUnanswered(r, o)
+	if err != nil {
+		return err
+	}
+	said := url.Values{"done": {done}, "was": {reference}}.Encode()
+	if next == "" {
+		next = view
+	} else {
+		next = orderIn(next, view)
+	}
+	http.Redirect(w, r.Request, s.root+withQuery(next, said), http.StatusSeeOther)
+	return nil
 }
 
 // showConflict shows an order that has changed since the form was made, with the
@@ -113,5 +170,5 @@ func (s *site) showConflict(w http.ResponseWriter, r *web.Request) error {
 // toOrder sends the browser to the page of the order in the path, which says what was
 // done.
 func (s *site) toOrder(w http.ResponseWriter, r *web.Request, done string) {
-	http.Redirect(w, r.Request, s.root+orderPath(r.PathValue("reference"))+"?done="+done, http.StatusSeeOther)
+	http.Redirect(w, r.Request, s.root+withQuery(orderIn(r.PathValue("reference"), from(r)), "done="+done), http.StatusSeeOther)
 }

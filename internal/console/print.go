@@ -23,13 +23,13 @@ func (s *site) print(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.show(w, r, http.StatusOK, "print", printView{Orders: []order.Order{o}, Back: orderPath(o.Reference)})
+	return s.show(w, r, http.StatusOK, "print", printView{Orders: []order.Order{o}, Back: orderIn(o.Reference, from(r))})
 }
 
 // printSeveral serves GET /print?order=A-1&order=A-2: the packing slips of the selected
 // orders, each on a page of its own.
 func (s *site) printSeveral(w http.ResponseWriter, r *web.Request) error {
-	view := printView{Back: localPath(first(r.URL.Query().Get("back"), Prefix+"/orders"))}
+	view := printView{Back: localPath(first(r.URL.Query().Get("back"), listPath))}
 	selected, problem := selection(r.URL.Query())
 	if problem != "" {
 		view.Problem = problem

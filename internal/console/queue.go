@@ -36,6 +36,8 @@ type queueView struct {
 	Path        string // of this page, with its query
 	First, Next string // paths of the first and the next page; empty: there is none
 
+	Notice        string   // key of a message: what was done to one order; empty: nothing
+	Was           string   // its reference
 	Form          formView // what was sent; of a form that is refused
 	Problem       string   // key of a message; empty: none
 	ReasonProblem string   // key of the message at the reasons; empty: none
@@ -67,17 +69,17 @@ func (o newOrder) More() int64 { return int64(len(o.LineItems)) - 1 }
 
 // queue serves GET /new.
 func (s *site) queue(w http.ResponseWriter, r *web.Request) error {
-	return s.showQueue(w, r, http.StatusOK, queueView{})
+	notice, was := noticeOf(r)
+	return s.showQueue(w, r, http.StatusOK, queueView{Notice: notice, Was: was})
 }
 
 // showQueue sends the page of the queue that the query names. The view says what happened.
 func (s *site) showQueue(w http.ResponseWriter, r *web.Request, status int, view queueView) error {
-	query := web.ParseQuery(r)
-	view.Size = query.Limit(queueSizes[0], order.MaxUnansweredLimit)
-	after := queueAfter(query)
-	if err := query.Err(); err != nil {
+	size, after, err := readQueue(r)
+	if err != nil {
 		return err
 	}
+	view.Size = size
 	page, err := s.Orders.Unanswered(r.Context(), r.Caller.MerchantID, order.UnansweredQuery{Limit: view.Size, After: after})
 	if err != nil {
 		return err
@@ -105,15 +107,17 @@ func queuePage(size int, after *order.UnansweredCursor) string {
 	return queuePath + "?" + query.Encode()
 }
 
-// queueAfter returns the order after which the page of the queue begins that a query
-// names; nil: the first page.
-func queueAfter(query *web.Query) *order.UnansweredCursor {
+// readQueue returns the size of the page of the queue that a request names, and the order
+// after which it begins; nil: it is the first page. Errors: *strict.ParamError.
+func readQueue(r *web.Request) (size int, after *order.UnansweredCursor, err error) {
+	query := web.ParseQuery(r)
+	size = query.Limit(queueSizes[0], order.MaxUnansweredLimit)
 	var expiresAt, createdAt, legacyID int64
-	if !query.Cursor(queueCursor, &expiresAt, &createdAt, &legacyID) {
-		return nil
+	if query.Cursor(queueCursor, &expiresAt, &createdAt, &legacyID) {
+		// The Unix seconds of the zero time are those of the zero time again.
+		after = &order.UnansweredCursor{ExpiresAt: time.Unix(expiresAt, 0), CreatedAt: time.Unix(createdAt, 0), LegacyID: legacyID}
 	}
-	// The Unix seconds of the zero time are those of the zero time again.
-	return &order.UnansweredCursor{ExpiresAt: time.Unix(expiresAt, 0), CreatedAt: time.Unix(createdAt, 0), LegacyID: legacyID}
+	return size, after, query.Err()
 }
 
 // Responses that are recorded for the key of an answer to one of several orders.

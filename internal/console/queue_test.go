@@ -90,6 +90,41 @@ func TestQueue(t *testing.T) {
 	if strings.Contains(rest.Body, `value="Q-05"`) || strings.Contains(rest.Body, `rel="next"`) {
 		t.Error("the pages overlap, or there is another one")
 	}
+
+	// From an order to those beside it, and on after an answer.
+	const view = "%2Fconsole%2Fnew%3Flimit%3D25"
+	page := b.get("/console/orders/Q-28?from=" + view)
+	page.WantText(t, http.StatusOK, `href="/console/new?limit=25#order-Q-28"`,
+		`rel="prev" href="/console/orders/Q-29?from=`+view+`"`, `rel="next" href="/console/orders/Q-27?from=`+view+`"`)
+	accept := "/console/orders/Q-28/accept?from=" + view
+	answered := b.post(accept, page.form(t, accept))
+	if want := "/console/orders/Q-27?from=" + view + "&done=accepted&was=Q-28"; answered.location() != want {
+		t.Errorf("the answer leads to %q, want %q", answered.location(), want)
+	}
+	b.get(answered.location()).WantText(t, http.StatusOK, "<bdi>Q-28</bdi></a>: The order is accepted.", `href="/console/orders/Q-28/print"`)
+	b.get("/console/orders/Q-28?from="+view).WantText(t, http.StatusOK, `rel="next" href="/console/orders/Q-27?`)
+	reject := "/console/orders/Q-00/reject?from=" + view
+	form := b.get("/console/orders/Q-00?from="+view).form(t, reject)
+	form.Set("reason", "damaged")
+	answered = b.post(reject, form) // the last one
+	if want := "/console/new?limit=25&done=rejected&was=Q-00"; answered.location() != want {
+		t.Errorf("the last answer leads to %q, want %q", answered.location(), want)
+	}
+	b.get(answered.location()).WantText(t, http.StatusOK, "<bdi>Q-00</bdi></a>: The order is rejected.")
+
+	// In the list, also at the edges of its pages, and among the results of a search.
+	b.get("/console/orders/Q-24?from=%2Fconsole%2Forders").WantText(t, http.StatusOK, `href="/console/orders#order-Q-24"`, `href="/console/orders/Q-23?from=%2Fconsole%2Forders"`, `href="/console/orders/Q-25?from=%2Fconsole%2Forders%3Fpage%3D2"`)
+	b.get("/console/orders/Q-25?from=%2Fconsole%2Forders%3Fpage%3D2").WantText(t, http.StatusOK, `rel="prev" href="/console/orders/Q-24?from=%2Fconsole%2Forders"`)
+	b.get("/console/orders/Q-12?from=%2Fconsole%2Forders%3Fq%3DQ-1").WantText(t, http.StatusOK, `rel="next" href="/console/orders/Q-13?from=%2Fconsole%2Forders%3Fq%3DQ-1"`)
+	for _, from := range []string{"https://evil.example/console/new", "//evil.example", "/console/tokens", "/console/new?cursor=x", "/console/orders?state=x", "/console/orders?page=99"} {
+		got := b.get("/console/orders/Q-24?from=" + url.QueryEscape(from))
+		if got.WantStatus(t, http.StatusOK); strings.Contains(got.Body, `evil.example#`) || strings.Contains(got.Body, `href="//evil`) || strings.Contains(got.Body, `rel="prev"`) {
+			t.Errorf("from %s: %s", from, got.Body)
+		}
+	}
+	if got := b.get("/console/new?done=accepted&was=%3Cb%3E"); strings.Contains(got.Body, "b&gt;: The order") {
+		t.Error("the page repeats what is no reference")
+	}
 	for _, query := range []string{"limit=101", "limit=x", "cursor=x", "limit=1&limit=2"} {
 		b.get("/console/new?"+query).WantText(t, http.StatusBadRequest)
 	}

@@ -45,11 +45,12 @@ func (s *site) functions(l language) template.FuncMap {
 	return template.FuncMap{
 		"t": l.text, "count": l.count, "number": l.number, "money": l.money, "size": l.size,
 		"clock": l.clock, "day": l.day, "dayMonth": l.dayMonth, "left": l.left,
-		"state":  func(state order.State) string { return l.text("state." + state.String()) },
-		"path":   func(path string) string { return s.root + path },
-		"order":  func(reference string) string { return s.root + orderPath(reference) },
-		"asset":  s.assetPath,
-		"webURL": webURL, "segment": url.PathEscape,
+		"state":   func(state order.State) string { return l.text("state." + state.String()) },
+		"path":    func(path string) string { return s.root + path },
+		"order":   func(reference string) string { return s.root + orderPath(reference) },
+		"orderIn": func(reference, view string) string { return s.root + orderIn(reference, view) },
+		"asset":   s.assetPath,
+		"webURL":  webURL, "segment": url.PathEscape,
 		"key": newKey, "maxSize": func() int64 { return order.MaxInvoiceSize },
 		"field": newField, "required": required, "entries": newEntriesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
 		"webhookStates": names(webhook.StateNames...),
@@ -106,6 +107,9 @@ func (l layout) Can(name string) bool {
 	scope, err := order.ParseScopes([]string{name}, order.ScopesOf(l.Operator))
 	return err == nil && l.Scopes.Has(scope)
 }
+
+// Staff reports whether a merchant's staff, who may see orders, are signed in.
+func (l layout) Staff() bool { return l.Session != nil && !l.Operator && l.Can("orders:read") }
 
 // render sends a page to somebody who need not be signed in.
 func (s *site) render(w http.ResponseWriter, r *web.Request, status int, name string, page any) error {

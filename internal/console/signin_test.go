@@ -145,7 +145,7 @@ func TestHTTPS(t *testing.T) {
 	value, _, _ := strings.Cut(cookie, ";")
 	b = s.browser() // its jar is empty
 	b.header.Set("Cookie", value)
-	b.get("/console").WantText(t, http.StatusOK, `href="/orders/console/orders/A-1"`, `action="/orders/console/sign-out"`)
+	b.get("/console").WantText(t, http.StatusOK, `href="/orders/console/orders/A-1?from=%2Fconsole%2Fnew"`, `action="/orders/console/sign-out"`)
 	b.header.Set("Cookie", strings.TrimPrefix(value, "__Host-"))
 	b.get("/console").WantStatus(t, http.StatusSeeOther)
 }

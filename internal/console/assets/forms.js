@@ -63,6 +63,14 @@ function prepareUpload(form) {
     request.send(new FormData(form));
   };
   input.addEventListener("change", () => show(check()));
+  // A photo is one more file.
+  form.querySelector("[data-camera]")?.addEventListener("change", (event) => {
+    const all = new DataTransfer();
+    for (const file of [...input.files, ...event.target.files]) all.items.add(file);
+    input.files = all.files;
+    event.target.value = "";
+    show(check());
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const text = check();

@@ -71,12 +71,14 @@ func (p *staff) useKeyboard(t *testing.T) {
 	p.tabTo(t, "main button")
 	p.press(t, " ")
 	p.wait(t, "h2", "Orders found")
+	p.useShortcuts(t)
+	p.see(t, "/console/orders?q=C-13", "h2", "Orders found")
 	p.tabTo(t, ".skip")
 	p.press(t, kb.Enter)
 	p.tabTo(t, "#state")
 	p.press(t, kb.ArrowDown+kb.Enter)
 	p.wait(t, "option:checked", "New")
-	p.tabTo(t, `main a[href="/console/orders/C-13"]`)
+	p.tabTo(t, `main a[href^="/console/orders/C-13?"]`)
 	p.press(t, kb.Enter)
 	p.wait(t, "h1", "C-13")
 	p.tabTo(t, ".answer .primary")
@@ -86,6 +88,25 @@ func (p *staff) useKeyboard(t *testing.T) {
 	p.tabTo(t, `form[action="/console/sign-out"] button`)
 	p.press(t, kb.Enter)
 	p.wait(t, "h1", "Sign in")
+}
+
+// useShortcuts goes from the queue to its orders, the soonest deadline first, and answers one.
+func (p *staff) useShortcuts(t *testing.T) {
+	t.Helper()
+	p.see(t, "/console/new", "output", "Nothing selected")
+	p.press(t, "jjx")
+	p.wait(t, "output", "1 selected")
+	p.press(t, "?")
+	p.wait(t, "dialog h2", "Keyboard shortcuts")
+	p.press(t, kb.Escape+kb.Enter)
+	p.wait(t, "h1", "C-30")
+	p.press(t, "j")
+	p.wait(t, "h1", "C-29")
+	p.press(t, "a")
+	p.wait(t, "h1", "C-28")
+	p.wait(t, ".notice.good", "C-29: The order is accepted.")
+	p.press(t, "/")
+	p.wait(t, "#q:focus", "")
 }
 
 // insert types a text into the field with the focus, at once.

@@ -82,6 +82,7 @@ func (v *visitor) crawl(t *testing.T) []address {
 		for _, match := range linked.FindAllStringSubmatch(body, -1) {
 			next := address{http.MethodGet, html.UnescapeString(match[1] + match[2])}
 			next.path, _, _ = strings.Cut(next.path, "#")
+			next.path, _, _ = strings.Cut(next.path, "?from=") // the view that leads to an order
 			if next.path == "" {
 				next.path = found[i].path // a form without an action
 			}

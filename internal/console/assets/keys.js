@@ -1,0 +1,51 @@
+// Keys for what is done often. The page names what a key does with the attribute data-key;
+// j, k and x are for the rows of a list. A person can turn them off.
+"use strict";
+
+(() => {
+  const help = document.querySelector("[data-keys]");
+  if (!help) return;
+  const on = help.querySelector("input");
+  try { on.checked = localStorage.getItem("keys") !== "off"; } catch { /* nothing is kept */ }
+  on.addEventListener("change", () => {
+    try { localStorage.setItem("keys", on.checked ? "on" : "off"); } catch { /* nothing is kept */ }
+  });
+  const open = document.querySelector("[data-keys-open]");
+  open.hidden = false;
+  open.addEventListener("click", () => help.showModal());
+
+  // letter returns the Latin letter of a key, also on a Greek keyboard.
+  const letter = (event) => event.key.length === 1 && event.key > "~" && event.code.startsWith("Key") ? event.code.slice(3).toLowerCase() : event.key;
+
+  // step puts the focus on the next row of the list, or on the one before.
+  function step(by) {
+    const rows = [...document.querySelectorAll("tr[data-order]")];
+    const at = rows.findIndex((row) => row.contains(document.activeElement));
+    const row = rows[at < 0 ? 0 : at + by];
+    row?.querySelector("th a").focus();
+    return Boolean(row);
+  }
+
+  function press(key) {
+    const row = document.activeElement.closest("tr[data-order]");
+    const target = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+    if (key === "?") help.showModal();
+    else if (target?.matches("summary")) {
+      if (!target.parentElement.open) target.click();
+      target.parentElement.querySelector("select, input[type=radio]").focus();
+    } else if (target?.matches("input")) target.focus();
+    else if (key === "/" && target) location.assign(target.href + "#q");
+    else if (target) target.click();
+    else if (key === "j" || key === "k") return step(key === "j" ? 1 : -1);
+    else if (key === "x" && row) row.querySelector("input[type=checkbox]").click();
+    else return false;
+    return true;
+  }
+
+  if (location.hash === "#q") document.querySelector("#q")?.focus();
+  document.addEventListener("keydown", (event) => {
+    const field = event.target.closest("input:not([type=checkbox]), select, textarea, dialog");
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || field) return;
+    if ((on.checked || event.key === "?") && press(letter(event))) event.preventDefault();
+  });
+})();

@@ -1,0 +1,143 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// from returns the path of the view that a person came from to an order, as the address
+// names it; empty: none. It is the queue or the list of orders.
+func from(r *web.Request) string {
+	view := localPath(r.URL.Query().Get("from"))
+	if base, _, _ := strings.Cut(view, "?"); base == queuePath || base == listPath {
+		return view
+	}
+	return ""
+}
+
+// isQueue reports whether the path of a view is that of the queue.
+func isQueue(view string) bool {
+	base, _, _ := strings.Cut(view, "?")
+	return base == queuePath
+}
+
+// orderIn returns the path of the page of an order, for a person who comes from a view;
+// empty: from none.
+func orderIn(reference, view string) string {
+	if view == "" {
+		return orderPath(reference)
+	}
+	return orderPath(reference) + "?from=" + url.QueryEscape(view)
+}
+
+// withQuery returns a path with more of a query.
+func withQuery(path, query string) string {
+	if strings.Contains(path, "?") {
+		return path + "&" + query
+	}
+	return path + "?" + query
+}
+
+// neighbors returns the paths of the orders before and after an order in a view; empty:
+// there is none.
+func (s *site) neighbors(r *web.Request, o order.Order, view string) (previous, next string, err error) {
+	target, err := url.Parse(view)
+	if err != nil {
+		return "", "", err
+	}
+	of := &web.Request{Request: &http.Request{URL: target}}
+	if isQueue(view) {
+		return s.queueNeighbors(r, o, of, view)
+	}
+	return s.listNeighbors(r, o, of, view)
+}
+
+// queueNeighbors is neighbors for a page of the queue. The order may have left the queue.
+func (s *site) queueNeighbors(r *web.Request, o order.Order, of *web.Request, view string) (previous, next string, err error) {
+	size, after, err := readQueue(of)
+	if err != nil {
+		return "", "", nil // a page that does not exist
+	}
+	page, err := s.Orders.Unanswered(r.Context(), r.Caller.MerchantID, order.UnansweredQuery{Limit: size, After: after})
+	if err != nil {
+		return "", "", err
+	}
+	if i := slices.IndexFunc(page.Orders, func(other order.UnansweredOrder) bool { return other.Reference == o.Reference }); i > 0 {
+		previous = orderIn(page.Orders[i-1].Reference, view)
+	}
+	if next, err = s.nextUnanswered(r, o); next != "" {
+		next = orderIn(next, view)
+	}
+	return previous, next, err
+}
+
+// nextUnanswered returns the reference of the order after an order in the queue; empty:
+// there is none. The order may have left the queue.
+func (s *site) nextUnanswered(r *web.Request, o order.Order) (string, error) {
+	after := &order.UnansweredCursor{ExpiresAt: o.ExpiresAt, CreatedAt: o.CreatedAt, LegacyID: o.LegacyID}
+	page, err := s.Orders.Unanswered(r.Context(), r.Caller.MerchantID, order.UnansweredQuery{Limit: 1, After: after})
+	if err != nil || len(page.Orders) == 0 {
+		return "", err
+	}
+	return page.Orders[0].Reference, nil
+}
+
+// listNeighbors is neighbors for a page of the list. The results of a search have them on
+// the same page only.
+func (s *site) listNeighbors(r *web.Request, o order.Order, of *web.Request, view string) (previous, next string, err error) {
+	form, filter := readFilter(of.Request)
+	if !form.valid() {
+		return "", "", nil
+	}
+	var orders []order.Summary
+	var total int64
+	if form.Query != "" {
+		found, err := s.Orders.Search(r.Context(), form.ownSearch(r.Caller.MerchantID, filter, readCursor(of.Request)))
+		if err != nil {
+			return "", "", err
+		}
+		for _, o := range found.Orders {
+			orders = append(orders, o.Summary)
+		}
+	} else {
+		page, err := s.Orders.List(r.Context(), r.Caller.MerchantID, filter)
+		if err != nil {
+			return "", "", err
+		}
+		orders, total = page.Orders, page.Total
+	}
+	i := slices.IndexFunc(orders, func(other order.Summary) bool { return other.Reference == o.Reference })
+	if i < 0 {
+		return "", "", nil
+	}
+	// edge returns the order at a position of the list, which is on another page.
+	edge := func(position, page int64) (string, error) {
+		one := filter
+		one.PageSize, one.Page = 1, position
+		found, err := s.Orders.List(r.Context(), r.Caller.MerchantID, one)
+		if err != nil || len(found.Orders) == 0 {
+			return "", err
+		}
+		return orderIn(found.Orders[0].Reference, listPath+form.query(page)), nil
+	}
+	first := (filter.Page-1)*filter.PageSize + 1 // position of the first order of the page
+	switch {
+	case i > 0:
+		previous = orderIn(orders[i-1].Reference, view)
+	case form.Query == "" && filter.Page > 1:
+		previous, err = edge(first-1, filter.Page-1)
+	}
+	switch {
+	case err != nil:
+	case i+1 < len(orders):
+		next = orderIn(orders[i+1].Reference, view)
+	case form.Query == "" && first+int64(i) < total:
+		next, err = edge(first+int64(i)+1, filter.Page+1)
+	}
+	return previous, next, err
+}
