@@ -1,16 +1,11 @@
 package docpages
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"net/http"
 	"strconv"
 	"sync"
-
-	swaggerui "github.com/swaggest/swgui/v5/static"
 
 	"merchantorders/docs"
 	"merchantorders/internal/etag"
@@ -105,13 +100,8 @@ const (
 func addAssets(all map[string]content) {
 	// An SVG that is opened directly is a page too, and contains its style.
 	const policy = "default-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
-	for name, mediaType := range map[string]string{"pages.css": css, "reference.css": css, "reference.js": javascript, "icon.svg": svg} {
+	for name, mediaType := range map[string]string{"pages.css": css, "copy.js": javascript, "icon.svg": svg} {
 		all["/docs/assets/"+name] = newContent(mediaType, policy, must(files.ReadFile("assets/"+name)))
 	}
 	all["/docs/assets/states.svg"] = newContent(svg, policy, docs.StatePicture)
-	// The module of Swagger UI, which shows the OpenAPI documents, has gzip files.
-	for name, mediaType := range map[string]string{"swagger-ui.css": css, "swagger-ui-bundle.js": javascript} {
-		gzipped := bytes.NewReader(must(swaggerui.FS.ReadFile(name + ".gz")))
-		all["/docs/assets/"+name] = newContent(mediaType, policy, must(io.ReadAll(must(gzip.NewReader(gzipped)))))
-	}
 }

@@ -53,7 +53,7 @@ func (s *site) url(page docs.Page, destination, extension string) (url string, o
 	}
 	file, anchor, hasAnchor := strings.Cut(destination, "#")
 	file = path.Join(path.Dir(page.Path), file)
-	for _, other := range s.pages {
+	for _, other := range s.documents {
 		if other.Path == file {
 			url, ok = s.root+"/docs/guide/"+other.Name()+extension, true
 		}
@@ -70,11 +70,19 @@ func (s *site) url(page docs.Page, destination, extension string) (url string, o
 // html renders a document as HTML. A Mermaid diagram is replaced by the image of the
 // states: it is the only one.
 func (s *site) html(page docs.Page) template.HTML {
-	renderer := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	page.Markdown = mermaid.ReplaceAll(page.Markdown, []byte("!["+stateDiagramText+"](states.svg)\n"))
+	return render(string(s.markdown(page, "")))
+}
+
+// renderer renders Markdown.
+var renderer = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+
+// scrolling lets what is wider than the page scroll, with the keyboard too.
+var scrolling = strings.NewReplacer("<table>", `<div class="wide" tabindex="0"><table>`, "</table>", "</table></div>", "<pre>", `<pre tabindex="0">`)
+
+// render renders Markdown as HTML.
+func render(text string) template.HTML {
 	var out bytes.Buffer
-	_ = renderer.Convert(s.markdown(page, ""), &out) // a buffer takes every byte
-	// A table that is wider than the page scrolls, with the keyboard too.
-	wide := strings.NewReplacer("<table>", `<div class="wide" tabindex="0"><table>`, "</table>", "</table></div>")
-	return template.HTML(wide.Replace(out.String()))
+	_ = renderer.Convert([]byte(text), &out) // a buffer takes every byte
+	return template.HTML(scrolling.Replace(out.String()))
 }

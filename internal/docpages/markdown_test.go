@@ -8,7 +8,7 @@ import (
 
 func TestMarkdownLinks(t *testing.T) {
 	t.Parallel()
-	s := site{root: "/shop", pages: []docs.Page{{Path: "guide/errors.md"}, {Path: "interface.md"}}}
+	s := site{root: "/shop", documents: []docs.Page{{Path: "guide/errors.md"}, {Path: "interface.md"}}}
 	for text, want := range map[string]string{
 		"[a](errors.md), [`b`](../interface.md#x) [c [d]](#e)": "[a](/shop/docs/guide/errors.md), [`b`](/shop/docs/guide/interface.md#x) [c [d]](#e)",
 		"[a](https://example.com/x.md)":                        "[a](https://example.com/x.md)",

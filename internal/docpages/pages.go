@@ -1,6 +1,6 @@
 // Package docpages serves the documentation of the service to everybody: the
-// OpenAPI documents below /openapi, and below /docs the guide, also as Markdown, and a
-// page for each document where it can be read and tried. /llms.txt lists them for
+// OpenAPI documents below /openapi, and below /docs the guide, also as Markdown, a
+// page for each OpenAPI document, and a search in all of them. /llms.txt lists them for
 // programs. Everything is embedded in the program; the pages load nothing from elsewhere.
 //
 // It knows nothing of orders, tokens or storage. What the pages say is in packages
@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -24,38 +25,29 @@ import (
 //go:embed assets
 var files embed.FS
 
-// Content security policies of the pages: they load only from the service, and no
-// other page may frame them. Swagger UI writes styles into its elements.
-const (
-	plainPolicy     = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	referencePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
-		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
+// policy is the Content-Security-Policy of the pages: they load only from the service,
+// and no other page may frame them.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // PageRoutes returns the routes of the pages of a service, with or without those that
 // only operators need. They are made at the first request.
 func PageRoutes(baseURL string, operators bool) []web.RouteGroup {
-	s := &site{root: rootOf(baseURL)}
-	for _, page := range docs.Pages() {
-		if operators || !page.Operators {
-			s.pages = append(s.pages, page)
-		}
-	}
-	for _, document := range openapi.Documents() {
-		if operators || strings.HasPrefix(document.Name, "v") { // merchants have v1 and v2
-			s.documents = append(s.documents, document)
-		}
-	}
-	pages := sync.OnceValue(s.contents)
+	load := sync.OnceValue(func() *site { return newSite(rootOf(baseURL), operators) })
+	contents := func() map[string]content { return load().contents }
+	search := web.PublicRoute(http.MethodGet, "/search", func(w http.ResponseWriter, r *web.Request) error {
+		load().search(r.URL.Query().Get("q")).serve(w, r.Request)
+		return nil
+	})
 	return []web.RouteGroup{
 		{
 			Prefix: "/docs",
 			Routes: []web.Route{
-				route("", pages), route("/guide/{page}", pages), route("/reference/{document}", pages), route("/assets/{asset}", pages),
+				route("", contents), search,
+				route("/guide/{page}", contents), route("/reference/{document}", contents), route("/assets/{asset}", contents),
 			},
 			Errors: web.EncodeMessage,
 		},
-		{Prefix: "/llms.txt", Routes: []web.Route{route("", pages)}, Errors: web.EncodeMessage},
+		{Prefix: "/llms.txt", Routes: []web.Route{route("", contents)}, Errors: web.EncodeMessage},
 	}
 }
 
@@ -69,91 +61,125 @@ func rootOf(baseURL string) string {
 	return strings.TrimSuffix(base.EscapedPath(), "/")
 }
 
-// site renders the pages for one URL of the service.
+// site is the pages for one URL of the service.
 type site struct {
 	root      string // prefix of every link
-	pages     []docs.Page
-	documents []openapi.Document
+	documents []docs.Page
+	groups    []group
+	pages     []*page // all of the groups
+	templates *template.Template
+	contents  map[string]content // by path in the service
 }
 
-// link is an entry of a table of contents.
-type link struct {
+// group is a part of the table of contents.
+type group struct {
+	Title, Lead string
+	Pages       []*page
+}
+
+// page is a document.
+type page struct {
 	Address, Title string
 	Summary        string // in Markdown
-	Short          string // of a reference: the document's name
-	Text           string // of a reference: the document's path without its extension
-	Here           bool
+	Source         string // address of the document as Markdown or YAML
+	JSON           string // of an OpenAPI document: its address as JSON
+	Body           template.HTML
+	Sections       []section
 }
 
 // view is the data of the templates.
 type view struct {
-	Root       string
-	Title      string
-	Guide      []link
-	Published  []link
-	Operators  []link
-	References []link
-	Markdown   string        // address of the page as Markdown
-	Body       template.HTML // rendered from Markdown in package docs
-	Document   string        // of a reference: name of the document
+	Root, Title    string
+	Groups         []group
+	Page           page  // zero: the start page, or a search
+	Previous, Next *page // nil: none
+	Query          string
+	Results        []result
 }
 
-// contents renders all pages. It returns them and their assets by path.
-func (s *site) contents() map[string]content {
-	all := make(map[string]content)
-	addAssets(all)
-	templates := template.Must(template.ParseFS(files, "assets/*.html"))
-	add := func(path, name, policy string, v view) {
-		var out bytes.Buffer
-		if err := templates.ExecuteTemplate(&out, name, v); err != nil {
-			panic(err) // tests render every page
+// newSite renders all pages.
+func newSite(root string, operators bool) *site {
+	s := &site{root: root, contents: make(map[string]content)}
+	s.templates = template.Must(template.New("").Funcs(template.FuncMap{"markdown": render, "in": func(r *reference, o *operation) inReference { return inReference{r, o} }}).ParseFS(files, "assets/*.html"))
+	guide, published := group{Title: "Guide"}, group{Title: "Interface and decisions", Lead: "The interface all merchants are given, and the rules specific to this service."}
+	references := group{Title: "Reference", Lead: "Every path, field and response. The documents are OpenAPI 3.1: import them into your tools, or generate a client from them."}
+	forOperators := group{Title: "For operators"}
+	for _, document := range docs.Pages() {
+		if operators || !document.Operators {
+			s.documents = append(s.documents, document)
 		}
-		all[path] = newContent(html, policy, out.Bytes())
-	}
-	index := s.view("Merchant Orders", "")
-	add("/docs", "index.html", plainPolicy, index)
-	var list bytes.Buffer
-	if err := texttemplate.Must(texttemplate.ParseFS(files, "assets/llms.txt")).Execute(&list, index); err != nil {
-		panic(err)
-	}
-	all["/llms.txt"] = newContent(markdown, plainPolicy, list.Bytes())
-	for _, page := range s.pages {
-		address := "/docs/guide/" + page.Name()
-		v := s.view(page.Title, page.Name())
-		v.Markdown, v.Body = s.root+address+".md", s.html(page)
-		add(address, "guide.html", plainPolicy, v)
-		all[address+".md"] = newContent(markdown, plainPolicy, s.markdown(page, ".md"))
 	}
 	for _, document := range s.documents {
-		v := s.view(document.Title, document.Name)
-		v.Document = document.Name
-		add("/docs/reference/"+document.Name, "reference.html", referencePolicy, v)
-	}
-	return all
-}
-
-// view returns the data of a page. here is the name of the page.
-func (s *site) view(title, here string) view {
-	v := view{Root: s.root, Title: title}
-	for _, page := range s.pages {
-		l := link{
-			Address: s.root + "/docs/guide/" + page.Name(), Title: page.Title, Here: page.Name() == here,
-			Summary: string(s.markdown(docs.Page{Path: page.Path, Markdown: []byte(page.Summary)}, ".md")),
+		address := root + "/docs/guide/" + document.Name()
+		p := &page{
+			Address: address, Title: document.Title, Source: address + ".md", Body: s.html(document),
+			Summary: string(s.markdown(docs.Page{Path: document.Path, Markdown: []byte(document.Summary)}, ".md")),
 		}
+		s.contents["/docs/guide/"+document.Name()+".md"] = newContent(markdown, policy, s.markdown(document, ".md"))
 		switch {
-		case page.Operators:
-			v.Operators = append(v.Operators, l)
-		case strings.HasPrefix(page.Path, "guide/"):
-			v.Guide = append(v.Guide, l)
+		case document.Operators:
+			forOperators.Pages = append(forOperators.Pages, p)
+		case strings.HasPrefix(document.Path, "guide/"):
+			guide.Pages = append(guide.Pages, p)
 		default:
-			v.Published = append(v.Published, l)
+			published.Pages = append(published.Pages, p)
 		}
 	}
-	for _, document := range s.documents {
-		v.References = append(v.References, link{
-			Address: s.root + "/docs/reference/" + document.Name, Title: document.Title, Summary: document.Summary, Short: document.Name,
-			Text: s.root + "/openapi/" + document.Name, Here: document.Name == here,
-		})
+	for _, document := range openapi.Documents() {
+		if operators || strings.HasPrefix(document.Name, "v") { // merchants have v1 and v2
+			text := root + "/openapi/" + document.Name
+			references.Pages = append(references.Pages, &page{
+				Address: root + "/docs/reference/" + document.Name, Title: document.Title, Summary: document.Summary,
+				Source: text + ".yaml", JSON: text + ".json", Body: s.reference(document),
+			})
+		}
 	}
-	return v
+	s.groups = []group{guide, references, published}
+	if operators {
+		s.groups = append(s.groups, forOperators)
+	}
+	for _, g := range s.groups {
+		s.pages = append(s.pages, g.Pages...)
+	}
+	s.addPages()
+	addAssets(s.contents)
+	return s
+}
+
+// addPages adds the contents of all pages and of the lists of them.
+func (s *site) addPages() {
+	for _, p := range s.pages {
+		p.Sections = sectionsOf(string(p.Body))
+	}
+	for i, p := range s.pages {
+		v := view{Title: p.Title, Page: *p}
+		if i > 0 {
+			v.Previous = s.pages[i-1]
+		}
+		if i < len(s.pages)-1 {
+			v.Next = s.pages[i+1]
+		}
+		s.contents[strings.TrimPrefix(p.Address, s.root)] = s.execute("page.html", v)
+	}
+	s.contents["/docs"] = s.execute("index.html", view{Title: "Merchant Orders"})
+	var list bytes.Buffer
+	if err := texttemplate.Must(texttemplate.ParseFS(files, "assets/llms.txt")).Execute(&list, view{Groups: s.groups}); err != nil {
+		panic(err) // tests execute the template
+	}
+	s.contents["/llms.txt"] = newContent(markdown, policy, list.Bytes())
+}
+
+// execute renders a page.
+func (s *site) execute(name string, v view) content {
+	v.Root, v.Groups = s.root, s.groups
+	return newContent(html, policy, s.run(name, v))
+}
+
+// run executes a template.
+func (s *site) run(name string, data any) []byte {
+	var out bytes.Buffer
+	if err := s.templates.ExecuteTemplate(&out, name, data); err != nil {
+		panic(err) // tests render every page
+	}
+	return out.Bytes()
 }

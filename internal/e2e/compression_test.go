@@ -40,7 +40,7 @@ func TestCompression(t *testing.T) {
 		for _, r := range []request{
 			get(v1.list("items_per_page", "50")), get(v2.list("itemsPerPage", "50")), get(v1.order(rich)), get(v2.order(rich)),
 			events(""), get("/operator/merchants").by(operator),
-			get("/docs"), get("/docs/guide/errors.md"), get("/docs/assets/swagger-ui-bundle.js"), get("/openapi/v2.yaml"), get("/openapi/v2.json"),
+			get("/docs"), get("/docs/guide/errors.md"), get("/docs/reference/v2"), get("/openapi/v2.yaml"), get("/openapi/v2.json"),
 			get("/"), get("/console/assets/console.css"), get("/console/assets/live.js"), get("/docs/assets/states.svg"),
 		} {
 			plain, packed := s.send(t, r), s.send(t, r.with("Accept-Encoding", "br;q=1.0, gzip;q=0.8, *;q=0.1"))

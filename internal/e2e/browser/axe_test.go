@@ -14,11 +14,13 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// TestAccessibility lets axe-core look for violations on every page of the console.
+// TestAccessibility lets axe-core look for violations on every page of the console, and on
+// one of each kind below /docs.
 func TestAccessibility(t *testing.T) {
 	testenv.Release(t)
 	axe := installAxe(t)
 	s, all := prepareConsole(t)
+	docPages := []string{"/docs", "/docs/search?q=etag", "/docs/guide/accepting", "/docs/guide/limits", "/docs/reference/v1", "/docs/reference/v2"}
 	for _, visit := range []struct {
 		token string
 		pages []consolePage
@@ -33,6 +35,12 @@ func TestAccessibility(t *testing.T) {
 			for _, page := range visit.pages {
 				page.visit(t, p.tab, s.BaseURL)
 				axe.check(t, p.tab, page.name+d.name)
+			}
+			if visit.token == "" {
+				for _, path := range docPages {
+					p.run(t, chromedp.Navigate(s.BaseURL+path), chromedp.WaitVisible(chromedp.CSS("main h1")))
+					axe.check(t, p.tab, path+d.name)
+				}
 			}
 		}
 	}
