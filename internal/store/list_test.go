@@ -422,7 +422,7 @@ func TestListOtherHistory(t *testing.T) {
 					"DELETE FROM orders WHERE reference LIKE 'LOST%'",
 					"DELETE FROM order_days",
 					"INSERT INTO order_days (merchant_id, day, state, orders) SELECT merchant_id, order_day, to_state, COUNT(*) FROM events GROUP BY 1, 2, 3",
-					"UPDATE merchants SET last_event = 30, data_nonce = (SELECT nonce FROM events WHERE seq = 30)",
+					"UPDATE merchants SET last_event = 30, data_nonce = e.nonce FROM events e WHERE e.merchant_id = merchants.id AND e.seq = 30",
 				} {
 					change(t, db, text)
 				}

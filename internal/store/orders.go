@@ -49,9 +49,12 @@ func (r *summaryRow) summary() order.Summary {
 }
 
 // orderColumns are the columns of a whole order without its invoices, in the order of
-// orderRow.dest. The column active_invoices counts reservations too.
-const orderColumns = summaryColumns + `, ` + merchantDataColumns + `, o.merchant_id, o.revision, o.details, o.active_invoices,
-	(SELECT name FROM merchants m WHERE m.id = o.merchant_id)`
+// orderRow.dest. They need joinMerchant: as a subquery, the name makes a cluster ask every
+// node. The column active_invoices counts reservations too.
+const (
+	orderColumns = summaryColumns + `, ` + merchantDataColumns + `, o.merchant_id, o.revision, o.details, o.active_invoices, m.name`
+	joinMerchant = ` JOIN merchants m ON m.id = o.merchant_id`
+)
 
 // orderRow is a row of orderColumns.
 type orderRow struct {
@@ -81,7 +84,7 @@ func (r *orderRow) order() (order.Order, error) {
 
 // Statements that read one order.
 const (
-	selectOrder            = `SELECT ` + orderColumns + ` FROM orders o WHERE o.merchant_id = $1 AND `
+	selectOrder            = `SELECT ` + orderColumns + ` FROM orders o` + joinMerchant + ` WHERE o.merchant_id = $1 AND `
 	selectOrderByLegacyID  = selectOrder + `o.legacy_id = $2`
 	selectOrderByReference = selectOrder + `o.reference = $2`
 )
@@ -99,7 +102,7 @@ const (
 // of legacy ids. selectOrdersInvoices returns that for their active invoices, as
 // selectOrderInvoices reads them.
 func selectOrders(dialect *sqldb.Dialect) string {
-	return `SELECT ` + orderColumns + ordersOfLists(dialect, ``)
+	return `SELECT ` + orderColumns + ordersOfLists(dialect, joinMerchant) + ` AND m.id ` + dialect.InList
 }
 
 func selectOrdersInvoices(dialect *sqldb.Dialect) string {
@@ -107,7 +110,8 @@ func selectOrdersInvoices(dialect *sqldb.Dialect) string {
 }
 
 // ordersOfLists returns the end of a statement. CROSS JOIN makes SQLite begin with the
-// lists. The last condition sends a statement for one merchant to one node of a cluster.
+// lists. The lists of merchants in conditions send a statement for one merchant to one node
+// of a cluster.
 func ordersOfLists(dialect *sqldb.Dialect, join string) string {
 	return ` FROM ` + dialect.PairList + ` CROSS JOIN orders o` + join + `
 	WHERE o.merchant_id = k.a AND o.legacy_id = k.b AND o.merchant_id ` + dialect.InList
