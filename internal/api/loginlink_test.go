@@ -72,6 +72,18 @@ func TestLoginLinks(t *testing.T) {
 			t.Errorf("%s %s: %d %s, want %d with %s", row.path, row.body, got.Status, got.Body, row.status, row.text)
 		}
 	}
+	// A merchant's token invites with its own scopes at most.
+	keeper := s.NewToken(apitest.MerchantID, order.ScopeTokens|order.ScopeOrdersRead)
+	for body, want := range map[string]string{
+		`{"name":"Νίκος","scopes":["orders:read"]}`: `"name":"Νίκος","scopes":["orders:read"]`,
+		`{"name":"Νίκος"}`:                          `"code":"forbidden"`,
+		`{"name":"a\nb"}`:                           "name must be on one line",
+		`{"name":["Νίκος"]}`:                        "name must be text or null",
+	} {
+		if got := s.Send(keeper, http.MethodPost, "/v2/login-link", body); !strings.Contains(got.Body, want) {
+			t.Errorf("%s: %d %s, want %s", body, got.Status, got.Body, want)
+		}
+	}
 	others := s.NewOperatorToken(order.OperatorScopes &^ order.ScopeTokens)
 	for _, text := range []string{others, s.NewToken(apitest.MerchantID, order.MerchantScopes)} {
 		s.Send(text, http.MethodPost, path, `{}`).WantStatus(t, http.StatusForbidden)

@@ -200,7 +200,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{
 			Endpoints: invoices, Links: s.Links, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.Settings.ErrorCodes), Webhooks: webhooks,
-			Tokens: s.Tokens, Log: s.Log, Sandbox: s.sandbox(),
+			Tokens: s.Tokens, Sessions: s.Sessions, Log: s.Log, Sandbox: s.sandbox(),
 		}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),
 		docpages.DocumentRoutes(s.Settings.BaseURL),

@@ -17,6 +17,7 @@ const auditPageSize = 50
 type auditView struct {
 	Form    formView
 	Entries []order.AuditEntry
+	Names   names
 	Next    string // query of the next page; empty: there is none
 }
 
@@ -34,6 +35,9 @@ func (s *site) audit(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	view.Entries = page.Entries
+	if view.Names, err = s.namesOf(r, entryCallers(view.Entries)); err != nil {
+		return err
+	}
 	if page.Next != nil {
 		values.Set("after", writeAuditCursor(*page.Next))
 		view.Next = "?" + values.Encode()
@@ -119,8 +123,9 @@ func readAuditCursor(text string) *order.AuditCursor {
 type entriesView struct {
 	Layout  layout
 	Entries []order.AuditEntry
+	Names   names
 }
 
-func newEntriesView(l layout, entries []order.AuditEntry) entriesView {
-	return entriesView{l, entries}
+func newEntriesView(l layout, entries []order.AuditEntry, n names) entriesView {
+	return entriesView{l, entries, n}
 }

@@ -1,9 +1,12 @@
 package console
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 // eventView is an event of an order as people read it.
@@ -15,8 +18,53 @@ type eventView struct {
 	Reason string // empty: none
 }
 
-// event returns an event as people read it. session is the token of the session.
-func (l language) event(e order.EventRecord, session int64) eventView {
+// names tells who made changes, as a page names them.
+type names struct {
+	own    int64            // the token that a login link made for this session; 0: none
+	labels map[int64]string // of tokens, by id
+}
+
+// namesOf returns the names of who made changes. A merchant's staff see those of their own
+// tokens only.
+func (s *site) namesOf(r *web.Request, by []order.Caller) (names, error) {
+	var n names
+	if r.Session.OwnsToken {
+		n.own = r.Session.TokenID
+	}
+	var ids []int64
+	for _, caller := range by {
+		if caller.TokenID != 0 && !slices.Contains(ids, caller.TokenID) {
+			ids = append(ids, caller.TokenID)
+		}
+	}
+	var err error
+	n.labels, err = s.Tokens.Labels(r.Context(), r.Caller.MerchantID, ids)
+	return n, err
+}
+
+// Label returns the label of a token; empty: it has none.
+func (n names) Label(token int64) string { return n.labels[token] }
+
+// eventCallers returns who made events.
+func eventCallers(events []order.EventRecord) []order.Caller {
+	var by []order.Caller
+	for _, e := range events {
+		by = append(by, e.By)
+	}
+	return by
+}
+
+// entryCallers returns who did what entries of the audit log say.
+func entryCallers(entries []order.AuditEntry) []order.Caller {
+	var by []order.Caller
+	for _, e := range entries {
+		by = append(by, e.By)
+	}
+	return by
+}
+
+// event returns an event as people read it.
+func (l language) event(e order.EventRecord, n names) eventView {
 	view := eventView{At: e.At, File: e.FileName, Text: l.text("event." + e.Type.String()), Who: l.text("who." + e.By.Actor.String())}
 	switch {
 	case e.Type == order.OrderStateChanged:
@@ -24,11 +72,17 @@ func (l language) event(e order.EventRecord, session int64) eventView {
 	case e.Type == order.OrderUpdated && e.By.Actor == order.ActorMerchant:
 		view.Text = l.text("event.own")
 	}
-	if e.By.Actor == order.ActorMerchant && e.By.TokenID != 0 {
+	label := n.Label(e.By.TokenID)
+	switch {
+	case e.By.TokenID == 0:
+	case e.By.TokenID == n.own:
+		view.Who = l.text("who.you")
+	case e.By.Actor != order.ActorMerchant:
+		view.Who = strings.TrimSuffix(view.Who+", "+label, ", ")
+	case label != "":
+		view.Who = label
+	default:
 		view.Who = l.text("who.token", e.By.TokenID)
-		if e.By.TokenID == session {
-			view.Who = l.text("who.you")
-		}
 	}
 	switch {
 	case e.Reason == "":

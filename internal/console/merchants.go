@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"merchantorders/internal/order"
@@ -93,8 +94,9 @@ type merchantView struct {
 	Merchant     order.Merchant
 	Rename       formView
 	Suspend      formView
-	Notice       string // key of a message: what was done; empty: nothing
-	LoginLink    string // URL; empty: none was made
+	Notice       string   // key of a message: what was done; empty: nothing
+	Person       formView // for whom a login link is
+	LoginLink    string   // URL; empty: none was made
 	LoginExpires time.Time
 }
 
@@ -120,6 +122,9 @@ func (s *site) showMerchant(w http.ResponseWriter, r *web.Request, status int, v
 	}
 	if view.Suspend.problems == nil {
 		view.Suspend = newForm(nil)
+	}
+	if view.Person.problems == nil {
+		view.Person = newForm(nil)
 	}
 	return s.show(w, r, status, "merchant", view)
 }
@@ -177,8 +182,13 @@ func (s *site) toMerchant(w http.ResponseWriter, r *web.Request, id int64, done 
 // makeLoginLink serves POST /operator/merchants/{merchant}/login-link. The page that
 // follows shows the link, once.
 func (s *site) makeLoginLink(w http.ResponseWriter, r *web.Request, values url.Values) error {
-	options := web.FormOptions[token.CreatedLink](r)
-	link, err := s.Sessions.NewLoginLink(r.Context(), r.Caller, merchantOf(r), order.DefaultScopes, options)
+	form := newForm(values)
+	request := token.LinkRequest{MerchantID: merchantOf(r), Name: strings.TrimSpace(form.Value("person")), Scopes: order.DefaultScopes}
+	if token.LabelProblem(request.Name) != "" {
+		form.refuse("person", "problem.line")
+		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{Person: form})
+	}
+	link, err := s.Sessions.NewLoginLink(r.Context(), r.Caller, request, web.FormOptions[token.CreatedLink](r))
 	switch {
 	case errors.As(err, new(*order.ReplayError)):
 		return s.showMerchant(w, r, http.StatusOK, merchantView{Notice: "merchants.linkshown"})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"merchantorders/internal/order"
@@ -115,7 +116,10 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *web.Request, status i
 	if view.Correct.problems == nil {
 		view.Correct = correctionForm(view.Order)
 	}
-	view.Token = r.Caller.TokenID
+	by := slices.Concat(eventCallers(view.History), entryCallers(view.Audit))
+	if view.Names, err = s.namesOf(r, by); err != nil {
+		return err
+	}
 	view.Reasons = order.Reasons
 	return s.show(w, r, status, "operatororder", view)
 }

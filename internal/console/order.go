@@ -14,7 +14,7 @@ type orderView struct {
 	Order   order.Order
 	Expiry  newOrder // the time left to answer; of a registered order
 	History []order.EventRecord
-	Token   int64 // that of the session: its changes are "you"
+	Names   names
 
 	Accept, Reject, Files, Edit bool // what is offered
 	FilesLeft                   int64
@@ -79,7 +79,9 @@ func (s *site) showOrder(w http.ResponseWriter, r *web.Request, status int, view
 		}
 	}
 	view.Expiry = newOrders([]order.UnansweredOrder{{ExpiresAt: o.ExpiresAt}}, s.Orders.Now())[0]
-	view.Token = r.Caller.TokenID
+	if view.Names, err = s.namesOf(r, eventCallers(view.History)); err != nil {
+		return err
+	}
 	mayAnswer := r.Caller.Can(order.ScopeOrdersWrite)
 	view.Accept = mayAnswer && order.ActorMerchant.CanTransition(o.State, order.InProcessing)
 	view.Reject = mayAnswer && order.ActorMerchant.CanTransition(o.State, order.RejectedByMerchant)

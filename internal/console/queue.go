@@ -44,6 +44,7 @@ type queueView struct {
 	Done          []string // references of the orders that were answered
 	Rejected      bool     // Done were rejected, not accepted
 	Refused       []refusal
+	Names         names
 }
 
 // refusal is why an order was not answered.
@@ -163,6 +164,7 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	if err != nil {
 		return err
 	}
+	var first []order.Caller
 	for i, result := range results {
 		if replay, ok := errors.AsType[*order.ReplayError](result.Err); ok {
 			result.Changed, result.Err = string(replay.Response) == answerDone, nil
@@ -177,7 +179,13 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 		} else if refused.First, err = s.lastTransition(r.Context(), r.Caller.MerchantID, selected[i]); err != nil {
 			return err
 		}
+		if refused.First != nil {
+			first = append(first, refused.First.By)
+		}
 		view.Refused = append(view.Refused, refused)
+	}
+	if view.Names, err = s.namesOf(r, first); err != nil {
+		return err
 	}
 	view.Form = formView{}
 	return s.showQueue(w, r, http.StatusOK, view)

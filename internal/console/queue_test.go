@@ -189,7 +189,7 @@ func TestLiveIsNoUse(t *testing.T) {
 	watching, working := s.signedIn(s.token), s.signedIn(s.token)
 	watching.header.Set("Console-Background", "1")
 	for range 3 {
-		s.Pass(3 * time.Hour)
+		s.Pass(9 * time.Hour)
 		watching.get("/console/orders")
 		working.get("/console/orders").WantText(t, http.StatusOK)
 	}

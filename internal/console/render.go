@@ -52,7 +52,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"asset":   s.assetPath,
 		"webURL":  webURL, "segment": url.PathEscape,
 		"key": newKey, "maxSize": func() int64 { return order.MaxInvoiceSize },
-		"field": newField, "required": required, "entries": newEntriesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
+		"field": newField, "required": required, "entries": newEntriesView, "scopes": newScopesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
 		"webhookStates": names(webhook.StateNames...),
 		"eraseFields":   names("email", "merchant", "reference", "files"),
 		"tokenStates":   names("active", "expired", "revoked"),
@@ -168,6 +168,12 @@ type errorView struct {
 
 // encodeError is the ErrorEncoder of the pages.
 func (s *site) encodeError(r *http.Request, err error) (int, any) {
+	if late, ok := errors.AsType[*lateForm](err); ok {
+		page, err := s.page(r, layout{Template: "signin", Page: late.view})
+		if err == nil {
+			return http.StatusForbidden, page
+		}
+	}
 	status := web.Status(err)
 	if errors.Is(err, order.ErrNotFound) || errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrMerchantNotFound) || errors.Is(err, webhook.ErrNotFound) || errors.Is(err, token.ErrUnknown) {
 		status = http.StatusNotFound

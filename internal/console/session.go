@@ -27,10 +27,14 @@ func post(path string, scope order.Scope, handle web.FormHandler) web.Route {
 type cookies struct{ *site }
 
 // Authenticate implements web.Credentials. It leads to the sign-in if the session does not
-// exist or has ended.
+// exist or has ended. A form that comes then gets the sign-in with what was typed.
 func (c cookies) Authenticate(_ http.Header, r *web.Request) (token.Session, token.Grant, error) {
 	session, grant, err := c.find(r)
-	if errors.Is(err, token.ErrNoSession) {
+	switch {
+	case !errors.Is(err, token.ErrNoSession):
+	case r.Method == http.MethodPost:
+		err = c.newLateForm(r)
+	default:
 		err = &web.RedirectError{To: c.signInURL(r.Request)}
 	}
 	return session, grant, err
@@ -84,6 +88,7 @@ func (s *site) setSession(w http.ResponseWriter, r *http.Request, secret string)
 	cookie := http.Cookie{
 		Name: s.cookieName(r), Value: secret, Path: "/", Secure: s.secure(r), HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
+	cookie.MaxAge = int(token.SessionLifetime.Seconds())
 	if secret == "" {
 		cookie.MaxAge = -1
 	}
@@ -95,12 +100,17 @@ func (s *site) setSession(w http.ResponseWriter, r *http.Request, secret string)
 func (s *site) signInURL(r *http.Request) string {
 	back := r.URL.RequestURI()
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		back = r.URL.EscapedPath() // see formPages
-		if form, err := url.Parse(r.Referer()); err == nil && form.Host == r.Host {
-			back = strings.TrimPrefix(form.RequestURI(), s.root)
-		}
+		back = s.pageOfForm(r)
 	}
 	return s.root + "/?next=" + url.QueryEscape(back)
+}
+
+// pageOfForm returns the local path of the page that the form of a request was on.
+func (s *site) pageOfForm(r *http.Request) string {
+	if form, err := url.Parse(r.Referer()); err == nil && form.Host == r.Host {
+		return localPath(strings.TrimPrefix(form.RequestURI(), s.root))
+	}
+	return localPath(r.URL.EscapedPath()) // see formPages
 }
 
 // localPath returns a path of the console with its query, as a form or an address

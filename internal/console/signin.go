@@ -11,9 +11,13 @@ import (
 
 // signInView is the data of the sign-in.
 type signInView struct {
-	Next    string // local path to go to afterwards
-	Problem string // key of a message; empty: none
+	Next    string  // local path to go to afterwards
+	Problem string  // key of a message; empty: none
+	Typed   []field // of a form that came too late, with the keys of labels
 }
+
+// Late reports whether a form came too late.
+func (v signInView) Late() bool { return strings.HasPrefix(v.Problem, "late.") }
 
 // signInPage serves GET /.
 func (s *site) signInPage(w http.ResponseWriter, r *web.Request) error {

@@ -3,6 +3,7 @@ package console_test
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func TestSignIn(t *testing.T) {
 	if got.Status != http.StatusSeeOther || got.location() != "/console/orders?state=registered&page=2" {
 		t.Errorf("signed in: %d to %q", got.Status, got.location())
 	}
-	if cookie := got.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "session=") || !strings.HasSuffix(cookie, "; Path=/; HttpOnly; SameSite=Lax") {
+	if cookie := got.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "session=") || !strings.HasSuffix(cookie, "; Path=/; Max-Age=604800; HttpOnly; SameSite=Lax") {
 		t.Errorf("Set-Cookie: %s", cookie)
 	}
 	b.get("/console").WantText(t, http.StatusOK, "Store", "Overview")
@@ -86,8 +87,8 @@ func TestSessionEnds(t *testing.T) {
 	expiring, _, err := s.Tokens.Create(t.Context(), ours, order.DefaultScopes, 3*time.Hour)
 	testenv.NoError(s.T, err)
 	short := s.signedIn(expiring)
-	for range 3 {
-		s.Pass(7 * time.Hour)
+	for range 2 {
+		s.Pass(13 * time.Hour)
 		if ended(used) {
 			t.Fatalf("a session in use ended at %s", s.Now())
 		}
@@ -99,10 +100,9 @@ func TestSessionEnds(t *testing.T) {
 		"": "/console/orders/A-1", s.URL + "/console/orders/A-1/accept": "/console/orders/A-1", s.URL + "/console/orders?page=2": "/console/orders?page=2",
 	} {
 		short.header = http.Header{"Referer": {referer}}
-		signIn := short.post("/console/orders/A-1/accept", nil)
-		_, next, _ := strings.Cut(signIn.location(), "/?next=")
-		next, err := url.QueryUnescape(next)
-		testenv.NoError(s.T, err)
+		signIn := short.post("/console/orders/A-1/reject", url.Values{"reason": {"<b>"}, "merchantNote": {"Αύριο"}, "key": {"secret"}})
+		signIn.WantText(t, http.StatusForbidden, "Your rejection was not sent", "<dd><bdi>&lt;b&gt;</bdi></dd>", "<dd><bdi>Αύριο</bdi></dd>")
+		next := regexp.MustCompile(`name="next" value="([^"]*)"`).FindStringSubmatch(signIn.Body)[1]
 		page := s.browser().post("/", url.Values{"token": {s.token}, "next": {next}}).location()
 		if got := short.get(page).location(); !strings.HasPrefix(got, "/?") {
 			page = got
@@ -111,8 +111,8 @@ func TestSessionEnds(t *testing.T) {
 			t.Errorf("a form after the session leads to %q, want %q", page, want)
 		}
 	}
-	for range 24 {
-		s.Pass(7 * time.Hour)
+	for range 12 {
+		s.Pass(13 * time.Hour)
 		ended(used)
 	}
 	if !ended(used) {
@@ -136,7 +136,7 @@ func TestHTTPS(t *testing.T) {
 	b := s.browser()
 	got := b.post("/", url.Values{"token": {s.token}})
 	cookie := got.Header.Get("Set-Cookie")
-	if !strings.HasPrefix(cookie, "__Host-session=") || !strings.HasSuffix(cookie, "; Path=/; HttpOnly; Secure; SameSite=Lax") {
+	if !strings.HasPrefix(cookie, "__Host-session=") || !strings.HasSuffix(cookie, "; Path=/; Max-Age=604800; HttpOnly; Secure; SameSite=Lax") {
 		t.Errorf("Set-Cookie: %s", cookie)
 	}
 	if got.location() != "/orders/console" {
@@ -154,7 +154,7 @@ func TestLoginLink(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
 	link := func() string {
-		created, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), ours, order.DefaultScopes, order.Options[token.CreatedLink]{})
+		created, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), token.LinkRequest{MerchantID: ours, Scopes: order.DefaultScopes}, order.Options[token.CreatedLink]{})
 		testenv.NoError(s.T, err)
 		return strings.TrimPrefix(created.URL(s.URL), s.URL)
 	}
@@ -187,7 +187,7 @@ func TestLoginLink(t *testing.T) {
 	if tokens[len(tokens)-1].RevokedAt.IsZero() {
 		t.Error("the token of a login link is valid after the sign-out")
 	}
-	if _, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), 999, order.DefaultScopes, order.Options[token.CreatedLink]{}); err == nil {
+	if _, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), token.LinkRequest{MerchantID: 999}, order.Options[token.CreatedLink]{}); err == nil {
 		t.Error("a link for a merchant that does not exist")
 	}
 }

@@ -67,8 +67,12 @@ func (s *site) tokens(w http.ResponseWriter, r *web.Request) error {
 	if r.URL.Query().Get("done") == "revoked" {
 		notice = "tokens.nowrevoked"
 	}
-	form := url.Values{"days": {strconv.Itoa(defaultTokenDays)}, "merchant": {r.URL.Query().Get("merchant")}}
-	return s.showTokens(w, r, http.StatusOK, tokensView{Form: newForm(form), Notice: notice})
+	return s.showTokens(w, r, http.StatusOK, tokensView{Form: newTokenForm(r), Notice: notice})
+}
+
+// newTokenForm returns the form that creates a token, with what it proposes.
+func newTokenForm(r *web.Request) formView {
+	return newForm(url.Values{"days": {strconv.Itoa(defaultTokenDays)}, "merchant": {r.URL.Query().Get("merchant")}})
 }
 
 // showTokens sends the page of tokens. The view says what happened.
@@ -128,7 +132,7 @@ func (s *site) createToken(w http.ResponseWriter, r *web.Request, values url.Val
 func (s *site) showCreated(w http.ResponseWriter, r *web.Request, form formView, created token.Created, err error) error {
 	switch {
 	case errors.As(err, new(*order.ReplayError)):
-		return s.showTokens(w, r, http.StatusOK, tokensView{Form: newForm(nil), Notice: "tokens.shown"})
+		return s.showTokens(w, r, http.StatusOK, tokensView{Form: newTokenForm(r), Notice: "tokens.shown"})
 	case errors.As(err, new(*token.LifetimeError)):
 		form.refuse("days", "tokens.toolong")
 	case errors.Is(err, order.ErrMerchantNotFound):
@@ -141,7 +145,7 @@ func (s *site) showCreated(w http.ResponseWriter, r *web.Request, form formView,
 		return err
 	default:
 		token.LogCreated(s.Log, created.Token, r.LogAttrs()...)
-		return s.showTokens(w, r, http.StatusOK, tokensView{Form: newForm(nil), Created: &created})
+		return s.showTokens(w, r, http.StatusOK, tokensView{Form: newTokenForm(r), Created: &created})
 	}
 	return s.showTokens(w, r, http.StatusUnprocessableEntity, tokensView{Form: form})
 }
@@ -157,18 +161,34 @@ func readTokenRequest(form formView, caller order.Caller) token.Request {
 		wanted.MerchantID = id
 	}
 	wanted.Operator = wanted.MerchantID == 0
-	var err error
-	if len(form.values["scope"]) == 0 {
-		form.refuse("scope", "tokens.scopes.none")
-	} else if wanted.Scopes, err = order.ParseScopes(form.values["scope"], order.ScopesOf(wanted.Operator)); err != nil {
-		form.refuse("scope", "tokens.scopes.wrong")
-	}
+	wanted.Scopes = readScopes(form, order.ScopesOf(wanted.Operator))
 	wanted.Expiry.After = readDays(form)
 	if token.LabelProblem(wanted.Label) != "" {
 		form.refuse("label", "problem.line")
 	}
 	return wanted
 }
+
+// readScopes reads the scopes that are chosen in a form, each one of allowed.
+func readScopes(form formView, allowed order.Scope) order.Scope {
+	if len(form.values["scope"]) == 0 {
+		form.refuse("scope", "tokens.scopes.none")
+		return 0
+	}
+	scopes, err := order.ParseScopes(form.values["scope"], allowed)
+	if err != nil {
+		form.refuse("scope", "tokens.scopes.wrong")
+	}
+	return scopes
+}
+
+// scopesView is a choice of scopes.
+type scopesView struct {
+	Form   formView
+	Scopes []string // that it offers
+}
+
+func newScopesView(form formView, scopes []string) scopesView { return scopesView{form, scopes} }
 
 // readDays reads the lifetime of a token; 0 if none is given.
 func readDays(form formView) time.Duration {

@@ -36,7 +36,7 @@ func (t *tx) AddSession(ctx context.Context, hash token.Hash, s token.Session) e
 const (
 	selectSessionMerchant = `SELECT t.merchant_id FROM sessions s JOIN tokens t ON t.id = s.token_id WHERE s.hash = $1`
 	selectSession         = `SELECT t.id, t.merchant_id, t.scopes, t.expires_at, t.revoked_at, ` + grantedColumns + `,
-		m.name, s.owns_token, s.created_at, s.last_used_at
+		m.name, t.label, s.owns_token, s.created_at, s.last_used_at
 		FROM sessions s JOIN tokens t ON t.id = s.token_id LEFT JOIN (SELECT name, ` + grantedColumns + ` FROM merchants WHERE id = $1) m ON TRUE
 		WHERE s.hash = $2`
 )
@@ -50,12 +50,35 @@ func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (token.Session,
 	}
 	var row grantRow
 	var name sql.NullString
-	err := db.sql.QueryRow(ctx, selectSession, []any{merchantID, hash[:]}, append(row.dest(), &name, &owns, &created, &used)...)
-	session := token.Session{
-		TokenID: row.ID, OwnsToken: owns != 0, MerchantName: name.String,
-		CreatedAt: time.Unix(created, 0).UTC(), LastUsedAt: time.Unix(used, 0).UTC(),
-	}
+	var session token.Session
+	err := db.sql.QueryRow(ctx, selectSession, []any{merchantID, hash[:]}, append(row.dest(), &name, &session.Name, &owns, &created, &used)...)
+	session.ID, session.TokenID, session.OwnsToken, session.MerchantName = token.SessionID(hash), row.ID, owns != 0, name.String
+	session.CreatedAt, session.LastUsedAt = time.Unix(created, 0).UTC(), time.Unix(used, 0).UTC()
 	return session, row.grant(), db.readError("read session", err, token.ErrNoSession)
+}
+
+// OpenSessions implements token.SessionStore.
+func (db *DB) OpenSessions(ctx context.Context, merchantID int64, usedAfter, begunAfter, now time.Time) ([]token.OpenSession, error) {
+	defer db.timed("open_sessions")()
+	const text = `SELECT s.hash, s.token_id, t.label, t.scopes, t.last_used_from, s.owns_token, s.created_at, s.last_used_at
+		FROM tokens t JOIN sessions s ON s.token_id = t.id
+		WHERE t.merchant_id = $1 AND s.last_used_at > $2 AND s.created_at > $3 AND ` + validToken + `$4)
+		ORDER BY s.created_at DESC, s.hash`
+	args := []any{merchantID, seconds(usedAfter), seconds(begunAfter), seconds(now)}
+	sessions, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (token.OpenSession, error) {
+		var o token.OpenSession
+		var hash []byte
+		var from sql.NullString
+		var owns, created, used int64
+		err := rows.Scan(&hash, &o.TokenID, &o.Name, sqldb.Int(&o.Scopes), &from, &owns, &created, &used)
+		if err != nil {
+			return o, err
+		}
+		o.ID, o.LastUsedFrom, o.OwnsToken = token.SessionID(token.Hash(hash)), from.String, owns != 0
+		o.CreatedAt, o.LastUsedAt = time.Unix(created, 0).UTC(), time.Unix(used, 0).UTC()
+		return o, nil
+	})
+	return sessions, db.readError("list sessions", err, nil)
 }
 
 // TouchSession implements token.SessionStore.
@@ -88,8 +111,8 @@ func (t *tx) AddLoginLink(ctx context.Context, hash token.Hash, link token.Login
 		return err
 	}
 	by := sql.NullInt64{Int64: link.CreatedBy, Valid: link.CreatedBy != 0}
-	_, err := t.Exec(ctx, `INSERT INTO login_links (hash, merchant_id, created_by, scopes, expires_at) VALUES ($1, $2, $3, $4, $5)`,
-		hash[:], link.MerchantID, by, int64(link.Scopes), seconds(link.ExpiresAt))
+	_, err := t.Exec(ctx, `INSERT INTO login_links (hash, merchant_id, created_by, scopes, name, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+		hash[:], link.MerchantID, by, int64(link.Scopes), link.Name, seconds(link.ExpiresAt))
 	if err == nil {
 		t.addAudit(entry.MerchantID, entry)
 	}
@@ -101,8 +124,8 @@ func (t *tx) TakeLoginLink(ctx context.Context, hash token.Hash) (token.LoginLin
 	var link token.LoginLink
 	var by sql.NullInt64
 	var expires int64
-	err := t.QueryRow(ctx, `DELETE FROM login_links WHERE hash = $1 RETURNING merchant_id, created_by, scopes, expires_at`, []any{hash[:]},
-		&link.MerchantID, &by, sqldb.Int(&link.Scopes), &expires)
+	err := t.QueryRow(ctx, `DELETE FROM login_links WHERE hash = $1 RETURNING merchant_id, created_by, scopes, name, expires_at`, []any{hash[:]},
+		&link.MerchantID, &by, sqldb.Int(&link.Scopes), &link.Name, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = token.ErrNoLoginLink
 	}

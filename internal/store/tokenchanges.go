@@ -59,8 +59,13 @@ func (db *DB) tokensStatement(filter token.Filter, now time.Time) (string, []any
 		args = append(args, value)
 		return "$" + strconv.Itoa(len(args))
 	}
-	conditions := []string{`id > ` + param(filter.After)}
+	var conditions []string
 	add := func(condition string) { conditions = append(conditions, condition) }
+	if filter.IDs != nil {
+		args = append(args, filter.IDs) // the first one, as Dialect.InList needs it
+		add(`id ` + db.dialect.InList)
+	}
+	add(`id > ` + param(filter.After))
 	if filter.Operator || filter.MerchantID != 0 {
 		add(`merchant_id = ` + param(filter.MerchantID))
 	}

@@ -47,6 +47,7 @@ type Filter struct {
 	Validity   Validity
 	Label      string      // only those whose label begins so; case-sensitive
 	Scopes     order.Scope // only those that have all of these
+	IDs        []int64     // only these; nil: all
 	After      int64       // id of the last token of the page before; 0: none
 	Limit      int         // up to MaxPage; 0: all
 }
@@ -54,6 +55,22 @@ type Filter struct {
 // List returns the tokens of a filter, by id.
 func (r *Registry) List(ctx context.Context, filter Filter) ([]Token, error) {
 	return r.store.Tokens(ctx, filter, r.now())
+}
+
+// Labels returns the labels of those of the tokens that have one, by id. A merchant's id
+// leaves out the tokens of others; 0 leaves out none.
+func (r *Registry) Labels(ctx context.Context, merchantID int64, ids []int64) (map[int64]string, error) {
+	labels := make(map[int64]string)
+	if len(ids) == 0 {
+		return labels, nil
+	}
+	tokens, err := r.List(ctx, Filter{MerchantID: merchantID, IDs: ids})
+	for _, t := range tokens {
+		if t.Label != "" && t.Label != linkLabel {
+			labels[t.ID] = t.Label
+		}
+	}
+	return labels, err
 }
 
 // LabelProblem returns what is wrong with a label, as a phrase that follows the name of

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +19,7 @@ import (
 // Lifetimes of sessions and login links.
 const (
 	// SessionIdle is how long a session lasts without a request.
-	SessionIdle = 8 * time.Hour
+	SessionIdle = 24 * time.Hour
 	// SessionLifetime is how long a session lasts at most.
 	SessionLifetime = 7 * 24 * time.Hour
 	// LoginLinkLifetime is how long a login link can be used.
@@ -38,14 +40,24 @@ var ErrNoLoginLink = errors.New("there is no such login link, or it has expired 
 // Session is the sign-in of a person in a browser. It acts as its token: with its
 // merchant and its scopes, and no longer than the token is valid.
 type Session struct {
+	ID      string // not its secret; set on read
 	TokenID int64
 	// OwnsToken: a login link made the token for this session. It is revoked when the
 	// person signs out.
 	OwnsToken  bool
 	CreatedAt  time.Time
 	LastUsedAt time.Time // accurate to touchInterval
-	// MerchantName is that of the token's merchant. Set on read.
-	MerchantName string
+	// MerchantName is that of the token's merchant, and Name the label of the token: the
+	// person, if a login link made the session. Set on read.
+	MerchantName, Name string
+}
+
+// Person returns the name of who signed in; empty: it is not known.
+func (s Session) Person() string {
+	if s.Name == linkLabel {
+		return ""
+	}
+	return s.Name
 }
 
 // Expired reports whether the session has expired at a time.
@@ -56,9 +68,17 @@ func (s Session) Expired(now time.Time) bool {
 // LoginLink is a one-time link by which a person signs in without a token.
 type LoginLink struct {
 	MerchantID int64
+	Name       string      // of the person, which becomes the label of the token; empty: not given
 	CreatedBy  int64       // id of the token that created it; 0: a command did
 	Scopes     order.Scope // of the token that the session gets
 	ExpiresAt  time.Time
+}
+
+// OpenSession is a session that has not ended, as people see it in a list.
+type OpenSession struct {
+	Session
+	Scopes       order.Scope
+	LastUsedFrom string // IP address from which the token was last used; empty: not known
 }
 
 // SessionStore stores sessions and login links by the SHA-256 of their secrets.
@@ -69,6 +89,10 @@ type SessionStore interface {
 	// SessionGrant returns a session, also an expired one, and the grant of its
 	// token as Store.Grant does. It returns ErrNoSession if it does not exist.
 	SessionGrant(ctx context.Context, hash Hash) (Session, Grant, error)
+	// OpenSessions returns the sessions of a merchant's staff that were last used after one
+	// time and began after another one and whose tokens are valid at a third one, the
+	// newest first.
+	OpenSessions(ctx context.Context, merchantID int64, usedAfter, begunAfter, now time.Time) ([]OpenSession, error)
 	// TouchSession stores when a session was last used.
 	TouchSession(ctx context.Context, hash Hash, at time.Time) error
 }
@@ -134,6 +158,12 @@ func (s *Sessions) read(ctx context.Context, secret string, from netip.Addr) (Se
 	return session, grant, hash, nil
 }
 
+// Open returns the open sessions of a merchant's staff, the newest first.
+func (s *Sessions) Open(ctx context.Context, merchantID int64) ([]OpenSession, error) {
+	now := s.now()
+	return s.store.OpenSessions(ctx, merchantID, now.Add(-SessionIdle), now.Add(-SessionLifetime), now)
+}
+
 // End signs out. It revokes the token of the session if a login link made it. It does
 // nothing if there is no such session.
 func (s *Sessions) End(ctx context.Context, caller order.Caller, secret string) error {
@@ -141,22 +171,55 @@ func (s *Sessions) End(ctx context.Context, caller order.Caller, secret string) 
 	if err != nil {
 		return nil
 	}
-	return s.tokens.store.ChangeTokens(ctx, func(tx Tx) error {
-		session, err := tx.EndSession(ctx, hash)
-		if errors.Is(err, ErrNoSession) {
-			return nil
-		}
-		if err != nil || !session.OwnsToken {
-			return err
-		}
-		owned, err := tx.LockToken(ctx, session.TokenID)
-		if err != nil || !owned.RevokedAt.IsZero() {
-			return err
-		}
-		by := actingAs(caller, owned.MerchantID, owned.ID)
-		return tx.RevokeToken(ctx, owned.ID, s.now(), s.linkEntry(ActionRevoked, by, owned.ID, owned.Scopes))
+	err = s.tokens.store.ChangeTokens(ctx, func(tx Tx) error {
+		return s.end(ctx, tx, hash, func(owned Token) (order.Caller, error) {
+			return actingAs(caller, owned.MerchantID, owned.ID), nil
+		})
 	})
+	if errors.Is(err, ErrNoSession) {
+		return nil
+	}
+	return err
 }
+
+// EndOther ends a session of the caller's merchant by its id, as End does. Errors beside
+// those of order.Change: ErrNoSession.
+func (s *Sessions) EndOther(ctx context.Context, caller order.Caller, id string, options order.Options[string]) error {
+	_, err := order.Change(ctx, s.tokens.changes, caller, options, func(tx Tx) (string, error) {
+		hash, err := base64.RawURLEncoding.DecodeString(id)
+		if err != nil || len(hash) != len(Hash{}) {
+			return "", ErrNoSession
+		}
+		return id, s.end(ctx, tx, Hash(hash), func(t Token) (order.Caller, error) {
+			if t.MerchantID != caller.MerchantID {
+				return order.Caller{}, ErrNoSession
+			}
+			return caller, nil
+		})
+	})
+	return err
+}
+
+// end ends a session. by returns who does it, or an error if they may not; it gets the
+// token of the session.
+func (s *Sessions) end(ctx context.Context, tx Tx, hash Hash, by func(Token) (order.Caller, error)) error {
+	session, err := tx.EndSession(ctx, hash)
+	if err != nil {
+		return err
+	}
+	t, err := tx.LockToken(ctx, session.TokenID)
+	if err != nil {
+		return err
+	}
+	caller, err := by(t)
+	if err != nil || !session.OwnsToken || !t.RevokedAt.IsZero() {
+		return err
+	}
+	return tx.RevokeToken(ctx, t.ID, s.now(), s.linkEntry(ActionRevoked, caller, t))
+}
+
+// SessionID returns the id of a session by its hash.
+func SessionID(hash Hash) string { return base64.RawURLEncoding.EncodeToString(hash[:]) }
 
 // actingAs returns the caller of a request by which a person of a merchant signs in or
 // out with a token, or with a link that the token made.
@@ -166,11 +229,19 @@ func actingAs(caller order.Caller, merchantID, tokenID int64) order.Caller {
 }
 
 // linkEntry returns the audit entry of a token that a login link makes.
-func (s *Sessions) linkEntry(action order.AuditAction, by order.Caller, id int64, scopes order.Scope) order.AuditEntry {
+func (s *Sessions) linkEntry(action order.AuditAction, by order.Caller, t Token) order.AuditEntry {
 	return order.AuditEntry{
-		MerchantID: by.MerchantID, At: s.now(), Action: action, By: by, SubjectID: id,
-		Detail: order.AuditDetail("by", "login-link", "scopes", scopes.String()),
+		MerchantID: by.MerchantID, At: s.now(), Action: action, By: by, SubjectID: t.ID,
+		Detail: order.AuditDetail("by", "login-link", "scopes", t.Scopes.String(), "name", quotedName(Session{Name: t.Label}.Person())),
 	}
+}
+
+// quotedName returns a name as a word of an audit entry's detail; empty: none was given.
+func quotedName(name string) string {
+	if name == "" {
+		return ""
+	}
+	return strconv.Quote(name)
 }
 
 // CreatedLink is a new login link.
@@ -190,24 +261,38 @@ func LogLoginLink(log *slog.Logger, link LoginLink, by ...slog.Attr) {
 	log.LogAttrs(context.Background(), slog.LevelInfo, "login link created", attrs...)
 }
 
-// NewLoginLink makes a login link for a merchant. The session that it makes has the
-// scopes. Errors beside those of order.Change: order.ErrMerchantNotFound.
-func (s *Sessions) NewLoginLink(ctx context.Context, caller order.Caller, merchantID int64, scopes order.Scope, options order.Options[CreatedLink]) (CreatedLink, error) {
+// LinkRequest is what a new login link is to be.
+type LinkRequest struct {
+	MerchantID int64
+	Name       string      // of the person, checked with LabelProblem; empty: not given
+	Scopes     order.Scope // of the session
+}
+
+// NewLoginLink makes a login link for a merchant. Errors beside those of order.Change:
+// order.ErrMerchantNotFound, ErrScopes, ErrTooMany.
+func (s *Sessions) NewLoginLink(ctx context.Context, caller order.Caller, request LinkRequest, options order.Options[CreatedLink]) (CreatedLink, error) {
 	return order.Change(ctx, s.tokens.changes, caller, options, func(tx Tx) (CreatedLink, error) {
-		if merchantID <= 0 {
+		if request.MerchantID <= 0 {
 			return CreatedLink{}, order.ErrMerchantNotFound
+		}
+		if err := s.tokens.mayAdd(ctx, tx, caller, Token{MerchantID: request.MerchantID, Scopes: request.Scopes}); err != nil {
+			return CreatedLink{}, err
 		}
 		now := s.now()
 		secret, hash := newSecret()
-		link := LoginLink{MerchantID: merchantID, CreatedBy: caller.TokenID, Scopes: scopes, ExpiresAt: now.Add(LoginLinkLifetime)}
+		link := LoginLink{
+			MerchantID: request.MerchantID, Name: request.Name, CreatedBy: caller.TokenID, Scopes: request.Scopes,
+			ExpiresAt: now.Add(LoginLinkLifetime),
+		}
 		entry := order.AuditEntry{
-			MerchantID: merchantID, At: now, Action: ActionLinkCreated, By: caller, Detail: order.AuditDetail("scopes", scopes.String()),
+			MerchantID: link.MerchantID, At: now, Action: ActionLinkCreated, By: caller,
+			Detail: order.AuditDetail("scopes", link.Scopes.String(), "name", quotedName(link.Name)),
 		}
 		return CreatedLink{LoginLink: link, Secret: secret}, tx.AddLoginLink(ctx, hash, link, entry)
 	})
 }
 
-// linkLabel is the label of the tokens that login links make.
+// linkLabel is the label of the tokens that login links without a name make.
 const linkLabel = "login link"
 
 // UseLoginLink signs a person in with the secret of a login link. It returns the
@@ -239,9 +324,9 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 		by := actingAs(caller, link.MerchantID, link.CreatedBy)
 		// Nobody gets the text of the token: only the session acts as it.
 		made, err := s.tokens.complete(Token{
-			MerchantID: link.MerchantID, Scopes: link.Scopes, Label: linkLabel, ExpiresAt: earlier(now.Add(SessionLifetime), bound),
+			MerchantID: link.MerchantID, Scopes: link.Scopes, Label: cmp.Or(link.Name, linkLabel), ExpiresAt: earlier(now.Add(SessionLifetime), bound),
 		}, by, func(hash Hash, t Token) (int64, error) {
-			return tx.AddToken(ctx, hash, t, s.linkEntry(ActionCreated, by, 0, t.Scopes))
+			return tx.AddToken(ctx, hash, t, s.linkEntry(ActionCreated, by, t))
 		})
 		if err != nil {
 			return err

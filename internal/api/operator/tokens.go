@@ -131,3 +131,8 @@ func (a API) revokeTokens(r *web.Request) (web.Response, error) {
 	}
 	return respondRevoked(revoked), err
 }
+
+// createLoginLink serves POST /merchants/{merchantId}/login-link.
+func (a API) createLoginLink(r *web.Request) (web.Response, error) {
+	return tokenapi.CreateLoginLink(r, a.Sessions, a.Log, a.BaseURL, merchantID(r))
+}

@@ -129,15 +129,21 @@ func ParseRequest(body *strict.Body, request *token.Request) {
 		request.Scopes = ParseScopes(body, order.ScopesOf(request.Operator))
 	}
 	request.Expiry = expiry(body)
-	if body.Has("label") && !body.Null("label") {
-		label, ok := body.Object.Text("label")
-		problem := token.LabelProblem(label)
-		if !ok {
-			problem = "must be text or null"
-		}
-		body.Refuse("label", problem)
-		request.Label = label
+	request.Label = parseLabel(body, "label")
+}
+
+// parseLabel parses a member that is a label; empty if it is absent or null.
+func parseLabel(body *strict.Body, name string) string {
+	if !body.Has(name) || body.Null(name) {
+		return ""
 	}
+	label, ok := body.Object.Text(name)
+	problem := token.LabelProblem(label)
+	if !ok {
+		problem = "must be text or null"
+	}
+	body.Refuse(name, problem)
+	return label
 }
 
 // ParseScopes parses the member scopes: a list, not empty, of scopes that are each one of allowed.

@@ -31,7 +31,8 @@ type API struct {
 	ErrorCodes ErrorCodes // empty: Samples
 	Webhooks   webhookapi.API
 	Tokens     *token.Registry
-	Log        *slog.Logger // gets the creations and revocations of tokens
+	Sessions   *token.Sessions
+	Log        *slog.Logger // gets the creations and revocations of tokens and login links
 	Sandbox    bool         // integrators rehearse with the server
 }
 
@@ -57,6 +58,7 @@ func (a API) Routes() web.RouteGroup {
 			web.WriteRoute(http.MethodPost, "/tokens", web.Merchants(order.ScopeTokens), a.createToken).WithErrors(tokenErrors),
 			web.WriteRoute(http.MethodPost, "/tokens/{tokenId}/rotate", web.Merchants(order.ScopeTokens), a.rotateToken).WithErrors(tokenErrors),
 			web.WriteRoute(http.MethodDelete, "/tokens/{tokenId}", web.Merchants(order.ScopeTokens), a.revokeToken).WithErrors(tokenErrors),
+			web.WriteRoute(http.MethodPost, "/login-link", web.Merchants(order.ScopeTokens), a.createLoginLink).WithErrors(tokenErrors),
 			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/accept", web.Merchants(order.ScopeOrdersWrite), a.acceptOrder),
 			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/reject", web.Merchants(order.ScopeOrdersWrite), a.rejectOrder),
 			web.StreamRoute("/orders/answers", web.Merchants(order.ScopeOrdersWrite), a.answerOrders),

@@ -88,3 +88,8 @@ func (a API) rotateToken(r *web.Request) (web.Response, error) {
 func (a API) revokeToken(r *web.Request) (web.Response, error) {
 	return tokenapi.Revoke(r, a.Tokens, a.Log)
 }
+
+// createLoginLink serves POST /login-link.
+func (a API) createLoginLink(r *web.Request) (web.Response, error) {
+	return tokenapi.CreateLoginLink(r, a.Sessions, a.Log, a.BaseURL, r.Caller.MerchantID)
+}

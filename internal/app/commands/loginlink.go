@@ -13,24 +13,27 @@ const localURL = "http://127.0.0.1:8080"
 
 type loginLinkCommand struct {
 	Merchant string `placeholder:"N" help:"Id of the merchant whose orders the person may see. Required."`
+	Name     string `placeholder:"TEXT" help:"Name of the person, as the store's pages and the audit log show it: up to 100 characters."`
 	Scopes   string `placeholder:"LIST" help:"Scopes of the session, separated by commas: orders:read, orders:write (accept, reject), invoices:write (upload, withdraw), tokens, webhooks. Empty: the first three."`
 
-	merchantID int64
-	scopes     order.Scope
+	request token.LinkRequest
 }
 
 func (c *loginLinkCommand) check() error {
 	var f flagValues
-	c.merchantID = f.id("merchant", c.Merchant)
-	c.scopes = f.scopes("scopes", c.Scopes, order.DefaultScopes, order.MerchantScopes)
+	c.request = token.LinkRequest{
+		MerchantID: f.id("merchant", c.Merchant), Name: c.Name,
+		Scopes: f.scopes("scopes", c.Scopes, order.DefaultScopes, order.MerchantScopes),
+	}
+	f.refuse("name", token.LabelProblem(c.Name))
 	return f.err()
 }
 
 func (c *loginLinkCommand) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		created, err := b.Sessions.NewLoginLink(ctx, p.caller, c.merchantID, c.scopes, order.Options[token.CreatedLink]{})
+		created, err := b.Sessions.NewLoginLink(ctx, p.caller, c.request, order.Options[token.CreatedLink]{})
 		if err != nil {
-			return noMerchant(c.merchantID, "merchant add --help", err)
+			return noMerchant(c.request.MerchantID, "merchant add --help", err)
 		}
 		token.LogLoginLink(p.log(p.Settings.Level()), created.LoginLink, p.byCommand())
 		baseURL, _ := p.Settings.Addresses(localURL)

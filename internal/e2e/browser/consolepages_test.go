@@ -46,7 +46,7 @@ var (
 		{"tokens-wrong", "/console/tokens", send("form.wide", "days", "-1")}, {"tokens-revoked", "/console/tokens?state=revoked", ""},
 		{"webhook", "/console/webhooks/1", ""}, {"webhook-remove", "/console/webhooks/1/remove", ""},
 		{"webhooks-wrong", "/console/webhooks", send("form.wide", "url", "https://10.0.0.1/")}, {"forbidden", "/console/operator/orders", ""},
-		{"overview", "/console", ""}, {"queue", "/console/new?limit=50", ""}, {"orders", "/console/orders?page=2", ""}, {"tokens", "/console/tokens", ""}, {"webhooks", "/console/webhooks", ""},
+		{"overview", "/console", ""}, {"queue", "/console/new?limit=50", ""}, {"orders", "/console/orders?page=2", ""}, {"tokens", "/console/tokens", ""}, {"people", "/console/people", ""}, {"webhooks", "/console/webhooks", ""},
 	}
 	emptyPages    = merchantPages[len(merchantPages)-5:]
 	operatorPages = []consolePage{

@@ -39,7 +39,7 @@ func testSessionLife(f *fixture) {
 	f.create(minimal(alpha, "R-1"))
 	at := noon.Add(5 * time.Minute)
 	testenv.NoError(f, f.a.TouchSession(f.Context(), token.Hash{2}, at))
-	session.LastUsedAt, session.MerchantName = at, "Alpha Shop"
+	session.ID, session.LastUsedAt, session.MerchantName = token.SessionID(token.Hash{2}), at, "Alpha Shop"
 	got, grant, err := f.b.SessionGrant(f.Context(), token.Hash{2})
 	testenv.NoError(f, err)
 	testenv.Equal(f, "session", session, got)
@@ -53,7 +53,7 @@ func testSessionLife(f *fixture) {
 	for _, want := range []error{nil, token.ErrNoSession} {
 		err := f.a.ChangeTokens(f.Context(), func(tx token.Tx) error {
 			ended, err := tx.EndSession(f.Context(), token.Hash{2})
-			if ended.MerchantName = session.MerchantName; err == nil && ended != session {
+			if ended.ID, ended.MerchantName = session.ID, session.MerchantName; err == nil && ended != session {
 				f.Errorf("the session that ended is %+v, want %+v", ended, session)
 			}
 			return err
@@ -83,7 +83,7 @@ func testLoginLink(f *fixture) {
 	operator := f.realOperator()
 	at := func(store Store, at time.Time) *token.Sessions { return token.NewSessions(store, registry(store, at)) }
 	add := func(merchantID int64) (token.CreatedLink, error) {
-		return at(f.a, noon).NewLoginLink(f.Context(), operator, merchantID, order.ScopeOrdersRead, order.Options[token.CreatedLink]{})
+		return at(f.a, noon).NewLoginLink(f.Context(), operator, token.LinkRequest{MerchantID: merchantID, Name: "Νίκος", Scopes: order.ScopeOrdersRead}, order.Options[token.CreatedLink]{})
 	}
 	if _, err := add(404); !errors.Is(err, order.ErrMerchantNotFound) {
 		f.Errorf("a link for a merchant that does not exist: %v", err)
@@ -113,6 +113,20 @@ func testLoginLink(f *fixture) {
 	if err != nil || !session.OwnsToken || grant.MerchantID != alpha || grant.Scopes != order.ScopeOrdersRead {
 		f.Fatalf("session %+v, grant %+v, %v", session, grant, err)
 	}
+	open, err := at(f.a, noon).Open(f.Context(), alpha)
+	if err != nil || len(open) != 1 || open[0].ID != session.ID || open[0].Name != "Νίκος" || open[0].Scopes != grant.Scopes {
+		f.Errorf("open sessions %+v, %v, want that of %s", open, err, session.ID)
+	}
+	for name, others := range map[string]func() ([]token.OpenSession, error){
+		"of another merchant": func() ([]token.OpenSession, error) { return at(f.a, noon).Open(f.Context(), beta) },
+		"unused for a day": func() ([]token.OpenSession, error) {
+			return at(f.a, noon.Add(token.SessionIdle)).Open(f.Context(), alpha)
+		},
+	} {
+		if open, err := others(); err != nil || len(open) != 0 {
+			f.Errorf("sessions %s: %+v, %v", name, open, err)
+		}
+	}
 	merchant := alpha
 	made, err := f.a.Tokens(f.Context(), token.Filter{MerchantID: merchant}, noon)
 	if err != nil || len(made) != 1 || made[0].CreatedBy != operator.TokenID {
@@ -133,9 +147,9 @@ func testLoginLink(f *fixture) {
 	}
 	slices.Sort(got)
 	want := []string{
-		fmt.Sprint("login_link.created operator ", operator.TokenID, " ", operator.RequestID, " ", operator.Address, " scopes=orders:read"),
-		fmt.Sprint("token.created merchant ", operator.TokenID, " sign-in 192.0.2.7 by=login-link scopes=orders:read"),
-		fmt.Sprint("token.revoked merchant ", grant.ID, " sign-in 192.0.2.7 by=login-link scopes=orders:read"),
+		fmt.Sprint("login_link.created operator ", operator.TokenID, " ", operator.RequestID, " ", operator.Address, ` scopes=orders:read name="Νίκος"`),
+		fmt.Sprint("token.created merchant ", operator.TokenID, " sign-in 192.0.2.7 by=login-link scopes=orders:read"+` name="Νίκος"`),
+		fmt.Sprint("token.revoked merchant ", grant.ID, " sign-in 192.0.2.7 by=login-link scopes=orders:read"+` name="Νίκος"`),
 	}
 	testenv.Equal(f, "audit", want, got)
 }

@@ -75,12 +75,14 @@ CREATE TABLE sessions (
 ) WITHOUT ROWID;
 -- To delete those that have expired.
 CREATE INDEX sessions_by_use ON sessions (last_used_at);
+CREATE INDEX sessions_by_token ON sessions (token_id);
 
 CREATE TABLE login_links (
     hash        BLOB    NOT NULL PRIMARY KEY,
     merchant_id INTEGER NOT NULL,
     created_by  INTEGER, -- token; NULL: a command
     scopes      INTEGER NOT NULL, -- of the token that the session gets
+    name        TEXT    NOT NULL, -- of the person that it is for; empty: not given
     expires_at  INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX login_links_by_expiry ON login_links (expires_at);

@@ -1,9 +1,9 @@
-package operator
+package tokenapi
 
 import (
+	"log/slog"
 	"net/http"
 
-	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
@@ -13,31 +13,33 @@ import (
 // and only once: a repetition of the request gets null.
 type loginLinkView struct {
 	URL       *string  `json:"url"`
+	Name      *string  `json:"name"`
 	Scopes    []string `json:"scopes"`
 	ExpiresAt string   `json:"expiresAt"`
 }
 
-// createLoginLink serves POST /merchants/{merchantId}/login-link.
-func (a API) createLoginLink(r *web.Request) (web.Response, error) {
-	body := web.ReadObject(r, "scopes")
-	scopes := order.DefaultScopes
+// CreateLoginLink makes a login link for a merchant, at the service with a base URL, and
+// returns the response.
+func CreateLoginLink(r *web.Request, sessions *token.Sessions, log *slog.Logger, baseURL string, merchantID int64) (web.Response, error) {
+	body := web.ReadObject(r, "name", "scopes")
+	request := token.LinkRequest{MerchantID: merchantID, Name: parseLabel(body, "name"), Scopes: order.DefaultScopes}
 	if body.Has("scopes") {
-		scopes = tokenapi.ParseScopes(body, order.MerchantScopes)
+		request.Scopes = ParseScopes(body, order.MerchantScopes)
 	}
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
 	}
 	respond := func(url *string, link token.LoginLink) web.Response {
 		return web.Response{Status: http.StatusCreated, Body: loginLinkView{
-			URL: url, Scopes: link.Scopes.Names(), ExpiresAt: web.TimeText(link.ExpiresAt),
+			URL: url, Name: web.NonZero(link.Name), Scopes: link.Scopes.Names(), ExpiresAt: web.TimeText(link.ExpiresAt),
 		}}
 	}
 	options := web.Options(r, func(created token.CreatedLink) web.Response { return respond(nil, created.LoginLink) })
-	created, err := a.Sessions.NewLoginLink(r.Context(), r.Caller, merchantID(r), scopes, options)
+	created, err := sessions.NewLoginLink(r.Context(), r.Caller, request, options)
 	if err != nil {
 		return web.Response{}, err
 	}
-	token.LogLoginLink(a.Log, created.LoginLink, r.LogAttrs()...)
-	url := created.URL(a.BaseURL)
+	token.LogLoginLink(log, created.LoginLink, r.LogAttrs()...)
+	url := created.URL(baseURL)
 	return respond(&url, created.LoginLink), nil
 }

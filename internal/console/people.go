@@ -1,0 +1,98 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+// peopleView is the data of the page of who is signed in.
+type peopleView struct {
+	Sessions []token.OpenSession
+	Own      string // id of the session that asks
+
+	Form   formView // that invites somebody
+	Scopes []string // that the form offers
+	Link   string   // URL of a new login link; empty: none was made
+	For    string   // whose link it is; empty: nobody was named
+	Until  time.Time
+	Notice string // key of a message; empty: none
+}
+
+// people serves GET /people.
+func (s *site) people(w http.ResponseWriter, r *web.Request) error {
+	view := peopleView{Form: invitation()}
+	if r.URL.Query().Get("done") == "ended" {
+		view.Notice = "people.ended"
+	}
+	return s.showPeople(w, r, http.StatusOK, view)
+}
+
+// invitation returns the empty form that invites somebody, with the usual rights.
+func invitation() formView { return newForm(url.Values{"scope": order.DefaultScopes.Names()}) }
+
+func (s *site) showPeople(w http.ResponseWriter, r *web.Request, status int, view peopleView) error {
+	var err error
+	if view.Sessions, err = s.Sessions.Open(r.Context(), r.Caller.MerchantID); err != nil {
+		return err
+	}
+	view.Own, view.Scopes = r.Session.ID, offeredScopes(r.Caller)
+	return s.show(w, r, status, "people", view)
+}
+
+// invite serves POST /people. The page that follows shows the login link, once.
+func (s *site) invite(w http.ResponseWriter, r *web.Request, values url.Values) error {
+	form := newForm(values)
+	request := readInvitation(form)
+	request.MerchantID = r.Caller.MerchantID
+	if !form.valid() {
+		return s.showPeople(w, r, http.StatusUnprocessableEntity, peopleView{Form: form})
+	}
+	link, err := s.Sessions.NewLoginLink(r.Context(), r.Caller, request, web.FormOptions[token.CreatedLink](r))
+	switch {
+	case errors.As(err, new(*order.ReplayError)):
+		return s.showPeople(w, r, http.StatusOK, peopleView{Form: invitation(), Notice: "merchants.linkshown"})
+	case errors.Is(err, token.ErrScopes):
+		form.refuse("scope", "tokens.scopes.toomany")
+	case errors.Is(err, token.ErrTooMany):
+		form.refuse("name", "tokens.toomany")
+	case err != nil:
+		return err
+	default:
+		token.LogLoginLink(s.Log, link.LoginLink, r.LogAttrs()...)
+		return s.showPeople(w, r, http.StatusOK, peopleView{
+			Form: invitation(), Link: link.URL(s.MerchantURL), For: link.Name, Until: link.ExpiresAt,
+		})
+	}
+	return s.showPeople(w, r, http.StatusUnprocessableEntity, peopleView{Form: form})
+}
+
+// readInvitation reads for whom a login link is and what they may do, and refuses what is
+// wrong in the form.
+func readInvitation(form formView) token.LinkRequest {
+	request := token.LinkRequest{Name: strings.TrimSpace(form.Value("name"))}
+	switch {
+	case request.Name == "":
+		form.refuse("name", "people.name.missing")
+	case token.LabelProblem(request.Name) != "":
+		form.refuse("name", "problem.line")
+	}
+	request.Scopes = readScopes(form, order.MerchantScopes)
+	return request
+}
+
+// endSession serves POST /people/end.
+func (s *site) endSession(w http.ResponseWriter, r *web.Request, values url.Values) error {
+	err := replayed(s.Sessions.EndOther(r.Context(), r.Caller, values.Get("session"), web.FormOptions[string](r)))
+	if err != nil && !errors.Is(err, token.ErrNoSession) { // it has ended meanwhile
+		return err
+	}
+	http.Redirect(w, r.Request, s.root+Prefix+"/people?done=ended", http.StatusSeeOther)
+	return nil
+}
