@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -26,10 +27,12 @@ import (
 
 var kills = flag.Int("kills", 3, "how often TestSync kills each program, and its server")
 
-// The orders of a merchant at first, and those that a round adds.
+// The orders of a merchant at first, those that a round adds, and which of the first it
+// changes: each twentieth.
 const (
 	firstOrders = 300
 	roundOrders = 20
+	changesStep = 20
 )
 
 // orders are orders by reference.
@@ -37,7 +40,7 @@ type orders map[string]string
 
 // TestSync runs the sync program of each page while orders arrive and change, and kills it
 // and the server at random moments, as kill -9 does. In the end its copy has exactly what
-// the service exports, byte for byte.
+// the service exports, byte for byte, also after the restore of a backup.
 func TestSync(t *testing.T) {
 	t.Parallel()
 	for _, l := range languages {
@@ -48,6 +51,8 @@ func TestSync(t *testing.T) {
 			s.serve()
 			s.token = s.server.Merchant(t, apptest.MerchantID)
 			s.server.Import(t, apptest.Registered(apptest.MerchantID, 1, firstOrders))
+			backup := filepath.Join(t.TempDir(), "backup.tar")
+			s.server.Run(t, "", "backup", backup).WantText(t, 0, "")
 			for round := range *kills {
 				stop, changed := s.start(), s.change(round)
 				pause(600 * time.Millisecond)
@@ -63,27 +68,41 @@ func TestSync(t *testing.T) {
 			}
 			stop := s.start()
 			defer stop()
-			shown := shownByService
-			if l.shown != nil {
-				shown = l.shown
-			}
-			want := shown(t, s.server.BaseURL, s.token)
-			if len(want) != firstOrders+*kills*roundOrders {
-				t.Errorf("the service has %d orders", len(want))
-			}
-			var diff string
-			defer func() {
-				if t.Failed() {
-					t.Log("the copy (-service +copy):\n", diff)
-				}
-			}()
-			testenv.Eventually(t, "the copy is equal", func() bool {
-				diff = cmp.Diff(want, l.copied(t, s.folder))
-				return diff == ""
-			})
-			t.Logf("%d orders are equal after %d kills of the program and of the server", len(want), *kills)
+			s.wantCopy(l, firstOrders+*kills*roundOrders)
+			s.server.Kill(t)
+			testenv.NoError(t, os.RemoveAll(s.data))
+			s.server.Run(t, "", "restore", backup).WantText(t, 0, "")
+			s.serve()
+			// New events get all numbers that the program has seen.
+			again := *kills*(roundOrders+2*firstOrders/changesStep) + 1
+			s.server.Import(t, apptest.Registered(apptest.MerchantID, 10_000, again))
+			s.wantCopy(l, firstOrders+again)
 		})
 	}
+}
+
+// wantCopy waits until the copy is what the service has.
+func (s *syncing) wantCopy(l language, count int) {
+	s.Helper()
+	shown := shownByService
+	if l.shown != nil {
+		shown = l.shown
+	}
+	want := shown(s.T, s.server.BaseURL, s.token)
+	if len(want) != count {
+		s.Errorf("the service has %d orders, want %d", len(want), count)
+	}
+	var got orders
+	defer func() {
+		if s.Failed() {
+			s.Log("the copy (-service +copy):\n", cmp.Diff(want, got))
+		}
+	}()
+	testenv.Eventually(s.T, "the copy is equal", func() bool {
+		got = l.copied(s.T, s.folder)
+		return maps.Equal(want, got)
+	})
+	s.Logf("%d orders are equal", count)
 }
 
 // pause waits for a random time, so that kills hit different work.
@@ -124,7 +143,7 @@ func (s *syncing) change(round int) func() {
 	var running sync.WaitGroup
 	merchant := apptest.NewClient(s.T, s.server.BaseURL, s.token)
 	running.Go(func() {
-		for n := 1 + round; n <= firstOrders; n += 20 {
+		for n := 1 + round; n <= firstOrders; n += changesStep {
 			select {
 			case <-end:
 				return

@@ -7,7 +7,7 @@
  *     foreach ($client->followEvents(0, withOrders: true) as $event) { ... }
  *
  * Events and orders are objects as the interface shows them: amounts are integers in the minor unit of the currency, times
- * are texts in UTC. A call is retried after a broken connection, a timeout, and statuses that pass.
+ * are texts in UTC. A call is retried after a broken connection, a timeout, and the statuses 408, 429 and 5xx.
  */
 
 declare(strict_types=1);

@@ -7,9 +7,9 @@
 Orders and events are dictionaries as the interface shows them: amounts are integers in
 the minor unit of the currency, times are texts in UTC.
 
-A call is retried after a broken connection, a timeout, and statuses that pass. Each write
-has an Idempotency-Key, which is the same in all attempts, so the service makes the change
-once. A Client may be used by several threads.
+A call is retried after a broken connection, a timeout, and the statuses 408, 429, 5xx, and
+409 with Retry-After. Each write has an Idempotency-Key, which is the same in all attempts,
+so the service makes the change once. A Client may be used by several threads.
 """
 
 from __future__ import annotations
