@@ -138,7 +138,7 @@ func TestExamples(t *testing.T) {
 	}
 	refusing := make(map[string]*service)
 	for fault := range faulty {
-		refusing[fault] = startExamples(t, fault)
+		refusing[fault] = startExamples(t, faulty[fault])
 	}
 	for _, e := range examples {
 		t.Run(e.String(), func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestExamples(t *testing.T) {
 			// A refusal changes nothing. A success needs the initial data.
 			s := refusing[e.Fault]
 			if e.Status < 400 {
-				s = startExamples(t, e.Fault)
+				s = startExamples(t, faulty[e.Fault])
 			}
 			var header []string
 			for name := range e.Header {
@@ -164,11 +164,10 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// startExamples starts a service with the data of the examples, and with a fault
-// unless that is empty.
-func startExamples(t *testing.T, fault string) *service {
+// startExamples starts a service with the data of the examples.
+func startExamples(t *testing.T, with apptest.Setup) *service {
 	t.Helper()
-	with, s := faulty[fault], new(service)
+	s := new(service)
 	with.Settings.BaseURL, with.Flags.Sandbox = "https://orders.example.com", true
 	with.Fill = func(filled *apptest.Service) {
 		s.Service = filled

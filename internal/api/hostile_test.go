@@ -34,7 +34,7 @@ func TestHostileRequests(t *testing.T) {
 	t.Parallel()
 	examples, err := openapitest.Published().Examples()
 	testenv.NoError(t, err)
-	h := hostile{service: startExamples(t, ""), T: t}
+	h := hostile{service: startExamples(t, faulty[""]), T: t}
 	sent := make(map[string]bool)
 	for _, e := range examples {
 		operation := e.Method + " " + e.Route

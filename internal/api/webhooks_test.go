@@ -5,16 +5,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
+	"merchantorders/openapi/openapitest"
 )
 
 // webhooksOf are the paths of the webhooks of the first merchant, with the token that
@@ -135,14 +139,7 @@ func TestWebhookFailure(t *testing.T) {
 	}
 	before := newest().Newest
 	s.Send(hooks, "POST", "/v2/webhooks", `{"url":"https://hooks.example.com/a"}`)
-	key := webhook.Key{MerchantID: apitest.MerchantID, ID: 1}
-	lease, err := s.DB.BorrowWebhook(t.Context(), key, apptest.StartOfTime, apptest.StartOfTime.Add(time.Minute))
-	testenv.NoError(t, err)
-	event := order.Event{Type: order.WebhookFailed, By: order.System(), At: apptest.StartOfTime, Reason: "gone", WebhookID: 1}
-	err = s.DB.SaveProgress(t.Context(), lease, webhook.Progress{State: webhook.Failed, Failure: &webhook.Failure{
-		Event: event, Audit: order.AuditEntry{MerchantID: key.MerchantID, At: apptest.StartOfTime, Action: webhook.AuditFailed, By: order.Caller{Actor: order.ActorSystem}, SubjectID: 1},
-	}}, nil)
-	testenv.NoError(t, err)
+	s.failWebhook(webhook.Failed, order.WebhookFailed, "gone")
 	if newest().Newest != before+1 {
 		t.Errorf("the newest event is %d after %d", newest().Newest, before)
 	}
@@ -153,6 +150,93 @@ func TestWebhookFailure(t *testing.T) {
 	}
 	s.Send(hooks, "POST", "/v2/webhooks/1/redeliver", fmt.Sprintf(`{"event":%d}`, before+1)).WantText(t, http.StatusOK, `"type":"webhook.failed"`)
 	s.Send(s.merchant, "GET", "/v2/orders?itemsPerPage=1", "").WantStatus(t, http.StatusOK)
+}
+
+// failWebhook brings the first webhook of the merchant to a state, with an event.
+func (s *service) failWebhook(to webhook.State, kind order.EventType, reason order.Reason) {
+	s.T.Helper()
+	at, key := apptest.StartOfTime, webhook.Key{MerchantID: apitest.MerchantID, ID: 1}
+	lease, err := s.DB.BorrowWebhook(s.T.Context(), key, at, at.Add(time.Minute))
+	testenv.NoError(s.T, err)
+	err = s.DB.SaveProgress(s.T.Context(), lease, webhook.Progress{State: to, Failure: &webhook.Failure{
+		Event: order.Event{Type: kind, By: order.System(), At: at, Reason: reason, WebhookID: key.ID},
+		Audit: order.AuditEntry{MerchantID: key.MerchantID, At: at, Action: order.AuditAction(kind.String()), By: order.System(), SubjectID: key.ID},
+	}}, nil)
+	testenv.NoError(s.T, err)
+}
+
+// bodies is a Poster that keeps the body of each message.
+type bodies struct{ posted [][]byte }
+
+// Post implements webhook.Poster.
+func (b *bodies) Post(_ context.Context, m webhook.Message) webhook.Result {
+	b.posted = append(b.posted, m.Body)
+	return webhook.Result{Status: http.StatusNoContent}
+}
+
+// TestDeliveryExamples delivers an event of each type, a test, and an event with its order,
+// and compares them with the examples in the OpenAPI document.
+func TestDeliveryExamples(t *testing.T) {
+	t.Parallel()
+	receiver := new(bodies)
+	s := startExamples(t, apptest.Setup{Poster: receiver})
+	ctx, hook, none := t.Context(), webhook.Key{MerchantID: apitest.MerchantID, ID: 1}, order.Options[order.WriteResult]{}
+	caller := order.Caller{Actor: order.ActorMerchant, MerchantID: apitest.MerchantID, TokenID: 3, RequestID: "3re9kh5bofoj86b1ty1y8yn9f"}
+	expiring, prepared := order.ByReference("SF-2026-000123"), order.ByReference("SF-2026-000124")
+	tracking := order.Correction{Carrier: order.CarrierCorrection{TrackingCodes: order.To("AC123456789GR")}}
+	_, err := s.Orders.ChangeOrder(ctx, order.Command(), apitest.MerchantID, prepared, order.Update{Correction: tracking}, none)
+	testenv.NoError(t, err)
+	_, err = s.Orders.DeleteInvoice(ctx, caller, prepared, 1, none)
+	testenv.NoError(t, err)
+	_, err = s.Orders.WarnOfDeadlines(ctx, 48*time.Hour)
+	testenv.NoError(t, err)
+	_, err = s.Orders.Reject(ctx, caller, expiring, "damaged", none)
+	testenv.NoError(t, err)
+	_, err = s.Retention.DeleteOldOrders(ctx, apptest.StartOfTime.Add(-100*time.Minute))
+	testenv.NoError(t, err)
+	s.failWebhook(webhook.Failing, order.WebhookFailing, "deliveries have failed for 36 hours, and the webhook is disabled after 3 days; the last error was the status 503")
+	s.failWebhook(webhook.Failed, order.WebhookFailed, "the endpoint answered 410 Gone")
+
+	feed, err := s.Orders.Events(ctx, apitest.MerchantID, order.FeedQuery{Limit: order.MaxFeedLimit})
+	testenv.NoError(t, err)
+	deliver := func(e order.EventRecord) []byte {
+		t.Helper()
+		_, err := s.Webhooks.Redeliver(ctx, caller, hook, e.Seq, order.Options[webhook.Delivery]{})
+		testenv.NoError(t, err)
+		return receiver.posted[len(receiver.posted)-1]
+	}
+	delivered := make(map[string][]byte)
+	for _, e := range feed.Events {
+		if name := e.Type.String(); delivered[name] == nil {
+			delivered[name] = deliver(e)
+		}
+	}
+	_, err = s.Webhooks.Test(ctx, caller, hook, order.Options[webhook.Delivery]{})
+	testenv.NoError(t, err)
+	delivered["webhook.test"] = receiver.posted[len(receiver.posted)-1]
+	_, err = s.Webhooks.Change(ctx, order.CommandFor(apitest.MerchantID), hook, webhook.Change{Orders: new(true)}, order.Options[webhook.Endpoint]{})
+	testenv.NoError(t, err)
+	delivered["order.created, with the order"] = deliver(feed.Events[1])
+
+	examples := openapitest.Published().DeliveryExamples()
+	for _, name := range slices.Concat(webhook.TypeNames, []string{"webhook.test", "order.created, with the order"}) {
+		if examples[name] == nil || delivered[name] == nil {
+			t.Errorf("%s: example %v, delivered %s", name, examples[name], delivered[name])
+			continue
+		}
+		if diff := cmp.Diff(comparable(t, examples[name]), comparable(t, json.RawMessage(delivered[name]))); diff != "" {
+			t.Errorf("%s (-document +delivered):\n%s", name, diff)
+		}
+		text, err := json.Marshal(examples[name])
+		testenv.NoError(t, err)
+		if err := openapitest.Published().DeliveryViolation(text); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		delete(examples, name)
+	}
+	for name := range examples {
+		t.Errorf("%s: an example of no delivery", name)
+	}
 }
 
 // arrivals is a Poster that says when a message arrives.

@@ -29,6 +29,7 @@ type document struct {
 	unknownMethod *response
 	mergeSlashes  bool               // a run of slashes in a path counts as one
 	delivery      *jsonschema.Schema // body that the service posts to a webhook; nil: it posts none
+	deliveries    node               // examples of such bodies
 }
 
 // operation is one method of one path.
@@ -107,6 +108,18 @@ func (c *Contract) DeliveryViolation(body []byte) error {
 	return errors.New("no document describes deliveries")
 }
 
+// DeliveryExamples returns the examples of deliveries to a webhook, by name: each is that
+// of a type of event, or one with an order.
+func (c *Contract) DeliveryExamples() map[string]any {
+	examples := make(map[string]any)
+	for _, d := range c.documents {
+		for _, name := range d.deliveries.keys() {
+			examples[name] = d.deliveries.get(name, "value").value
+		}
+	}
+	return examples
+}
+
 // methods are the members of a path that are operations.
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 
@@ -119,9 +132,11 @@ func readDocument(name string, top node) (*document, error) {
 	if d.unknownMethod, err = readResponse(top.get("x-unknown-method")); err != nil {
 		return nil, err
 	}
-	if d.delivery, err = top.get("webhooks", "event", "post", "requestBody", "content", "application/json", "schema").schema(); err != nil {
+	posted := top.get("webhooks", "event", "post", "requestBody", "content", "application/json")
+	if d.delivery, err = posted.get("schema").schema(); err != nil {
 		return nil, err
 	}
+	d.deliveries = posted.get("examples")
 	for _, path := range top.get("paths").keys() {
 		item := top.get("paths", path)
 		for _, method := range methods {
