@@ -341,6 +341,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/login-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a login link
+         * @description A colleague opens the link in a browser and is signed in at the console, without a token. The link works once, for 15 minutes. Only this response contains it. The session gets a token of its own with the scopes, whose label is the name. Needs scope `tokens`.
+         */
+        post: operations["createLoginLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/tokens": {
         parameters: {
             query?: never;
@@ -1351,18 +1371,33 @@ export interface components {
         AnswerResults: {
             /** @description A result for each element, in their order. */
             results: components["schemas"]["AnswerResult"][];
-            /**
-             * @description The number of elements by status.
-             * @example {
-             *       "changed": 1,
-             *       "unchanged": 0,
-             *       "refused": 0,
-             *       "not_found": 0,
-             *       "invalid": 0
-             *     }
-             */
+            /** @description The number of elements by status. */
             summary: {
-                [key: string]: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                changed: number;
+                /**
+                 * Format: int64
+                 * @example 0
+                 */
+                unchanged: number;
+                /**
+                 * Format: int64
+                 * @example 0
+                 */
+                refused: number;
+                /**
+                 * Format: int64
+                 * @example 0
+                 */
+                not_found: number;
+                /**
+                 * Format: int64
+                 * @example 0
+                 */
+                invalid: number;
             };
         };
         /** @description What became of an answer. */
@@ -3418,6 +3453,102 @@ export interface operations {
             400: components["responses"]["EventsRefused"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createLoginLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Key of this change, 1 to 255 printable ASCII characters. For 24 hours the same request with the same key returns the first
+                 *     response, byte for byte, and is not executed again. Keys belong to the merchant.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 64 KiB. */
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Name of the person, at most 100 characters: the store's pages and the audit log show it.
+                     * @example Νίκος
+                     */
+                    name?: string | null;
+                    /**
+                     * @description Scopes of the session, each one of those of the token of the request. Absent: `orders:read`, `orders:write`, `invoices:write`.
+                     * @example [
+                     *       "orders:read"
+                     *     ]
+                     */
+                    scopes?: components["schemas"]["Scope"][];
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Content-Type-Options": components["headers"]["NoSniff"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    Vary: components["headers"]["Vary"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Content-Encoding": components["headers"]["ContentEncoding"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description The link; it cannot be read again. `null` in a replay, because it is not stored.
+                         * @example https://orders.example.com/console/login/EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleE
+                         */
+                        url: string | null;
+                        /**
+                         * @description The name of the person.
+                         * @example Νίκος
+                         */
+                        name: string | null;
+                        /**
+                         * @description The scopes of the session.
+                         * @example [
+                         *       "orders:read"
+                         *     ]
+                         */
+                        scopes: components["schemas"]["Scope"][];
+                        /** @description When the link expires. */
+                        expiresAt: components["schemas"]["Time"];
+                    };
+                };
+            };
+            /** @description Code `invalid_params`: a key is unknown, missing or invalid. Code `invalid_payload`: not a JSON object. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Content-Type-Options": components["headers"]["NoSniff"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    Vary: components["headers"]["Vary"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Content-Encoding": components["headers"]["ContentEncoding"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopesRefused"];
+            409: components["responses"]["TooManyTokens"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Fault"];
             503: components["responses"]["Unavailable"];
