@@ -95,6 +95,8 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			get("/live", order.ScopeOrdersRead, s.live),
 			get("/new", order.ScopeOrdersRead, s.queue),
 			post("/new", order.ScopeOrdersRead|order.ScopeOrdersWrite, s.answerSelected),
+			get("/invoices", order.ScopeOrdersRead|order.ScopeInvoicesWrite, s.invoices),
+			web.PostRoute("/invoices", web.Merchants(order.ScopeOrdersRead|order.ScopeInvoicesWrite), s.storeInvoices).AsUpload(),
 			get("/orders", order.ScopeOrdersRead, s.list),
 			web.ExportRoute("/orders.csv", web.Merchants(order.ScopeOrdersRead), s.export("orders.csv", "text/csv; charset=utf-8", newCSVExport)),
 			web.ExportRoute("/orders.ndjson", web.Merchants(order.ScopeOrdersRead), s.export("orders.ndjson", "application/x-ndjson", newNDJSONExport)),

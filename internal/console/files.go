@@ -44,49 +44,72 @@ var uploadProblems = []struct {
 // uploadFiles serves POST /orders/{reference}/files, a form with one or more files.
 // Each file is an upload of its own: those that are refused do not affect the others.
 func (s *site) uploadFiles(w http.ResponseWriter, r *web.Request) error {
+	var results []uploadResult
+	form, err := eachFile(r, maxParts, func(form url.Values, part *multipart.Part) error {
+		result, err := s.uploadFile(r, form, part, r.PathValue("reference"))
+		if err == nil {
+			results = append(results, result)
+		}
+		return err
+	})
+	if errors.Is(err, errFormTooLarge) {
+		results, err = append(results, uploadResult{Problem: "upload.form"}), nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.uploaded(w, r, form, results)
+}
+
+// errFormTooLarge: a form is larger than maxUploadForm. Its first files are handled.
+var errFormTooLarge = errors.New("the form is too large")
+
+// eachFile calls a function for each file of a form of at most limit parts, with the fields
+// before it, and returns all fields. Errors: those of fn, strict.ErrInvalidPayload,
+// errFormTooLarge.
+func eachFile(r *web.Request, limit int, fn func(form url.Values, part *multipart.Part) error) (url.Values, error) {
 	web.ExtendUploadDeadline(r)
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || mediaType != "multipart/form-data" {
-		return strict.ErrInvalidPayload
+		return nil, strict.ErrInvalidPayload
 	}
 	body := &io.LimitedReader{R: r.Body, N: maxUploadForm}
 	parts := multipart.NewReader(body, params["boundary"])
-	form, results := make(url.Values), []uploadResult(nil)
-	for range maxParts {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			return s.uploaded(w, r, results)
-		}
-		if err != nil {
+	form, err := make(url.Values), error(nil)
+	for range limit {
+		var part *multipart.Part
+		if part, err = parts.NextPart(); errors.Is(err, io.EOF) {
+			return form, nil
+		} else if err != nil {
+			err = strict.ErrInvalidPayload
 			break
 		}
-		if part.FileName() == "" {
-			value, err := io.ReadAll(io.LimitReader(part, maxField))
-			if err != nil {
+		if part.FileName() != "" {
+			if err = fn(form, part); err != nil {
 				break
-			}
-			if part.FormName() != "file" { // a form without a chosen file has an empty one
-				form.Add(part.FormName(), string(value))
 			}
 			continue
 		}
-		result, err := s.uploadFile(r, form, part)
-		if errors.Is(err, strict.ErrInvalidPayload) {
+		var value []byte
+		if value, err = io.ReadAll(io.LimitReader(part, maxField)); err != nil {
+			err = strict.ErrInvalidPayload
 			break
 		}
-		if err != nil {
-			return err
+		if part.FormName() != "file" { // a form without a chosen file has an empty one
+			form.Add(part.FormName(), string(value))
 		}
-		results = append(results, result)
 	}
-	if body.N == 0 {
-		return s.uploaded(w, r, append(results, uploadResult{Problem: "upload.form"}))
+	if err == nil {
+		err = strict.ErrInvalidPayload // too many parts
 	}
-	return strict.ErrInvalidPayload
+	if body.N == 0 && errors.Is(err, strict.ErrInvalidPayload) {
+		err = errFormTooLarge
+	}
+	return form, err
 }
 
-// uploadFile stores the file of a part.
-func (s *site) uploadFile(r *web.Request, form url.Values, part *multipart.Part) (uploadResult, error) {
+// uploadFile stores the file of a part with an order.
+func (s *site) uploadFile(r *web.Request, form url.Values, part *multipart.Part, reference string) (uploadResult, error) {
 	staged, err := s.Orders.StageFile(r.Context())
 	if err != nil {
 		return uploadResult{}, err
@@ -102,10 +125,10 @@ func (s *site) uploadFile(r *web.Request, form url.Values, part *multipart.Part)
 	if err := r.SetForm(form); err != nil {
 		return uploadResult{}, err
 	}
-	name, reference := part.FileName(), order.ByReference(r.PathValue("reference"))
+	name := part.FileName()
 	// Each file of the form has a key of its own.
 	options := web.FormOptions[order.WriteResult](r, name, string(content.SHA256[:]))
-	_, err = s.Orders.Upload(r.Context(), r.Caller, reference, name, content, options)
+	_, err = s.Orders.Upload(r.Context(), r.Caller, order.ByReference(reference), name, content, options)
 	if err = replayed(err); err == nil {
 		return uploadResult{Name: name}, nil
 	}
@@ -117,9 +140,9 @@ func (s *site) uploadFile(r *web.Request, form url.Values, part *multipart.Part)
 	return uploadResult{}, err
 }
 
-// uploaded sends the browser to the page of the order, or shows which files were
-// refused.
-func (s *site) uploaded(w http.ResponseWriter, r *web.Request, results []uploadResult) error {
+// uploaded sends the browser to the page of the order, or of the next one without an invoice
+// if the form asks for it, or shows which files were refused.
+func (s *site) uploaded(w http.ResponseWriter, r *web.Request, form url.Values, results []uploadResult) error {
 	if len(results) == 0 {
 		results = []uploadResult{{Problem: "upload.none"}}
 	}
@@ -127,6 +150,9 @@ func (s *site) uploaded(w http.ResponseWriter, r *web.Request, results []uploadR
 		if result.Problem != "" {
 			return s.showOrder(w, r, http.StatusBadRequest, orderView{Uploads: results})
 		}
+	}
+	if form.Get("next") != "" {
+		return s.toNextWithoutInvoice(w, r)
 	}
 	s.toOrder(w, r, "uploaded")
 	return nil

@@ -3,8 +3,10 @@ package console_test
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,12 +19,19 @@ import (
 // does.
 func (b *browser) upload(page string, files ...string) page {
 	b.s.T.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
 	key := "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	if got := b.get(page); strings.Contains(got.Body, `action="`+page+`/files"`) {
 		key = got.form(b.s.T, page+"/files").Get("key")
 	}
+	return b.sendFiles(page+"/files", key, "", files...)
+}
+
+// sendFiles sends a form with a key and files to a path. It asks for the next order without an
+// invoice if next is not empty.
+func (b *browser) sendFiles(path, key, next string, files ...string) page {
+	b.s.T.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
 	testenv.NoError(b.s.T, form.WriteField("key", key))
 	for i := 0; i < len(files); i += 2 {
 		part, err := form.CreateFormFile("file", files[i])
@@ -30,8 +39,9 @@ func (b *browser) upload(page string, files ...string) page {
 		_, err = part.Write([]byte(files[i+1]))
 		testenv.NoError(b.s.T, err)
 	}
+	testenv.NoError(b.s.T, form.WriteField("next", next))
 	testenv.NoError(b.s.T, form.Close())
-	return b.send(http.MethodPost, page+"/files", form.FormDataContentType(), &body)
+	return b.send(http.MethodPost, path, form.FormDataContentType(), &body)
 }
 
 func TestUpload(t *testing.T) {
@@ -99,6 +109,68 @@ func TestUploadTwice(t *testing.T) {
 		b.send(http.MethodPost, orderPage+"/files", form.FormDataContentType(), bytes.NewReader(body.Bytes()[:cut])).WantText(t, http.StatusBadRequest)
 	}
 	b.send(http.MethodPost, orderPage+"/files", "text/plain", strings.NewReader("x")).WantText(t, http.StatusBadRequest)
+}
+
+// TestInvoices adds invoices to several orders, which the names of the files say.
+func TestInvoices(t *testing.T) {
+	t.Parallel()
+	accepted := func(document map[string]any) { document["state"] = "in-processing" }
+	var documents [][]byte
+	for n := range 6 {
+		documents = append(documents, newOrder(n+1, fmt.Sprintf("A-%d", n+1), accepted))
+	}
+	s := start(t, append(documents, newOrder(9, "THEIRS", ofMerchant(theirs), accepted))...)
+	for reference, own := range map[string]string{"A-2": "4711", "A-5": "Σ-7", "A-6": "σ-7"} {
+		_, err := s.Orders.UpdateMerchantData(t.Context(), order.CommandFor(ours), order.ByReference(reference), order.MerchantDataUpdate{Reference: order.To(&own)}, order.Options[order.WriteResult]{})
+		testenv.NoError(s.T, err)
+	}
+	b := s.signedIn(s.token)
+	b.get("/console/invoices").WantText(t, http.StatusOK, `href="/console/orders/A-6#files"`)
+	row := func(name, reference, result string) string {
+		return "(?s)<bdi>" + regexp.QuoteMeta(name) + "</bdi></th>\\s*<td>[^\n]*" + reference + "[^\n]*\\s*<td>[^\n]*" + regexp.QuoteMeta(result)
+	}
+	names := [][3]string{
+		{"A-1.pdf", "/A-1", "Ready"}, {"4711.PDF", "/A-2", "Ready"}, {"Τιμολόγιο_A-3 (1).png", "/A-3", "Ready"}, {"NONE.pdf", "", "No order has this number."},
+		{"A-1 A-3.pdf", "", "Several orders match"}, {"Σ-7.pdf", "", "Several orders match"}, {"A-4.exe", "", "not a PDF"}, {"THEIRS.pdf", "", "No order has this number."},
+		{"<b>.pdf", "", "No order has this number."},
+	}
+	query := url.Values{}
+	var files []string
+	for _, name := range names {
+		query.Add("file", name[0])
+		files = append(files, name[0], "content")
+	}
+	got := b.get("/console/invoices?" + query.Encode())
+	got.Body = html.UnescapeString(got.Body)
+	for _, name := range names {
+		if !regexp.MustCompile(row(name[0], name[1], name[2])).MatchString(got.Body) {
+			t.Errorf("%s does not lead to %s, %s: %s", name[0], name[1], name[2], got.Body)
+		}
+	}
+	key := b.get("/console/invoices").form(t, "/console/invoices").Get("key")
+	for range 2 { // a double click
+		b.sendFiles("/console/invoices", key, "", append(files, "A-5.pdf", strings.Repeat("x", order.MaxInvoiceSize+1))...).WantText(t, http.StatusUnprocessableEntity,
+			"3 invoices are stored", "larger than 4 MB", "&lt;b&gt;.pdf", `href="/console/orders/A-5#files"`)
+	}
+	for reference, want := range map[string]int{"A-1": 1, "A-2": 1, "A-3": 1, "A-4": 0, "A-5": 0} {
+		o, err := s.Orders.Get(t.Context(), ours, order.ByReference(reference))
+		if testenv.NoError(s.T, err); len(o.Invoices) != want {
+			t.Errorf("%s has %d files, want %d", reference, len(o.Invoices), want)
+		}
+	}
+	b.sendFiles("/console/invoices", key, "").WantText(t, http.StatusUnprocessableEntity, "Choose a file first.")
+	big := strings.Repeat("x", order.MaxInvoiceSize)
+	b.sendFiles("/console/invoices", key, "", "1.exe", big, "2.exe", big, "3.exe", big, "4.exe", big).WantText(t, http.StatusUnprocessableEntity, "larger than 13 MB")
+	b.get("/console/invoices?"+strings.Repeat("file=x&", 21)).WantText(t, http.StatusBadRequest)
+
+	// From one order without an invoice to the next one.
+	for _, step := range [][2]string{{"A-5", "/console/orders/A-6"}, {"A-6", "/console/orders/A-4"}, {"A-4", "/console/invoices"}} {
+		got := b.sendFiles("/console/orders/"+step[0]+"/files", key, "1", "a.pdf", "content")
+		if want := step[1] + "?done=uploaded&was=" + step[0] + "#files"; got.location() != want {
+			t.Errorf("the next order after %s is at %q, want %q", step[0], got.location(), want)
+		}
+	}
+	b.get("/console/invoices?done=uploaded&was=A-4").WantText(t, http.StatusOK, "<bdi>A-4</bdi></a>: The files are stored.", "Every order on its way has an invoice file.")
 }
 
 var withdrawLink = regexp.MustCompile(`href="(/console/orders/A-1/withdraw/[0-9]+)"`)

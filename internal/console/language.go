@@ -42,6 +42,7 @@ func parseMessages() map[string]map[string]string {
 	limits := strings.NewReplacer(
 		"{invoices}", strconv.Itoa(order.MaxInvoices),
 		"{invoice MB}", strconv.Itoa(order.MaxInvoiceSize/1_000_000),
+		"{invoice files}", strconv.Itoa(maxInvoiceFiles),
 		"{form MB}", strconv.Itoa(maxUploadForm/1_000_000))
 	all := make(map[string]map[string]string)
 	for _, code := range languages {

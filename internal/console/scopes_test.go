@@ -22,6 +22,7 @@ type pageScopes struct {
 var merchantPages = map[string]pageScopes{
 	"": {scopes: order.ScopeOrdersRead}, "/new": {scopes: order.ScopeOrdersRead}, "/orders": {scopes: order.ScopeOrdersRead}, "/orders/FIRST": {scopes: order.ScopeOrdersRead},
 	"/orders.csv": {scopes: order.ScopeOrdersRead}, "/orders/FIRST/print": {scopes: order.ScopeOrdersRead}, "/orders/FIRST/files/a.pdf": {scopes: order.ScopeOrdersRead},
+	"/invoices":                {scopes: order.ScopeOrdersRead | order.ScopeInvoicesWrite, all: true},
 	"/orders/FIRST/withdraw/1": {scopes: order.ScopeOrdersRead | order.ScopeInvoicesWrite, all: true},
 	"/tokens":                  {scopes: order.ScopeTokens}, "/tokens/1/rotate": {scopes: order.ScopeTokens}, "/tokens/1/revoke": {scopes: order.ScopeTokens},
 	"/webhooks": {scopes: order.ScopeWebhooks}, "/webhooks/1": {scopes: order.ScopeWebhooks}, "/webhooks/1/remove": {scopes: order.ScopeWebhooks},

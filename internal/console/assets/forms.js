@@ -36,7 +36,7 @@ function prepareUpload(form) {
     }
     return input.files.length > Number(data.left) ? data.countProblem : "";
   };
-  const send = () => {
+  const send = (button) => {
     if (!progress.hidden) return; // a double click
     const request = new XMLHttpRequest();
     request.upload.addEventListener("progress", (event) => {
@@ -60,7 +60,7 @@ function prepareUpload(form) {
     show("");
     progress.hidden = false;
     request.open("POST", form.action);
-    request.send(new FormData(form));
+    request.send(new FormData(form, button));
   };
   input.addEventListener("change", () => show(check()));
   // A photo is one more file.
@@ -75,8 +75,16 @@ function prepareUpload(form) {
     event.preventDefault();
     const text = check();
     if (text) show(text);
-    else send();
+    else send(event.submitter);
   });
+  dropFiles(form, input, () => {
+    show(check());
+    if (problem.hidden) send();
+  });
+}
+
+// dropFiles makes a form take files that are dropped on it.
+function dropFiles(form, input, done) {
   for (const type of ["dragenter", "dragover"]) {
     form.addEventListener(type, (event) => {
       event.preventDefault();
@@ -89,10 +97,35 @@ function prepareUpload(form) {
     form.classList.remove("over");
     if (!event.dataTransfer.files.length) return;
     input.files = event.dataTransfer.files;
-    show(check());
-    if (problem.hidden) send();
+    done();
   });
 }
+
+// Files for many orders: the server says for which, by their names, before they are sent.
+function prepareMatch(form) {
+  const input = form.querySelector("input[type=file]");
+  const problem = form.querySelector("[data-problem]");
+  const matches = form.querySelector("[data-match]");
+  const button = form.querySelector("button");
+  const choose = async () => {
+    const files = [...input.files];
+    const total = files.reduce((sum, file) => sum + file.size, 0);
+    problem.textContent = files.length > Number(form.dataset.left) ? form.dataset.countProblem : total > Number(form.dataset.total) ? form.dataset.totalProblem : "";
+    problem.hidden = !problem.textContent;
+    button.disabled = !problem.hidden || !files.length;
+    matches.replaceChildren();
+    if (button.disabled) return;
+    const url = new URL(form.action);
+    for (const file of files) url.searchParams.append("file", file.name);
+    const response = await fetch(url, { headers: { "Console-Background": "1" } });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html").querySelector("[data-match]");
+    if (page) matches.replaceChildren(...page.childNodes);
+  };
+  button.disabled = !input.files.length;
+  input.addEventListener("change", choose);
+  dropFiles(form, input, choose);
+}
+document.querySelectorAll("form[data-match-form]").forEach(prepareMatch);
 
 // live.js replaces forms.
 const prepareUploads = (part) => part.querySelectorAll("form[data-upload]").forEach(prepareUpload);

@@ -34,6 +34,7 @@ func TestConsole(t *testing.T) {
 	p.seeChange(t)
 	p.beSecond(t)
 	p.answerSeveral(t)
+	p.addInvoices(t)
 	p.export(t, "?state=in-processing", "C-1", "C-3", "C-4", "C-5", "C-6", "C-7") // the newest first
 	p.seeHostile(t)
 	p.useTokens(t)
@@ -269,6 +270,20 @@ func (p *staff) answerSeveral(t *testing.T) {
 	p.click(t, "#reject button")
 	p.wait(t, ".notice.good", "2 orders were rejected.")
 	p.wantEvents(t, "C-11", "order.state_changed", 1)
+}
+
+// addInvoices adds invoices to two orders, which the names of the files say. A third file is
+// for no order.
+func (p *staff) addInvoices(t *testing.T) {
+	p.see(t, "/console/invoices", ".ref", "C-3")
+	p.fill(t, "C-3.pdf", `"x"`, "C-5.pdf", `"x"`, "NONE.pdf", `"x"`)
+	p.wait(t, "[data-match] td", "No order has this number.")
+	p.wait(t, "[data-match] td", "Ready")
+	p.clickTwice(t, ".upload button")
+	p.wait(t, ".notice.good", "2 invoices are stored.")
+	p.wait(t, "[data-match] td", "No order has this number.")
+	p.wantEvents(t, "C-3", "invoice.uploaded", 1)
+	p.forgive("status of 422")
 }
 
 // signOut signs out in the middle of a session that has ended, and at the end of one.

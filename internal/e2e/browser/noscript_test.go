@@ -48,5 +48,11 @@ func (p *staff) useNoScripts(t *testing.T) {
 	p.click(t, ".actionbar .primary")
 	p.wait(t, ".notice.good", "2 orders were accepted.")
 	p.wait(t, ".notice.bad", "1 order was not accepted:")
+	invoice := filepath.Join(t.TempDir(), "C-17.pdf")
+	testenv.NoError(t, os.WriteFile(invoice, []byte("x"), 0o600))
+	p.see(t, "/console/invoices", ".ref", "C-17")
+	p.run(t, chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{invoice}))
+	p.click(t, ".upload button")
+	p.wait(t, ".notice.good", "1 invoice is stored.")
 	p.export(t, "?q=C-18&state=in-processing", "C-18")
 }

@@ -1,0 +1,207 @@
+package console
+
+import (
+	"errors"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
+	"merchantorders/internal/web"
+)
+
+const (
+	invoicesPath = Prefix + "/invoices"
+	// maxInvoiceFiles is how many files a form for the invoices of many orders may have.
+	maxInvoiceFiles = 20
+	// shownInvoiceOrders bounds the list of orders without an invoice, in each state.
+	shownInvoiceOrders = 100
+)
+
+// invoicesView is the data of the page for the invoices of many orders.
+type invoicesView struct {
+	Orders  []order.Summary // without an invoice
+	Files   []fileMatch     // that were chosen
+	Stored  int64           // how many of Files are stored, if Sent
+	Sent    bool            // Files were sent, not only their names
+	Problem string          // key of a message; empty: none
+	Notice  string          // key of a message: what was done to the order Was; empty: nothing
+	Was     string
+}
+
+// Limits of the form.
+func (invoicesView) MaxFiles() int64 { return maxInvoiceFiles }
+
+// MaxForm returns the size of the largest form, in bytes.
+func (invoicesView) MaxForm() int64 { return maxUploadForm }
+
+// Refused returns how many files are not stored, or will not be.
+func (v invoicesView) Refused() (n int64) {
+	for _, file := range v.Files {
+		if file.Problem != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// fileMatch is a file with the order that it is for.
+type fileMatch struct {
+	Name    string
+	Order   order.Order // zero: none was found
+	Problem string      // key of a message; empty: none
+}
+
+// invoices serves GET /invoices?file=A-1.pdf&file=A-2.pdf: the orders without an invoice,
+// and for which orders the files are.
+func (s *site) invoices(w http.ResponseWriter, r *web.Request) error {
+	view := invoicesView{}
+	view.Notice, view.Was = noticeOf(r)
+	names := r.URL.Query()["file"]
+	if len(names) > maxInvoiceFiles {
+		return strict.ErrInvalidPayload
+	}
+	for _, name := range names {
+		file, err := s.matchFile(r, name)
+		if err != nil {
+			return err
+		}
+		view.Files = append(view.Files, file)
+	}
+	return s.showInvoices(w, r, http.StatusOK, view)
+}
+
+func (s *site) showInvoices(w http.ResponseWriter, r *web.Request, status int, view invoicesView) error {
+	var err error
+	if view.Orders, err = s.Orders.WithoutInvoice(r.Context(), r.Caller.MerchantID, shownInvoiceOrders); err != nil {
+		return err
+	}
+	return s.show(w, r, status, "invoices", &view)
+}
+
+// storeInvoices serves POST /invoices, a form with files for many orders. Each file is an
+// upload of its own.
+func (s *site) storeInvoices(w http.ResponseWriter, r *web.Request) error {
+	view := invoicesView{Sent: true}
+	_, err := eachFile(r, maxInvoiceFiles+maxParts, func(form url.Values, part *multipart.Part) error {
+		file, err := s.matchFile(r, part.FileName())
+		if err == nil && file.Problem == "" {
+			var result uploadResult
+			result, err = s.uploadFile(r, form, part, file.Order.Reference)
+			file.Problem = result.Problem
+		}
+		if err == nil {
+			view.Files = append(view.Files, file)
+		}
+		return err
+	})
+	view.Stored = int64(len(view.Files)) - view.Refused()
+	switch {
+	case errors.Is(err, errFormTooLarge):
+		view.Problem = "upload.form"
+	case err != nil:
+		return err
+	case len(view.Files) == 0:
+		view.Problem = "upload.none"
+	}
+	status := http.StatusOK
+	if view.Problem != "" || view.Refused() > 0 {
+		status = http.StatusUnprocessableEntity
+	}
+	return s.showInvoices(w, r, status, view)
+}
+
+// matchFile finds the order that a file is for: its name, or a word of it, is the reference
+// or the merchant's own number.
+func (s *site) matchFile(r *web.Request, name string) (fileMatch, error) {
+	file := fileMatch{Name: name}
+	if _, ok := order.ContentType(name); !ok {
+		file.Problem = "upload.type"
+		return file, nil
+	}
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	words := strings.FieldsFunc(stem, func(r rune) bool { return strings.ContainsRune(" _,;()[]", r) })
+	for _, text := range append([]string{stem}, words...) {
+		found, err := s.ordersOfNumber(r, strings.TrimSpace(text))
+		if err != nil {
+			return file, err
+		}
+		switch {
+		case len(found) > 1 || len(found) == 1 && file.Order.Reference != "" && file.Order.Reference != found[0].Reference:
+			return fileMatch{Name: name, Problem: "match.several"}, nil
+		case len(found) == 1:
+			file.Order = found[0]
+		}
+		if text == stem && len(found) == 1 {
+			break // the words may be numbers of other orders
+		}
+	}
+	switch {
+	case file.Order.Reference == "":
+		file.Problem = "match.none"
+	case len(file.Order.Invoices) >= order.MaxInvoices:
+		file.Problem = "upload.many"
+	}
+	return file, nil
+}
+
+// ordersOfNumber returns the order with a reference, or else those with a merchant's own
+// number, without their difference in case.
+func (s *site) ordersOfNumber(r *web.Request, number string) ([]order.Order, error) {
+	merchantID := r.Caller.MerchantID
+	if order.ValidReference(number) {
+		o, err := s.Orders.Get(r.Context(), merchantID, order.ByReference(number))
+		if !errors.Is(err, order.ErrNotFound) {
+			return []order.Order{o}, err
+		}
+	}
+	if number == "" || order.MerchantReferenceProblem(number) != "" {
+		return nil, nil
+	}
+	page, err := s.Orders.Search(r.Context(), order.Search{
+		MerchantID: merchantID, Text: number, MerchantData: true, From: order.NoDay, To: order.NoDay, Limit: order.MaxSearchLimit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var found []order.Order
+	for _, candidate := range page.Orders {
+		if strings.EqualFold(candidate.Reference, number) || strings.EqualFold(optional(candidate.MerchantData.Reference), number) {
+			o, err := s.Orders.Get(r.Context(), merchantID, order.ByReference(candidate.Reference))
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, o)
+		}
+	}
+	return found, nil
+}
+
+// toNextWithoutInvoice sends the browser from an order, which has its invoice now, to the
+// next older one without, or to the list of them after the last one.
+func (s *site) toNextWithoutInvoice(w http.ResponseWriter, r *web.Request) error {
+	reference := r.PathValue("reference")
+	o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(reference))
+	if err != nil {
+		return err
+	}
+	orders, err := s.Orders.WithoutInvoice(r.Context(), r.Caller.MerchantID, shownInvoiceOrders)
+	if err != nil {
+		return err
+	}
+	to := invoicesPath
+	if len(orders) > 0 {
+		// The list has one state after the other, the newest orders of each first.
+		i := slices.IndexFunc(orders, func(next order.Summary) bool {
+			return next.State > o.State || next.State == o.State && !next.CreatedAt.After(o.CreatedAt)
+		})
+		to = orderPath(orders[max(0, i)].Reference)
+	}
+	said := url.Values{"done": {"uploaded"}, "was": {reference}}.Encode()
+	http.Redirect(w, r.Request, s.root+withQuery(to, said)+"#files", http.StatusSeeOther)
+	return nil
+}
