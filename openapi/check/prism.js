@@ -101,6 +101,10 @@ await throughPrism('v2', TOKEN, async (call) => {
   await call('acceptOrder', { orderReference: first })
   await call('rejectOrder', { orderReference: second }, { status: 'D', reason: 'damaged' })
   await call('answerOrders', {}, [{ orderReference: first, answer: 'accept' }])
+  await call('updateOrder', { orderReference: first }, { merchantReference: 'A-1' })
+  await call('setSandboxState', { orderReference: second }, { state: 'rejected-by-merchant' })
+  await call('listUnansweredOrders')
+  await call('exportOrders')
   const { id } = (await call('uploadInvoice', { orderReference: first }, file)).invoice
   await call('deleteInvoice', { orderReference: first, invoiceId: id })
   const { invoice } = await call('uploadInvoice', { orderReference: first }, file)
@@ -112,6 +116,7 @@ await throughPrism('v2', TOKEN, async (call) => {
   const tokenId = (await call('listTokens')).tokens.at(-1).id
   await call('rotateToken', { tokenId }, {})
   await call('revokeToken', { tokenId })
+  await call('createLoginLink', {}, { name: 'Nikos' })
   await webhookCalls(call, {})
 })
 await throughPrism('service', TOKEN, async (call) => {
@@ -120,6 +125,8 @@ await throughPrism('service', TOKEN, async (call) => {
   await call('openLink', { link: new URL(link).pathname.split('/').pop() })
   for (const operation of ['healthz', 'readyz', 'metrics', 'docsIndex']) await call(operation)
   await call('getDocument', { document: 'v2.json' })
+  await call('docsList')
+  await call('docsSearch')
   await call('docsGuide', { page: 'first-call' })
   await call('docsReference', { document: 'v2' })
   await call('docsAsset', { asset: 'pages.css' })
@@ -137,6 +144,7 @@ await throughPrism('operator', OPERATOR, async (call) => {
   await call('importOrders', {}, [{ merchantId }])
   await call('changeOrders', {}, [{ merchantId, reference: orderReference, state: 'ready-for-shipment' }])
   await call('searchOrders')
+  await call('exportOrders')
   await call('inspectOrder', { orderReference })
   await call('overview')
   await call('getMerchant', { merchantId })
@@ -152,6 +160,7 @@ await throughPrism('operator', OPERATOR, async (call) => {
   await call('exportCustomer', {}, { email: 'nobody@example.com' })
   await call('eraseCustomer', {}, { email: 'nobody@example.com' })
   await call('listAudit')
+  await call('listEvents')
   await webhookCalls(call, { merchantId })
   await call('listAllWebhooks')
 })
