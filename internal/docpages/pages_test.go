@@ -246,6 +246,11 @@ func TestConsoleLinks(t *testing.T) {
 	}
 }
 
+var (
+	curlForm = regexp.MustCompile(`curl -?[^<]*"\$BASE[^<]*`)
+	badCurl  = regexp.MustCompile(`BASE"|BASE[^ ]*(//|\{|=&|="|/")|: "|''`)
+)
+
 // TestReference finds every operation, status, parameter and schema of the documents on
 // their pages.
 func TestReference(t *testing.T) {
@@ -270,6 +275,11 @@ func TestReference(t *testing.T) {
 				}
 			}
 		}
+		for _, command := range curlForm.FindAllString(html.UnescapeString(page), -1) {
+			if badCurl.MatchString(command) {
+				t.Errorf("%s: a value is missing in %s", document.Name, command)
+			}
+		}
 		for name, s := range all.Components.Schemas {
 			_, shown, _ := strings.Cut(page, `<h3 id="schema-`+name+`">`)
 			shown, _, _ = strings.Cut(shown, "</section>")
@@ -278,6 +288,17 @@ func TestReference(t *testing.T) {
 					t.Errorf("%s does not show %s of %s", document.Name, property, name)
 				}
 			}
+		}
+	}
+	v2 := html.UnescapeString(get(t, server+below+"/docs/reference/v2").Body)
+	for _, want := range []string{
+		`<code>curl -X PATCH -H "Authorization: Bearer $TOKEN" "$BASE/v2/orders/SF-2026-000123/accept"</code>`,
+		`<code>curl -X POST -H "Authorization: Bearer $TOKEN" --data-binary '{"state":`,
+		`<b>POST</b> <code>event</code>`,
+		`--data-binary @FILE "$BASE/v2/orders/answers"</code>`,
+	} {
+		if !strings.Contains(v2, want) {
+			t.Errorf("the page lacks %s", want)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type reference struct {
 	Tags       []*tag             `json:"tags"`
 	Paths      named[*operations] `json:"paths"`
 	Webhooks   named[*operations] `json:"webhooks"`
+	Deliveries []*operation       `json:"-"` // requests that the service sends
 	Components struct {
 		SecuritySchemes named[scheme]     `json:"securitySchemes"`
 		Parameters      named[*parameter] `json:"parameters"`
@@ -190,15 +191,10 @@ func readReference(document openapi.Document) (*reference, error) {
 			r.Tags[i].Operations = append(r.Tags[i].Operations, o)
 		}
 	}
-	return r, nil
-}
-
-// Deliveries returns the requests that the service sends.
-func (r *reference) Deliveries() (all []*operation) {
 	for _, item := range r.Webhooks {
-		all = append(all, r.prepare(item)...)
+		r.Deliveries = append(r.Deliveries, r.prepare(item)...)
 	}
-	return all
+	return r, nil
 }
 
 // prepare returns the operations of a path.
@@ -254,9 +250,16 @@ func (o *operation) Curl() string {
 			options += fmt.Sprintf(` -H "%s: %s"`, p.Name, value)
 		}
 	}
-	if o.Body != nil && len(o.Body.Content) > 0 && len(o.Body.Content[0].Value.Examples) > 0 {
-		text := textOf(o.Body.Content[0].Value.Examples[0].Value.Value)
-		options += " --data-binary '" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	if o.Body != nil {
+		body := o.Body.Content[0]
+		if body.Name != "application/json" {
+			options += ` -H "Content-Type: ` + body.Name + `"`
+		}
+		data := "@FILE"
+		if len(body.Value.Examples) > 0 {
+			data = "'" + strings.ReplaceAll(textOf(body.Value.Examples[0].Value.Value), "'", `'\''`) + "'"
+		}
+		options += " --data-binary " + data
 	}
 	return "curl" + options + ` "$BASE` + url + `"`
 }
