@@ -25,6 +25,10 @@ func TestConsole(t *testing.T) {
 	for n := range consoleOrders {
 		documents = append(documents, consoleOrder(n+1))
 	}
+	s.Merchant(t, jobMerchant)
+	for n := range jobOrders {
+		documents = append(documents, jobOrder(n+1))
+	}
 	s.Import(t, documents...)
 	p := newStaff(t, s)
 	p.signIn(t, s.Folder.Token(t, "--merchant", "355", "--scopes", allScopes))
@@ -39,6 +43,7 @@ func TestConsole(t *testing.T) {
 	p.seeHostile(t)
 	p.useTokens(t)
 	p.signOut(t)
+	t.Run("jobs", func(t *testing.T) { newStaff(t, s).doJobs(t) })
 	t.Run("keyboard", func(t *testing.T) { newStaff(t, s).useKeyboard(t) })
 	t.Run("no scripts", func(t *testing.T) { newStaff(t, s).useNoScripts(t) })
 	t.Run("strangers", func(t *testing.T) { meetStrangers(t, s) })
@@ -61,7 +66,8 @@ func consoleOrder(n int) []byte {
 type staff struct {
 	*tab
 	*apptest.Server
-	token string // that the person signed in with
+	token  string // that the person signed in with
+	clicks int    // so far; choosing files in the dialog of the browser counts two
 }
 
 // newStaff returns a person with a tab, who is not signed in.
@@ -71,6 +77,19 @@ func newStaff(t *testing.T, s *apptest.Server) *staff {
 	command(t, p.tab, network.ClearBrowserCookies, cdp.Empty{})
 	return p
 }
+
+// jobOrder returns an order of jobMerchant, which has nothing to do with the other journeys.
+func jobOrder(n int) []byte {
+	return ingesttest.Document(consoleOrders+1+n, func(document map[string]any) {
+		register(document, fmt.Sprintf("J-%d", n), 1)
+		document["merchantId"] = jobMerchant
+	})
+}
+
+const (
+	jobMerchant = 500
+	jobOrders   = 23
+)
 
 // signIn signs in with a token.
 func (p *staff) signIn(t *testing.T, token string) {
@@ -116,6 +135,7 @@ func (p *staff) wait(t *testing.T, selector, text string) {
 
 func (p *staff) click(t *testing.T, selector string) {
 	t.Helper()
+	p.clicks++
 	p.run(t, chromedp.Click(chromedp.CSS(selector)))
 }
 

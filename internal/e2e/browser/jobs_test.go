@@ -1,0 +1,95 @@
+package browser
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// doJobs does what staff do every day, in Greek, and counts the clicks from the page of new
+// orders on. docs/console.md has the numbers.
+func (p *staff) doJobs(t *testing.T) {
+	command(t, p.tab, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	command(t, p.tab, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "el"}})
+	p.signIn(t, p.Folder.Token(t, "--merchant", strconv.Itoa(jobMerchant), "--scopes", allScopes))
+
+	p.seeFirstOrder(t)
+	p.job(t, "find and answer a caller", 2, func() {
+		p.press(t, "/")
+		p.wait(t, "#q:focus", "")
+		p.insert(t, "J-23")
+		p.press(t, kb.Enter)
+		p.wait(t, "h2", "Παραγγελίες που βρέθηκαν")
+		p.click(t, "tbody a")
+		p.wait(t, "h1", "J-23")
+		p.click(t, ".answer .primary")
+		p.wait(t, ".notice.good", "Η παραγγελία έγινε αποδεκτή.")
+	})
+	p.job(t, "reject two with one reason", 5, func() {
+		p.click(t, `input[value="J-1"]`)
+		p.click(t, `input[value="J-2"]`)
+		p.click(t, "#reject summary")
+		p.click(t, "[value=damaged]")
+		p.click(t, "#reject button")
+		p.wait(t, ".notice.good", "Απορρίφθηκαν 2 παραγγελίες.")
+	})
+	p.job(t, "accept 20 and print their slips", 4, func() {
+		p.click(t, "[data-select-all] input")
+		p.wait(t, "output", "20 επιλεγμένες")
+		p.click(t, ".actionbar .primary")
+		p.wait(t, ".notice.good", "Έγινε αποδοχή 20 παραγγελιών.")
+		p.click(t, ".notice.good .primary")
+		p.wait(t, "h1", "20 δελτία συσκευασίας")
+		value(t, p.tab, chromedp.Evaluate[bool](`window.print = () => { document.title = "printed" }; true`))
+		p.click(t, "[data-print]")
+		if !value(t, p.tab, chromedp.Evaluate[bool](`document.title === "printed" && document.querySelectorAll(".sheet").length === 20`)) {
+			t.Error("20 slips are not printed")
+		}
+	})
+	p.job(t, "ten invoices", 4, func() {
+		p.click(t, ".actionbar a")
+		p.wait(t, ".ref", "J-20")
+		var files []string
+		for n := range 10 {
+			files = append(files, fmt.Sprintf("J-%d.pdf", n+3), `"x"`)
+		}
+		p.fill(t, files...)
+		p.clicks += 2
+		p.wait(t, "[data-match] tr:nth-child(10) td", "Έτοιμο")
+		p.click(t, ".upload button")
+		p.wait(t, ".notice.good", "Αποθηκεύτηκαν 10 τιμολόγια.")
+	})
+}
+
+// seeFirstOrder checks that the lists show their first order without scrolling on a phone, and
+// on a desktop of 1280 × 900 at 200 %.
+func (p *staff) seeFirstOrder(t *testing.T) {
+	t.Helper()
+	for _, screen := range [][2]int64{{390, 844}, {640, 450}} {
+		p.run(t, chromedp.EmulateViewport(screen[0], screen[1]))
+		for _, path := range []string{"/console/new", "/console/orders"} {
+			p.see(t, path, "tbody th", "J-")
+			if bottom := value(t, p.tab, chromedp.Evaluate[float64](`document.querySelector("tbody tr").getBoundingClientRect().bottom`)); bottom > float64(screen[1]) {
+				t.Errorf("the first order of %s ends at %g of %d pixels", path, bottom, screen[1])
+			}
+		}
+	}
+	p.run(t, chromedp.EmulateViewport(1280, 900))
+}
+
+// job does a job that takes a number of clicks.
+func (p *staff) job(t *testing.T, name string, want int, do func()) {
+	t.Helper()
+	p.see(t, "/console/new", "h1", "Νέες παραγγελίες")
+	p.clicks = 0
+	do()
+	t.Logf("%s: %d clicks", name, p.clicks)
+	if p.clicks > want {
+		t.Errorf("%s takes %d clicks, want %d", name, p.clicks, want)
+	}
+}
