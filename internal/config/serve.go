@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"net"
+	"net/url"
 	"strconv"
 	"time"
 
+	"merchantorders/internal/identity"
 	"merchantorders/internal/order"
 )
 
@@ -41,6 +43,10 @@ type Serve struct {
 	HideAddresses        bool   `name:"hide-addresses" help:"Do not log the addresses of clients whose request is refused with 401 or 403."`
 	LogFormat            string `name:"log-format" default:"json" placeholder:"WORD" help:"Format of the log: json or text."`
 	ReadyRequiresStorage bool   `name:"ready-requires-storage" help:"/readyz is 503 while the bucket of the invoice files is out of reach. Otherwise it only reports it, because other requests work."`
+	OIDCIssuer           string `name:"oidc-issuer" placeholder:"URL" help:"Identity provider by which people sign in at the console, by OpenID Connect. Empty: by tokens and login links only."`
+	OIDCClientID         string `name:"oidc-client-id" placeholder:"TEXT" help:"The service's id at --oidc-issuer."`
+	OIDCClientSecret     string `name:"oidc-client-secret" secret:"" placeholder:"TEXT" help:"The service's secret at --oidc-issuer. Empty: it is a public client."`
+	OIDCRules            string `name:"oidc-rules" placeholder:"LINES" help:"What people may do by their claims, the first line that applies: CLAIM=VALUE, then operator, merchant=N, or merchant=* if VALUE is * and the claim is the id, then scopes."`
 	NoWebhooks           bool   `name:"no-webhooks" help:"Deliver no webhooks from this server, for example because it serves a copy of an installation."`
 	WebhookAllowPrivate  bool   `name:"webhook-allow-private" help:"Allow webhooks with the scheme http, any port, and addresses that are not public. Only for tests and sandboxes: merchants can then reach the network of the server."`
 	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders, and print a token for 24 hours and three commands to try. Then act as the marketplace of this merchant, as the command simulate does, and as a sandbox (--sandbox). Other data is not changed. Only on a loopback address."`
@@ -78,12 +84,41 @@ func (s Serve) Check() error {
 		drain = "must be a duration from 0s to 1h, such as 5s"
 	}
 	_, proxies := parseNetworks(s.TrustedProxies)
+	var issuer, clientID, rules string
+	if s.OIDCIssuer != "" {
+		issuer = checkIssuer(s.OIDCIssuer)
+		if s.OIDCClientID == "" {
+			clientID = "is required with --oidc-issuer"
+		}
+		if _, err := identity.ParseRules(s.OIDCRules); err != nil {
+			rules = err.Error()
+		}
+	}
 	return errors.Join(Invalid("listen", listen), s.checkTLS(),
 		Invalid("admin-listen", checkFurtherListen(s.AdminListen, listenFlag{"listen", s.Listen})),
 		Invalid("metrics-listen", checkFurtherListen(s.MetricsListen, listenFlag{"listen", s.Listen}, listenFlag{"admin-listen", s.AdminListen})),
 		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge), Invalid("retain", retain), Invalid("deadline-warning", warning),
 		Invalid("max-connections", connections), Invalid("idle-timeout", idle), Invalid("drain", drain),
+		Invalid("oidc-issuer", issuer), Invalid("oidc-client-id", clientID), Invalid("oidc-rules", rules),
 		Invalid("log-format", oneOf(s.LogFormat, LogJSON, LogText)))
+}
+
+// checkIssuer checks the URL of an identity provider.
+func checkIssuer(text string) string {
+	issuer, err := url.Parse(text)
+	if err != nil || issuer.Host == "" || issuer.Scheme != "https" && (issuer.Scheme != "http" || !IsLoopback(net.JoinHostPort(issuer.Hostname(), "0"))) {
+		return "must be a URL that begins with https://, or with http:// on this machine"
+	}
+	return ""
+}
+
+// Identity returns the identity provider by which people sign in; nil: none.
+func (s Serve) Identity(now func() time.Time) *identity.Provider {
+	if s.OIDCIssuer == "" {
+		return nil
+	}
+	rules, _ := identity.ParseRules(s.OIDCRules) // Check has found them valid
+	return &identity.Provider{Issuer: s.OIDCIssuer, ClientID: s.OIDCClientID, Secret: s.OIDCClientSecret, Rules: rules, Now: now}
 }
 
 // maxDrain is the maximum of Drain.

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strings"
 
+	"merchantorders/internal/identity"
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
@@ -28,6 +29,7 @@ type Console struct {
 	Sessions *token.Sessions
 	Tokens   *token.Registry
 	Webhooks *webhook.Service
+	Identity *identity.Provider // by which people sign in; nil: none
 	Limits   *ratelimit.Limiter // nil: no rate limits
 	Metrics  *metrics.Metrics
 	Log      *slog.Logger // gets failures that a page shows without their cause
@@ -122,6 +124,10 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 	}
 	if c.Audience&Operators != 0 {
 		pages.Routes = append(pages.Routes, s.operatorRoutes()...)
+	}
+	if c.Identity != nil {
+		pages.Routes = append(pages.Routes, web.PublicRoute(http.MethodGet, identityPath, s.toProvider),
+			web.PublicRoute(http.MethodGet, identityPath+"/callback", s.fromProvider))
 	}
 	pages.Routes = append(pages.Routes, s.formPages(pages.Routes)...)
 	const root = "/{$}"

@@ -44,8 +44,14 @@ func start(t testing.TB, documents ...[]byte) *service {
 // startAt is start for a service with a base URL, as behind a proxy.
 func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 	t.Helper()
+	return startWith(t, baseURL, config.Serve{}, documents...)
+}
+
+// startWith is startAt with flags of serve.
+func startWith(t testing.TB, baseURL string, flags config.Serve, documents ...[]byte) *service {
+	t.Helper()
 	s := new(service)
-	apptest.New(t, apptest.Setup{Settings: config.Config{BaseURL: baseURL}, Poster: s, Fill: func(filled *apptest.Service) {
+	apptest.New(t, apptest.Setup{Settings: config.Config{BaseURL: baseURL}, Flags: flags, Poster: s, Fill: func(filled *apptest.Service) {
 		s.Service = filled
 		// The first token is ours: tests name it in paths.
 		for _, id := range []int64{ours, theirs} {

@@ -55,6 +55,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"field": newField, "required": required, "entries": newEntriesView, "scopes": newScopesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
 		"webhookStates": names(webhook.StateNames...),
 		"eraseFields":   names("email", "merchant", "reference", "files"),
+		"identity":      func() bool { return s.Identity != nil },
 		"tokenStates":   names("active", "expired", "revoked"),
 
 		"address": newAddressView, "recipient": recipient, "collect": collect, "total": total, "pick": newPick, "codes": codes, "attributes": attributes, "carrier": l.carrierFields,
@@ -146,7 +147,7 @@ func (s *site) page(r *http.Request, l layout) (web.Page, error) {
 	if r.Method == http.MethodPost {
 		l.Back = r.URL.EscapedPath() // see formPages
 	}
-	if strings.HasPrefix(l.Back, Prefix+"/login") {
+	if strings.HasPrefix(l.Back, Prefix+"/login") || strings.HasPrefix(l.Back, Prefix+identityPath) {
 		l.Back = "/"
 	}
 	var body bytes.Buffer

@@ -22,6 +22,8 @@ const (
 	SessionIdle = 24 * time.Hour
 	// SessionLifetime is how long a session lasts at most.
 	SessionLifetime = 7 * 24 * time.Hour
+	// IdentityLifetime is how long a session of BeginAs lasts at most.
+	IdentityLifetime = 12 * time.Hour
 	// LoginLinkLifetime is how long a login link can be used.
 	LoginLinkLifetime = 15 * time.Minute
 
@@ -42,13 +44,13 @@ var ErrNoLoginLink = errors.New("there is no such login link, or it has expired 
 type Session struct {
 	ID      string // not its secret; set on read
 	TokenID int64
-	// OwnsToken: a login link made the token for this session. It is revoked when the
-	// person signs out.
+	// OwnsToken: the token was made for this session, by a login link or for BeginAs. It is
+	// revoked when the person signs out.
 	OwnsToken  bool
 	CreatedAt  time.Time
 	LastUsedAt time.Time // accurate to touchInterval
 	// MerchantName is that of the token's merchant, and Name the label of the token: the
-	// person, if a login link made the session. Set on read.
+	// person, if the session owns it. Set on read.
 	MerchantName, Name string
 }
 
@@ -215,24 +217,35 @@ func (s *Sessions) end(ctx context.Context, tx Tx, hash Hash, by func(Token) (or
 	if err != nil || !session.OwnsToken || !t.RevokedAt.IsZero() {
 		return err
 	}
-	return tx.RevokeToken(ctx, t.ID, s.now(), s.linkEntry(ActionRevoked, caller, t))
+	return tx.RevokeToken(ctx, t.ID, s.now(), s.entry(ActionRevoked, caller, bySignOut, t))
 }
 
 // SessionID returns the id of a session by its hash.
 func SessionID(hash Hash) string { return base64.RawURLEncoding.EncodeToString(hash[:]) }
 
-// actingAs returns the caller of a request by which a person of a merchant signs in or
-// out with a token, or with a link that the token made.
+// actingAs returns the caller of a request by which a person signs in or out: as a merchant
+// or, with merchant 0, as an operator, with a token or a link that the token made; token
+// 0: neither.
 func actingAs(caller order.Caller, merchantID, tokenID int64) order.Caller {
 	caller.Actor, caller.MerchantID, caller.TokenID = order.ActorMerchant, merchantID, tokenID
+	if merchantID == 0 {
+		caller.Actor = order.ActorOperator
+	}
 	return caller
 }
 
-// linkEntry returns the audit entry of a token that a login link makes.
-func (s *Sessions) linkEntry(action order.AuditAction, by order.Caller, t Token) order.AuditEntry {
+// What makes and revokes the tokens of sessions, in the audit log.
+const (
+	byLoginLink = "login-link"
+	byIdentity  = "identity-provider"
+	bySignOut   = "sign-out"
+)
+
+// entry returns the audit entry of the token of a session.
+func (s *Sessions) entry(action order.AuditAction, by order.Caller, how string, t Token) order.AuditEntry {
 	return order.AuditEntry{
 		MerchantID: by.MerchantID, At: s.now(), Action: action, By: by, SubjectID: t.ID,
-		Detail: order.AuditDetail("by", "login-link", "scopes", t.Scopes.String(), "name", quotedName(Session{Name: t.Label}.Person())),
+		Detail: order.AuditDetail("by", how, "scopes", t.Scopes.String(), "name", quotedName(Session{Name: t.Label}.Person())),
 	}
 }
 
@@ -304,7 +317,6 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 	if err != nil {
 		return "", ErrNoLoginLink
 	}
-	session, sessionHash := newSecret()
 	err = s.tokens.store.ChangeTokens(ctx, func(tx Tx) error {
 		link, err := tx.TakeLoginLink(ctx, hash)
 		if err != nil {
@@ -321,19 +333,39 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 		if err != nil {
 			return err
 		}
-		by := actingAs(caller, link.MerchantID, link.CreatedBy)
-		// Nobody gets the text of the token: only the session acts as it.
-		made, err := s.tokens.complete(Token{
+		session, err = s.begin(ctx, tx, actingAs(caller, link.MerchantID, link.CreatedBy), byLoginLink, Token{
 			MerchantID: link.MerchantID, Scopes: link.Scopes, Label: cmp.Or(link.Name, linkLabel), ExpiresAt: earlier(now.Add(SessionLifetime), bound),
-		}, by, func(hash Hash, t Token) (int64, error) {
-			return tx.AddToken(ctx, hash, t, s.linkEntry(ActionCreated, by, t))
 		})
-		if err != nil {
-			return err
-		}
-		return tx.AddSession(ctx, sessionHash, Session{TokenID: made.Token.ID, OwnsToken: true, CreatedAt: now, LastUsedAt: now})
+		return err
 	})
 	return session, err
+}
+
+// BeginAs signs in a person whom an identity provider knows. MerchantID 0 is an operator.
+// The session ends after IdentityLifetime: then the provider is asked again. Errors:
+// order.ErrMerchantNotFound.
+func (s *Sessions) BeginAs(ctx context.Context, caller order.Caller, person LinkRequest) (session string, err error) {
+	err = s.tokens.store.ChangeTokens(ctx, func(tx Tx) error {
+		session, err = s.begin(ctx, tx, actingAs(caller, person.MerchantID, 0), byIdentity, Token{
+			MerchantID: person.MerchantID, Scopes: person.Scopes, Label: person.Name, ExpiresAt: s.now().Add(IdentityLifetime),
+		})
+		return err
+	})
+	return session, err
+}
+
+// begin makes a session with a token of its own. Nobody gets the text of the token: only
+// the session acts as it.
+func (s *Sessions) begin(ctx context.Context, tx Tx, by order.Caller, how string, t Token) (session string, err error) {
+	made, err := s.tokens.complete(t, by, func(hash Hash, t Token) (int64, error) {
+		return tx.AddToken(ctx, hash, t, s.entry(ActionCreated, by, how, t))
+	})
+	if err != nil {
+		return "", err
+	}
+	now := s.now()
+	session, hash := newSecret()
+	return session, tx.AddSession(ctx, hash, Session{TokenID: made.Token.ID, OwnsToken: true, CreatedAt: now, LastUsedAt: now})
 }
 
 func (s *Sessions) now() time.Time { return s.tokens.createdAt() }

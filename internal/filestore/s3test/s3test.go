@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -127,7 +126,7 @@ func (s *Server) Endpoint() string { return "http://" + s.address }
 
 // Run starts the server, also after Stop, and waits until it responds.
 func (s *Server) Run() error {
-	program, err := program()
+	program, err := testenv.Tool(module)
 	if err != nil {
 		return err
 	}
@@ -187,29 +186,4 @@ func (s *Server) NewBucket() (string, error) {
 		return "", err
 	}
 	return name, client.MakeBucket(context.Background(), name, minio.MakeBucketOptions{Region: Region})
-}
-
-// program returns the path of the server's binary: bin/versitygw below the root
-// of the module. It builds the binary if it does not exist.
-func program() (string, error) {
-	output, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", fmt.Errorf("find the module: %w", err)
-	}
-	root := filepath.Dir(strings.TrimSpace(string(output)))
-	path := filepath.Join(root, "bin", "versitygw")
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", err
-	}
-	// Build to another name and rename: another test process may build it too.
-	temporary := fmt.Sprintf("%s.%d", path, os.Getpid())
-	build := exec.Command("go", "build", "-modfile=tools/go.mod", "-o", temporary, module)
-	build.Dir = root
-	if output, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the S3 server: %w: %s", err, output)
-	}
-	return path, os.Rename(temporary, path)
 }

@@ -149,7 +149,7 @@ func testLoginLink(f *fixture) {
 	want := []string{
 		fmt.Sprint("login_link.created operator ", operator.TokenID, " ", operator.RequestID, " ", operator.Address, ` scopes=orders:read name="Νίκος"`),
 		fmt.Sprint("token.created merchant ", operator.TokenID, " sign-in 192.0.2.7 by=login-link scopes=orders:read"+` name="Νίκος"`),
-		fmt.Sprint("token.revoked merchant ", grant.ID, " sign-in 192.0.2.7 by=login-link scopes=orders:read"+` name="Νίκος"`),
+		fmt.Sprint("token.revoked merchant ", grant.ID, " sign-in 192.0.2.7 by=sign-out scopes=orders:read"+` name="Νίκος"`),
 	}
 	testenv.Equal(f, "audit", want, got)
 }

@@ -1,0 +1,150 @@
+// Package identity signs people in with the identity provider of their company, by OpenID
+// Connect: the authorization code flow with PKCE. Rules say what the claims of a person
+// allow.
+package identity
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"merchantorders/internal/order"
+)
+
+// Errors of Provider, which wrap their causes.
+var (
+	// ErrUnavailable means that the provider cannot be reached.
+	ErrUnavailable = errors.New("the identity provider cannot be reached")
+	// ErrRefused means that the provider signed nobody in, or that its answer is forged, has
+	// expired, or belongs to another attempt.
+	ErrRefused = errors.New("the identity provider's answer is not valid")
+	// ErrNoAccess means that no rule lets the person in.
+	ErrNoAccess = errors.New("no rule lets the person in")
+)
+
+// timeout bounds each request to the provider.
+const timeout = 10 * time.Second
+
+// Provider is an identity provider. It is safe for concurrent use.
+type Provider struct {
+	Issuer   string // URL
+	ClientID string
+	Secret   string // empty: the provider knows the client as public
+	Rules    []Rule
+	Now      func() time.Time
+
+	mu         sync.Mutex
+	discovered *oidc.Provider // nil: not yet
+}
+
+// Attempt is one sign-in on its way. The browser keeps it, so that nobody else can finish
+// it.
+type Attempt struct {
+	State, Nonce, Verifier string
+	Next                   string // local path to go to afterwards
+}
+
+// Begin starts a sign-in. It returns the address at the provider to send the browser to.
+// The provider sends it back to redirectURL. Errors: ErrUnavailable.
+func (p *Provider) Begin(ctx context.Context, redirectURL, next string) (address string, a Attempt, err error) {
+	provider, err := p.discover(ctx)
+	if err != nil {
+		return "", Attempt{}, err
+	}
+	a = Attempt{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Next: next}
+	return p.client(provider, redirectURL).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), a, nil
+}
+
+// Finish returns the person whom the provider has signed in. query is that of the request
+// to redirectURL. Errors: ErrUnavailable, ErrRefused, ErrNoAccess.
+func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, query url.Values) (Person, error) {
+	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(query.Get("state"))) == 0 {
+		return Person{}, fmt.Errorf("%w: it has another state", ErrRefused)
+	}
+	if problem := query.Get("error"); problem != "" {
+		return Person{}, fmt.Errorf("%w: %q", ErrRefused, problem)
+	}
+	provider, err := p.discover(ctx)
+	if err != nil {
+		return Person{}, err
+	}
+	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: timeout})
+	answer, err := p.client(provider, redirectURL).Exchange(ctx, query.Get("code"), oauth2.VerifierOption(a.Verifier))
+	if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refusal.Response.StatusCode < http.StatusInternalServerError {
+		return Person{}, fmt.Errorf("%w: status %d, %q", ErrRefused, refusal.Response.StatusCode, refusal.ErrorCode)
+	}
+	if err != nil {
+		return Person{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	text, _ := answer.Extra("id_token").(string)
+	id, err := provider.Verifier(&oidc.Config{ClientID: p.ClientID, Now: p.Now}).Verify(ctx, text)
+	if err == nil && subtle.ConstantTimeCompare([]byte(a.Nonce), []byte(id.Nonce)) == 0 {
+		err = errors.New("it has another nonce")
+	}
+	var claims map[string]any
+	if err == nil {
+		err = id.Claims(&claims)
+	}
+	if err != nil {
+		return Person{}, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return personOf(claims, p.Rules)
+}
+
+// discover returns the provider with its addresses and keys. It asks for them once: not at
+// the start, so that the service starts without the provider.
+func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.discovered != nil {
+		return p.discovered, nil
+	}
+	// The provider keeps the context, to read new keys.
+	ctx = oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: timeout})
+	provider, err := oidc.NewProvider(ctx, p.Issuer)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	p.discovered = provider
+	return provider, nil
+}
+
+func (p *Provider) client(provider *oidc.Provider, redirectURL string) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: p.ClientID, ClientSecret: p.Secret, Endpoint: provider.Endpoint(), RedirectURL: redirectURL,
+		Scopes: scopesOf(provider),
+	}
+}
+
+// scopesOf returns the scopes to ask for: what the provider knows of those with claims
+// that rules may need. Many providers refuse a scope that they do not know.
+func scopesOf(provider *oidc.Provider) []string {
+	var known struct {
+		Scopes []string `json:"scopes_supported"`
+	}
+	_ = provider.Claims(&known) // optional
+	scopes := []string{oidc.ScopeOpenID}
+	for _, scope := range []string{"profile", "email", "groups"} {
+		if slices.Contains(known.Scopes, scope) {
+			scopes = append(scopes, scope)
+		}
+	}
+	return scopes
+}
+
+// Person is who signed in, and what they may do.
+type Person struct {
+	Name       string // on one line, not empty
+	MerchantID int64  // 0: an operator
+	Scopes     order.Scope
+}
