@@ -58,7 +58,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"identity":      func() bool { return s.Identity != nil },
 		"tokenStates":   names("active", "expired", "revoked"),
 
-		"address": newAddressView, "recipient": recipient, "collect": collect, "total": total, "pick": newPick, "codes": codes, "attributes": attributes, "carrier": l.carrierFields,
+		"address": newAddressView, "recipient": recipient, "collect": collect, "total": total, "pick": newPick, "codes": codes, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges,
 		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
 }
