@@ -100,20 +100,24 @@ func databaseTexts(t testing.TB, path string) string {
 	return all.String()
 }
 
-// deliverAbout adds a webhook that has answered to the first event of an order.
+// deliverAbout adds a webhook of the merchant and one of the marketplace that have answered
+// to the first event of an order.
 func (s *service) deliverAbout(reference, response string) {
 	s.T.Helper()
 	ctx := s.T.Context()
 	events, err := s.Orders.OrderEvents(ctx, apitest.MerchantID, order.ByReference(reference), order.FeedQuery{Limit: 1})
 	testenv.NoError(s.T, err)
-	hooks := s.Webhooks
-	added, err := hooks.Add(ctx, order.CommandFor(apitest.MerchantID), webhook.Addition{MerchantID: apitest.MerchantID, URL: "https://hooks.example.com"}, order.Options[webhook.Endpoint]{})
-	testenv.NoError(s.T, err)
-	lease, err := s.DB.BorrowWebhook(ctx, added.Key, apptest.StartOfTime, apptest.StartOfTime.Add(time.Minute))
-	testenv.NoError(s.T, err)
-	delivery := webhook.Delivery{At: apptest.StartOfTime, Event: events[0].Seq, Type: "order.created", Result: webhook.Result{Status: 200, Response: response}}
-	err = s.DB.SaveProgress(ctx, lease, webhook.Progress{State: webhook.Active, Acknowledged: lease.Acknowledged}, &delivery)
-	testenv.NoError(s.T, err)
+	for of, eventMerchant := range map[int64]int64{apitest.MerchantID: 0, webhook.Marketplace: apitest.MerchantID} {
+		added, err := s.Webhooks.Add(ctx, order.Command(), webhook.Addition{MerchantID: of, URL: "https://hooks.example.com"}, order.Options[webhook.Endpoint]{})
+		testenv.NoError(s.T, err)
+		lease, err := s.DB.BorrowWebhook(ctx, added.Key, apptest.StartOfTime, apptest.StartOfTime.Add(time.Minute))
+		testenv.NoError(s.T, err)
+		delivery := webhook.Delivery{
+			At: apptest.StartOfTime, Event: events[0].Seq, EventMerchant: eventMerchant, Type: "order.created", Result: webhook.Result{Status: 200, Response: response},
+		}
+		err = s.DB.SaveProgress(ctx, lease, webhook.Progress{State: webhook.Active, Acknowledged: lease.Acknowledged}, &delivery)
+		testenv.NoError(s.T, err)
+	}
 }
 
 // TestErase erases a customer and one order, and looks for the personal data in all

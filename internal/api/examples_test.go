@@ -80,7 +80,7 @@ func fillWebhooks(s *service) {
 		MerchantID: 355, URL: "https://erp.example.com/in?shop=355", Types: webhook.NewTypes(order.OrderCreated, order.OrderStateChanged),
 	}, order.Options[webhook.Endpoint]{})
 	testenv.NoError(s.T, err)
-	_, err = hooks.Redeliver(ctx, order.CommandFor(355), second.Key, 3, order.Options[webhook.Delivery]{})
+	_, err = hooks.Redeliver(ctx, order.CommandFor(355), second.Key, 355, 3, order.Options[webhook.Delivery]{})
 	testenv.NoError(s.T, err)
 	enabled := false
 	_, err = hooks.Change(ctx, order.CommandFor(355), second.Key, webhook.Change{Enabled: &enabled}, order.Options[webhook.Endpoint]{})

@@ -17,6 +17,7 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
 	"merchantorders/openapi/openapitest"
 )
@@ -201,7 +202,7 @@ func TestDeliveryExamples(t *testing.T) {
 	testenv.NoError(t, err)
 	deliver := func(e order.EventRecord) []byte {
 		t.Helper()
-		_, err := s.Webhooks.Redeliver(ctx, caller, hook, e.Seq, order.Options[webhook.Delivery]{})
+		_, err := s.Webhooks.Redeliver(ctx, caller, hook, hook.MerchantID, e.Seq, order.Options[webhook.Delivery]{})
 		testenv.NoError(t, err)
 		return receiver.posted[len(receiver.posted)-1]
 	}
@@ -380,4 +381,35 @@ func TestWebhooksNeedScope(t *testing.T) {
 		s.Send(unscoped, method, "/operator/merchants/355/webhooks"+below, "{}").WantStatus(t, http.StatusForbidden)
 	}
 	s.Send(unscoped, "GET", "/operator/webhooks", "").WantStatus(t, http.StatusForbidden)
+}
+
+// TestMarketplaceWebhook goes through the life of a webhook with the events of all
+// merchants.
+func TestMarketplaceWebhook(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const path = "/operator/merchants/all/webhooks"
+	send := func(method, below, body string, status int, want ...string) {
+		t.Helper()
+		s.Send(s.operator, method, path+below, body).WantText(t, status, want...)
+	}
+	send("GET", "", "", 200, `{"webhooks":[]}`)
+	send("POST", "", `{"url":"https://market.example.com","after":0}`, 400, "after is not a known key")
+	send("POST", "", `{"url":"https://market.example.com","cursor":"AA"}`, 400, `cursor must be \"next\" of the feed of all merchants, or empty for its beginning`)
+	s.Send(s.operator, "POST", "/operator/merchants/355/webhooks", `{"url":"https://market.example.com","cursor":""}`).WantText(t, 400, "cursor is not a known key")
+	s.Send(s.operator, "GET", "/operator/merchants/ALL/webhooks", "").WantText(t, 404, "The merchant was not found.")
+	var all struct{ Next string }
+	s.Send(s.operator, "GET", "/operator/events?cursor=latest", "").Decode(t, &all)
+	newest := `"cursor":"` + all.Next + `"`
+	send("POST", "", `{"url":"https://market.example.com","include":"order"}`, 201, `"id":1,"merchantId":null`, newest)
+	send("GET", "", "", 200, `"id":1,"merchantId":null`)
+	send("POST", "/1/replay", `{"cursor":""}`, 200, `"acknowledged":0,"cursor":"`)
+	send("POST", "/1/replay", `{"cursor":"`+all.Next+`"}`, 200, newest)
+	send("POST", "/1/replay", `{"cursor":"`+web.EncodeCursor("", 1, 2, 3, 4, 5)+`"}`, 409, "history_changed")
+	send("POST", "/1/redeliver", `{"event":1}`, 400, "merchantId must be")
+	send("POST", "/1/redeliver", `{"event":1,"merchantId":355}`, 200, `"event":1,"merchantId":355,"type":"order.created"`)
+	send("GET", "/1/deliveries", "", 200, `"event":1,"merchantId":355,`)
+	s.Send(s.operator, "GET", "/operator/webhooks", "").WantText(t, 200, `"id":1,"merchantId":null`)
+	s.Send(s.NewToken(apitest.MerchantID, order.ScopeWebhooks), "GET", "/v2/webhooks/1", "").WantStatus(t, 404)
+	send("DELETE", "/1", "", 200, `"success":true`)
 }

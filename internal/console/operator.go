@@ -1,6 +1,7 @@
 package console
 
 import (
+	"net/http"
 	"strings"
 
 	"merchantorders/internal/order"
@@ -10,27 +11,12 @@ import (
 // operatorPrefix is the prefix of the pages for operators.
 const operatorPrefix = Prefix + "/operator"
 
-// section is a page that the navigation of operators leads to, with the scopes one of
-// which it needs. The name is a part of message keys and, but of the first page, a segment
-// of the path.
-type section struct {
-	Name   string
+// sections are the pages that the navigation of operators leads to, with the scopes one
+// of which each needs. The names are segments of paths and parts of message keys.
+var sections = []struct {
+	name   string
 	scopes order.Scope
-}
-
-// Path returns the path of the page, below the root.
-func (s section) Path() string {
-	if s.Name == attentionSection {
-		return operatorPrefix
-	}
-	return operatorPrefix + "/" + s.Name
-}
-
-// attentionSection is the section of the page that operators begin with.
-const attentionSection = "attention"
-
-var sections = []section{
-	{attentionSection, order.ScopeOrdersRead | order.ScopeWebhooks},
+}{
 	{"orders", order.ScopeOrdersRead},
 	{"imports", order.ScopeOrdersIngest | order.ScopeOrdersTransition},
 	{"merchants", order.ScopeMerchants},
@@ -55,7 +41,7 @@ func (s *site) operatorRoutes() []web.Route {
 		return web.PostRoute("/operator"+path, web.Operators(scope), handle).AsUpload()
 	}
 	return append(s.tokenRoutes(get, post),
-		get("", 0, s.attention),
+		get("", 0, s.operatorHome),
 		get("/imports", 0, s.imports),
 		file("/imports/orders", order.ScopeOrdersIngest, s.importOrders),
 		file("/imports/changes", order.ScopeOrdersTransition, s.importChanges),
@@ -82,30 +68,32 @@ func (s *site) operatorRoutes() []web.Route {
 	)
 }
 
-// sectionOf returns the name of the section of an operator's page, of no section for
-// other paths.
+// sectionOf returns the section of an operator's page, empty for other paths.
 func sectionOf(path string) string {
-	if path == operatorPrefix {
-		return attentionSection
-	}
 	rest, _ := strings.CutPrefix(path, operatorPrefix+"/")
-	name, _, _ := strings.Cut(rest, "/")
-	return name
+	section, _, _ := strings.Cut(rest, "/")
+	return section
 }
 
-// sectionsOf returns the sections that scopes allow.
-func sectionsOf(scopes order.Scope) []section {
-	var allowed []section
+// Sections returns the names of the sections that the scopes of the session allow.
+func (l layout) Sections() []string {
+	var names []string
 	for _, section := range sections {
-		if scopes&section.scopes != 0 {
-			allowed = append(allowed, section)
+		if l.Scopes&section.scopes != 0 {
+			names = append(names, section.name)
 		}
 	}
-	return allowed
+	return names
 }
 
-// Sections returns the sections that the scopes of the session allow.
-func (l layout) Sections() []section { return sectionsOf(l.Scopes) }
+// operatorHome serves GET /operator: it leads to the first section.
+func (s *site) operatorHome(w http.ResponseWriter, r *web.Request) error {
+	for _, name := range (layout{Scopes: r.Caller.Scopes}).Sections() {
+		http.Redirect(w, r.Request, s.root+operatorPrefix+"/"+name, http.StatusSeeOther)
+		return nil
+	}
+	return web.ErrForbidden
+}
 
 // merchantOf returns the merchant id of the path of an operator's page. An invalid id
 // becomes 0, which no merchant has.

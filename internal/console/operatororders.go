@@ -18,7 +18,6 @@ type foundView struct {
 	Merchant formView
 	States   []order.State
 	Orders   []order.FoundOrder
-	Overdue  bool   // sorted by deadline
 	First    string // query of the first page; empty: this is it
 	Next     string // query of the next page; empty: there is none
 }
@@ -38,14 +37,7 @@ func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
 		return s.show(w, r, http.StatusBadRequest, "found", view)
 	}
 	after := readCursor(r.Request)
-	search := form.search(merchantID, filter, after)
-	if view.Merchant.Value("overdue") != "" {
-		search.ExpiresBefore = s.Orders.Now()
-		if view.Overdue = !search.HasText(); view.Overdue {
-			search.Sort = order.SortExpires
-		}
-	}
-	page, err := s.Orders.Search(r.Context(), search)
+	page, err := s.Orders.Search(r.Context(), form.search(merchantID, filter, after))
 	if err != nil {
 		return err
 	}

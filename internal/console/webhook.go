@@ -33,7 +33,7 @@ type webhookView struct {
 func webhookKey(r *web.Request) webhook.Key {
 	key := webhook.Key{MerchantID: r.Caller.MerchantID}
 	if r.Caller.Operator() {
-		key.MerchantID = merchantOf(r)
+		key.MerchantID = webhook.ParseMerchantID(r.PathValue("merchant"))
 	}
 	key.ID, _ = order.ParseID(r.PathValue("webhook"))
 	return key
@@ -51,7 +51,7 @@ func webhooksBase(r *web.Request) string {
 func webhookBase(r *web.Request, key webhook.Key) string {
 	base := webhooksBase(r)
 	if r.Caller.Operator() {
-		base += "/" + strconv.FormatInt(key.MerchantID, 10)
+		base += "/" + r.PathValue("merchant")
 	}
 	return base + "/" + strconv.FormatInt(key.ID, 10)
 }
@@ -178,7 +178,11 @@ func (s *site) sendWebhook(w http.ResponseWriter, r *web.Request, values url.Val
 		sent, err = s.Webhooks.Test(r.Context(), r.Caller, key, options)
 	} else {
 		number, _ := order.ParseID(values.Get("event"))
-		sent, err = s.Webhooks.Redeliver(r.Context(), r.Caller, key, number, options)
+		merchantID := key.MerchantID
+		if merchantID == webhook.Marketplace {
+			merchantID, _ = order.ParseID(values.Get("merchant"))
+		}
+		sent, err = s.Webhooks.Redeliver(r.Context(), r.Caller, key, merchantID, number, options)
 	}
 	switch {
 	case errors.As(err, new(*order.ReplayError)):

@@ -70,7 +70,7 @@ func (s *Service) readMarket(ctx context.Context, query MarketQuery, after Marke
 			market.Events = append(market.Events, e)
 			if len(market.Events) == query.Limit {
 				market.More = market.More || i < len(page.Events)-1
-				market.Cursor = page.Cursor.at(e)
+				market.Cursor = page.Cursor.At(e)
 				break
 			}
 		}
@@ -82,8 +82,8 @@ func (s *Service) readMarket(ctx context.Context, query MarketQuery, after Marke
 	return market, nil
 }
 
-// at returns the cursor of an event in the same history.
-func (c MarketCursor) at(e EventRecord) MarketCursor {
+// At returns the cursor of an event in the same history.
+func (c MarketCursor) At(e EventRecord) MarketCursor {
 	return MarketCursor{History: c.History, Position: e.Position, MerchantID: e.MerchantID, Seq: e.Seq, Nonce: e.Nonce}
 }
 

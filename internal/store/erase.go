@@ -63,11 +63,15 @@ func (t *tx) EraseOrder(ctx context.Context, o order.LockedOrder, cause order.Ca
 
 // eraseTraces removes the personal data of an order outside of its row.
 func (t *tx) eraseTraces(ctx context.Context, o order.LockedOrder) error {
-	if _, err := t.Exec(ctx, `UPDATE webhook_deliveries SET response = '' WHERE merchant_id = $1 AND response <> ''
-		AND event_seq IN (SELECT seq FROM events WHERE merchant_id = $1 AND legacy_id = $2)`, o.MerchantID, o.LegacyID); err != nil {
+	events, err := sqldb.Column[int64](ctx, t, `SELECT seq FROM events WHERE merchant_id = $1 AND legacy_id = $2`, o.MerchantID, o.LegacyID)
+	if err != nil {
 		return err
 	}
-	for _, owner := range []int64{o.MerchantID, 0} { // 0: the operators
+	for _, owner := range []int64{o.MerchantID, 0} { // 0: the marketplace
+		if _, err := t.Exec(ctx, `UPDATE webhook_deliveries SET response = '' WHERE event_seq `+t.db.dialect.InList+`
+			AND merchant_id = $2 AND event_merchant = $3 AND response <> ''`, events, owner, o.MerchantID-owner); err != nil {
+			return err
+		}
 		// Reservations stay.
 		if _, err := t.Exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND legacy_id = $2 AND response IS NOT NULL`,
 			owner, o.LegacyID); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 
 	"merchantorders/internal/order"
@@ -46,18 +45,12 @@ func selectMarketEnd(d *sqldb.Dialect) string {
 
 // marketState is what a statement has read with marketHistory.
 type marketState struct {
-	stored, history string
-	sameServer      bool
+	cursorHistory int64 // MarketCursor.History
+	history       string
+	sameServer    bool
 }
 
-func (s *marketState) dest() []any { return []any{&s.stored, &s.history, &s.sameServer} }
-
-// cursorHistory is MarketCursor.History.
-func (s *marketState) cursorHistory() int64 {
-	sum := fnv.New64a()
-	_, _ = sum.Write([]byte(s.stored))
-	return int64(sum.Sum64())
-}
+func (s *marketState) dest() []any { return []any{&s.cursorHistory, &s.history, &s.sameServer} }
 
 // MarketEvents implements order.Store.
 func (db *DB) MarketEvents(ctx context.Context, after order.MarketCursor, limit int) (order.MarketFeed, error) {
@@ -76,7 +69,7 @@ func (db *DB) MarketEvents(ctx context.Context, after order.MarketCursor, limit 
 	if err != nil {
 		return order.MarketFeed{}, db.readError("read events of all merchants", err, order.ErrOnCluster)
 	}
-	history := state.cursorHistory()
+	history := state.cursorHistory
 	if after.History != 0 && after.History != history || after.MerchantID != 0 && atCursor == 0 {
 		return order.MarketFeed{}, order.ErrOtherHistory
 	}
@@ -100,7 +93,7 @@ func (db *DB) MarketEnd(ctx context.Context) (order.MarketFeed, error) {
 	if err != nil {
 		return order.MarketFeed{}, db.readError("read the end of the events of all merchants", err, order.ErrOnCluster)
 	}
-	end.History, market.History = state.cursorHistory(), state.history
+	end.History, market.History = state.cursorHistory, state.history
 	market.Version = order.DataVersion{Event: end.Position, Nonce: end.Nonce}
 	return market, nil
 }
@@ -131,7 +124,7 @@ func (db *DB) newServer(ctx context.Context) error {
 			return err
 		}
 		_, err := t.Exec(ctx, `UPDATE event_feed SET base = (SELECT COALESCE(MAX(position), 0) FROM events), history = $1, server = `+feed.Server+`
-			WHERE id = 1 AND server <> `+feed.Server, newHistory())
+			WHERE id = 1 AND server <> `+feed.Server, newNonce())
 		return err
 	})
 }
@@ -139,7 +132,7 @@ func (db *DB) newServer(ctx context.Context) error {
 // RenewMarketHistory begins a new history of the marketplace's feed: earlier cursors are
 // not valid any more.
 func RenewMarketHistory(ctx context.Context, q sqldb.Querier) error {
-	_, err := q.Exec(ctx, `UPDATE event_feed SET history = $1 WHERE id = 1`, newHistory())
+	_, err := q.Exec(ctx, `UPDATE event_feed SET history = $1 WHERE id = 1`, newNonce())
 	return err
 }
 

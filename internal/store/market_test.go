@@ -8,6 +8,7 @@ import (
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/webhook"
 )
 
 // TestMarketLateCommits commits transactions in another order than they began in, and then
@@ -70,15 +71,30 @@ func TestMarketLateCommits(t *testing.T) {
 
 	for _, text := range []string{
 		`UPDATE events SET position = position + 1000000000`, `UPDATE merchants SET last_position = last_position + 1000000000`,
-		`UPDATE event_feed SET server = 1`,
 	} {
 		_, err := db.sql.Exec(t.Context(), text)
 		testenv.NoError(t, err)
 	}
+	e := webhook.Endpoint{URL: "https://a.example.com", State: webhook.Active, Acknowledged: order.MarketCursor{Position: 1 << 62, History: cursor.History}}
+	testenv.NoError(t, db.InWebhookTx(t.Context(), func(tx webhook.Tx) error {
+		_, err := tx.AddWebhook(t.Context(), e)
+		return err
+	}))
+	due := func(when string, want int) {
+		t.Helper()
+		got, err := db.DueWebhooks(t.Context(), new(int64(webhook.Marketplace)), testTime)
+		testenv.NoError(t, err)
+		testenv.Equal(t, "due webhooks "+when, want, len(got))
+	}
+	due("at the end of the feed", 0)
+	_, err := db.sql.Exec(t.Context(), `UPDATE event_feed SET server = 1`)
+	testenv.NoError(t, err)
+	due("on another server", 1)
 	add(1, "D")
 	if _, err := db.MarketEvents(t.Context(), cursor, 10); !errors.Is(err, order.ErrOtherHistory) {
 		t.Errorf("on another server: error %v, want %v", err, order.ErrOtherHistory)
 	}
+	due("in another history", 1)
 	add(2, "E")
 	cursor = order.MarketCursor{}
 	// Nobody has seen D before the new server was noticed: it may be anywhere.

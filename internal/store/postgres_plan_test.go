@@ -45,7 +45,7 @@ func TestPostgresPlans(t *testing.T) {
 // checkPlans checks the plans of statements.
 func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 	t.Helper()
-	if _, err := on.Exec(t.Context(), "INSERT INTO webhook_deliveries SELECT 1, n % 3, n, 0, '', n, '', 0, '', 0, '' FROM generate_series(1, 3000) n"); err != nil {
+	if _, err := on.Exec(t.Context(), "INSERT INTO webhook_deliveries SELECT 1, n % 3, n, 0, '', n, 0, '', 0, '', 0, '' FROM generate_series(1, 3000) n"); err != nil {
 		t.Fatal(err)
 	}
 	highest := pageindex.Key{CreatedAt: math.MaxInt64, LegacyID: math.MaxInt64}
@@ -65,6 +65,7 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"export of a state":      sqldbtest.NewPostgresPlan(selectExportKeys(order.Canceled), keys, 0, "Index Scan using orders_by_state"),
 		"feed":                   sqldbtest.NewPostgresPlan(db.selectFeed, []any{1, 0, 0, 100}, 1, "Limit", "Index Scan using events_pkey on events e"),
 		"feed of all merchants":  sqldbtest.NewPostgresPlan(db.selectMarketEvents, []any{0, 0, 0, 0, 100}, 1, "Limit", "Index Scan using events_by_position on events e"),
+		"due of the marketplace": sqldbtest.NewPostgresPlan(db.selectMarketDue, []any{0}, 0, "events_by_position on events e"),
 		"oldest order":           sqldbtest.NewPostgresPlan(selectOldestOrder, []any{1, 0}, 0, "Index Only Scan using orders_by_state"),
 		"orders":                 sqldbtest.NewPostgresPlan(selectOrders(db.dialect), []any{"'{1}'", "'{1}'"}, 0, "Nested Loop", "orders_pkey"),
 		"invoices of orders":     sqldbtest.NewPostgresPlan(selectOrdersInvoices(db.dialect), []any{"'{1}'", "'{1}'"}, 1, "Nested Loop", "orders_pkey"),

@@ -107,11 +107,18 @@ func TestSQLitePlans(t *testing.T) {
 		"data versions":                   {selectDataVersions + db.dialect.InList, []string{event, "SCAN json_each VIRTUAL TABLE INDEX 1:"}},
 		"data version":                    {selectDataVersion, []string{event}},
 		// Webhooks are few: no statement reads more than all of them once.
-		"webhook":            {selectWebhook, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=? AND id=?)"}},
-		"webhooks":           {selectMerchantWebhooks, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=?)"}},
-		"webhook page":       {selectWebhookPage, []string{"SEARCH webhooks USING INDEX webhooks_by_id (id>?)"}},
-		"due webhooks":       {selectDue, []string{"SCAN w", itsName}},
-		"due of a merchant":  {selectDueOfMerchant, []string{"SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH w USING PRIMARY KEY (merchant_id=?)"}},
+		"webhook":           {selectWebhook, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=? AND id=?)"}},
+		"webhooks":          {selectMerchantWebhooks, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=?)"}},
+		"webhook page":      {selectWebhookPage, []string{"SEARCH webhooks USING INDEX webhooks_by_id (id>?)"}},
+		"due webhooks":      {selectDue, []string{"SCAN w", itsName}},
+		"due of a merchant": {selectDueOfMerchant, []string{"SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH w USING PRIMARY KEY (merchant_id=?)"}},
+		"due of the marketplace": {db.selectMarketDue, []string{
+			"SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH w USING PRIMARY KEY (merchant_id=?)",
+			"SEARCH e USING COVERING INDEX events_by_position (position>? AND position<?)",
+		}},
+		"late of the marketplace": {selectMarketWaiting(db.dialect), []string{
+			"SEARCH w USING PRIMARY KEY (merchant_id=?)", "SEARCH e USING INDEX events_by_position (position>? AND position<?)",
+		}},
 		"webhook deliveries": {selectDeliveries, []string{"SEARCH d USING PRIMARY KEY (merchant_id=? AND webhook_id=? AND id<?)"}},
 		"deliveries of an order": {selectOrderDeliveries, []string{
 			"SEARCH e USING COVERING INDEX events_by_order (merchant_id=? AND legacy_id=?)",

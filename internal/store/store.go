@@ -58,7 +58,7 @@ type DB struct {
 	words    *search.Writer
 
 	// Statements that differ by database.
-	selectFeed, takeEventNumbers, selectMarketEvents, selectMarketEnd string
+	selectFeed, takeEventNumbers, selectMarketEvents, selectMarketEnd, selectMarketDue string
 }
 
 var (
@@ -82,7 +82,7 @@ func New(db sqldb.DB, options Options) *DB {
 	dialect := db.Dialect()
 	return &DB{
 		sql: db, dialect: dialect, options: options, selectFeed: selectFeed(dialect.History), takeEventNumbers: takeEventNumbers(dialect),
-		selectMarketEvents: selectMarketEvents(dialect), selectMarketEnd: selectMarketEnd(dialect),
+		selectMarketEvents: selectMarketEvents(dialect), selectMarketEnd: selectMarketEnd(dialect), selectMarketDue: selectMarketDue(dialect),
 		words:   search.NewWriter(dialect),
 		indexes: pageindex.NewCache(pageindex.DefaultSizes, pageindex.DefaultMaxWeight),
 	}

@@ -25,6 +25,12 @@ const (
 	selectSchema = `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`
 )
 
+// selectMarketWaiting returns the statement that reads the time of the oldest event that
+// each endpoint of the marketplace has yet to acknowledge.
+func selectMarketWaiting(d *sqldb.Dialect) string {
+	return `SELECT ` + nextOfMarket(d, "at") + ` FROM webhooks w WHERE w.merchant_id = 0 AND w.` + delivers
+}
+
 // lateAfter is how long a merchant may leave an order without an answer.
 const lateAfter = 24 * time.Hour
 
@@ -78,19 +84,32 @@ func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Surve
 	for _, state := range webhook.States {
 		survey.Webhooks[state] = 0
 	}
-	return sqldb.Each(ctx, q, selectWebhookCounts, []any{now.Add(-webhookLateAfter).Unix()}, func(rows sqldb.Rows) error {
-		var state webhook.State
-		var count, late int64
-		var oldest sql.NullInt64
-		err := rows.Scan(sqldb.Int(&state), &count, &oldest, &late)
-		survey.Webhooks[state] = count
-		if !state.Delivers() {
-			return err
-		}
-		survey.LateWebhooks += late
+	late := now.Add(-webhookLateAfter)
+	// undelivered counts endpoints that have yet to acknowledge an event of a time.
+	undelivered := func(oldest sql.NullInt64, lateCount int64) {
+		survey.LateWebhooks += lateCount
 		if at := timeOf(oldest); oldest.Valid && (survey.OldestUndelivered.IsZero() || at.Before(survey.OldestUndelivered)) {
 			survey.OldestUndelivered = at
 		}
+	}
+	err := sqldb.Each(ctx, q, selectWebhookCounts, []any{late.Unix()}, func(rows sqldb.Rows) error {
+		var state webhook.State
+		var count, lateCount int64
+		var oldest sql.NullInt64
+		err := rows.Scan(sqldb.Int(&state), &count, &oldest, &lateCount)
+		survey.Webhooks[state] = count
+		if state.Delivers() {
+			undelivered(oldest, lateCount)
+		}
+		return err
+	})
+	if err != nil || db.dialect.Feed.End == "" {
+		return err
+	}
+	return sqldb.Each(ctx, q, selectMarketWaiting(db.dialect), nil, func(rows sqldb.Rows) error {
+		var oldest sql.NullInt64
+		err := rows.Scan(&oldest)
+		undelivered(oldest, flag(oldest.Valid && oldest.Int64 < late.Unix()))
 		return err
 	})
 }

@@ -70,6 +70,11 @@ func TestSurvey(t *testing.T) {
 		want.Merchants, want.LateMerchants, want.OldestUndelivered, want.LateWebhooks = 2, 0, time.Time{}, 0
 		survey("with a suspended merchant")
 
+		addTestWebhook(t, db, webhook.Marketplace, webhook.Active, 0)
+		want.Webhooks[webhook.Active]++
+		want.OldestUndelivered, want.LateWebhooks = testTime, 1
+		survey("with a webhook of the marketplace")
+
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := db.Survey(canceled, testTime); err == nil {
@@ -83,7 +88,7 @@ func addTestWebhook(t *testing.T, db *DB, merchantID int64, state webhook.State,
 	t.Helper()
 	err := db.InWebhookTx(t.Context(), func(tx webhook.Tx) error {
 		_, err := tx.AddWebhook(t.Context(), webhook.Endpoint{
-			Key: webhook.Key{MerchantID: merchantID}, URL: "https://a.example.com", CreatedAt: testTime, Secret: "whsec_", State: state, Acknowledged: acknowledged,
+			Key: webhook.Key{MerchantID: merchantID}, URL: "https://a.example.com", CreatedAt: testTime, Secret: "whsec_", State: state, Acknowledged: order.MarketCursor{Seq: acknowledged},
 		})
 		return err
 	})

@@ -10,9 +10,9 @@ import (
 
 // addDelivery writes a delivery into the log, which has the newest of each endpoint.
 func (t *tx) addDelivery(ctx context.Context, key webhook.Key, d webhook.Delivery) error {
-	_, err := t.Exec(ctx, `INSERT INTO webhook_deliveries (merchant_id, webhook_id, id, at, message_id, event_seq, event_type, status, error, took_ms, response)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		key.MerchantID, key.ID, d.ID, d.At.Unix(), d.MessageID, d.Event, d.Type, d.Status, d.Error, d.Took.Milliseconds(), d.Response)
+	_, err := t.Exec(ctx, `INSERT INTO webhook_deliveries (merchant_id, webhook_id, id, at, message_id, event_seq, event_merchant, event_type, status, error, took_ms, response)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		key.MerchantID, key.ID, d.ID, d.At.Unix(), d.MessageID, d.Event, d.EventMerchant, d.Type, d.Status, d.Error, d.Took.Milliseconds(), d.Response)
 	if err == nil && d.ID > webhook.MaxDeliveries {
 		_, err = t.Exec(ctx, `DELETE FROM webhook_deliveries WHERE merchant_id = $1 AND webhook_id = $2 AND id <= $3`,
 			key.MerchantID, key.ID, d.ID-webhook.MaxDeliveries)
@@ -21,12 +21,12 @@ func (t *tx) addDelivery(ctx context.Context, key webhook.Key, d webhook.Deliver
 }
 
 // deliveryColumns are what deliveryOf scans.
-const deliveryColumns = `d.webhook_id, d.id, d.at, d.message_id, d.event_seq, d.event_type, d.status, d.error, d.took_ms, d.response`
+const deliveryColumns = `d.webhook_id, d.id, d.at, d.message_id, d.event_seq, d.event_merchant, d.event_type, d.status, d.error, d.took_ms, d.response`
 
 func deliveryOf(rows sqldb.Rows) (webhook.OrderDelivery, error) {
 	var d webhook.OrderDelivery
 	var at, took int64
-	err := rows.Scan(&d.WebhookID, &d.ID, &at, &d.MessageID, &d.Event, &d.Type, sqldb.Int(&d.Status), &d.Error, &took, &d.Response)
+	err := rows.Scan(&d.WebhookID, &d.ID, &at, &d.MessageID, &d.Event, &d.EventMerchant, &d.Type, sqldb.Int(&d.Status), &d.Error, &took, &d.Response)
 	d.At, d.Took = time.Unix(at, 0).UTC(), time.Duration(took)*time.Millisecond
 	return d, err
 }

@@ -14,22 +14,42 @@ import (
 // delivers is the condition of webhook.State.Delivers.
 const delivers = `state IN (1, 4)`
 
-// selectDue finds the endpoints with events to deliver; those of suspended merchants
-// wait. It names all merchants: its
-// rows are not shown to anyone.
+// selectDue finds the endpoints of merchants with events to deliver; those of suspended
+// merchants wait. It names all merchants: its rows are not shown to anyone.
 const (
+	dueNow    = ` AND (w.next_attempt_at IS NULL OR w.next_attempt_at <= $1) AND (w.lease_until IS NULL OR w.lease_until <= $1)`
 	selectDue = `SELECT w.merchant_id, w.id, w.failures FROM webhooks w JOIN merchants m ON m.id = w.merchant_id
-		WHERE w.` + delivers + ` AND m.suspended_at IS NULL AND w.acknowledged < m.last_event
-		AND (w.next_attempt_at IS NULL OR w.next_attempt_at <= $1) AND (w.lease_until IS NULL OR w.lease_until <= $1)`
+		WHERE w.` + delivers + ` AND m.suspended_at IS NULL AND w.acknowledged < m.last_event` + dueNow
 	selectDueOfMerchant = selectDue + ` AND w.merchant_id = $2`
 )
 
+// nextOfMarket selects a column of the first event after the cursor of an endpoint w of the
+// marketplace. PostgreSQL would scan all events for EXISTS.
+func nextOfMarket(d *sqldb.Dialect, column string) string {
+	return `(SELECT e.` + column + ` FROM events e
+		WHERE (e.position, e.merchant_id, e.seq) > (w.event_position, w.event_merchant, w.acknowledged) AND e.position < ` + d.Feed.End + `
+		ORDER BY e.position, e.merchant_id, e.seq LIMIT 1)`
+}
+
+// selectMarketDue returns the statement that finds the endpoints of the marketplace with
+// events to deliver. The Sender has to read the feed too if its history has changed, or if
+// the database is on another server.
+func selectMarketDue(d *sqldb.Dialect) string {
+	return `SELECT w.merchant_id, w.id, w.failures FROM webhooks w JOIN event_feed m ON m.id = 1
+		WHERE w.merchant_id = 0 AND w.` + delivers + dueNow + `
+		AND (w.feed_history <> m.history OR m.server <> ` + d.Feed.Server + ` OR ` + nextOfMarket(d, "seq") + ` IS NOT NULL)`
+}
+
 // DueWebhooks implements webhook.Store.
-func (db *DB) DueWebhooks(ctx context.Context, merchantID int64, now time.Time) ([]webhook.Due, error) {
+func (db *DB) DueWebhooks(ctx context.Context, merchantID *int64, now time.Time) ([]webhook.Due, error) {
 	defer db.timed("due_webhooks")()
 	text, args := selectDue, []any{now.Unix()}
-	if merchantID != 0 {
-		text, args = selectDueOfMerchant, append(args, merchantID)
+	switch {
+	case merchantID == nil:
+	case *merchantID == webhook.Marketplace:
+		text = db.selectMarketDue
+	default:
+		text, args = selectDueOfMerchant, append(args, *merchantID)
 	}
 	due, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (webhook.Due, error) {
 		var d webhook.Due
@@ -89,9 +109,10 @@ func (db *DB) leaseWebhook(ctx context.Context, text string, key webhook.Key, no
 const (
 	// saveWebhook changes an endpoint if it is as it was when it was leased.
 	saveWebhook = `UPDATE webhooks SET acknowledged = $1, state = $2, reason = $3, state_set_at = $4, failures = $5, failing_since = $6,
-		next_attempt_at = $7, lease_until = $8, deliveries = deliveries + $9
-		WHERE merchant_id = $10 AND id = $11 AND lease_number = $12 AND revision = $13 AND acknowledged = $14 AND state = $15
-		RETURNING deliveries, (SELECT suspended_at FROM merchants WHERE id = $10)`
+		next_attempt_at = $7, lease_until = $8, deliveries = deliveries + $9,
+		event_merchant = $10, event_position = $11, event_nonce = $12, feed_history = $13
+		WHERE merchant_id = $14 AND id = $15 AND lease_number = $16 AND revision = $17 AND acknowledged = $18 AND event_nonce = $19 AND state = $20
+		RETURNING deliveries, (SELECT suspended_at FROM merchants WHERE id = $14)`
 	// countDelivery does not change what a request has changed meanwhile.
 	countDelivery = `UPDATE webhooks SET deliveries = deliveries + 1 WHERE merchant_id = $1 AND id = $2 AND lease_number = $3
 		RETURNING deliveries`
@@ -119,9 +140,10 @@ func (t *tx) saveProgress(ctx context.Context, lease webhook.Lease, p webhook.Pr
 	var newest int64
 	var suspended sql.NullInt64
 	err = t.QueryRow(ctx, saveWebhook, []any{
-		p.Acknowledged, int64(p.State), p.Reason, seconds(p.StateSet), p.Failures, seconds(p.FailingSince),
+		p.Acknowledged.Seq, int64(p.State), p.Reason, seconds(p.StateSet), p.Failures, seconds(p.FailingSince),
 		seconds(p.NextAttempt), seconds(p.LeaseUntil), added,
-		lease.MerchantID, lease.ID, lease.Number, lease.Revision, lease.Acknowledged, int64(lease.State),
+		p.Acknowledged.MerchantID, p.Acknowledged.Position, p.Acknowledged.Nonce, p.Acknowledged.History,
+		lease.MerchantID, lease.ID, lease.Number, lease.Revision, lease.Acknowledged.Seq, lease.Acknowledged.Nonce, int64(lease.State),
 	}, &newest, &suspended)
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, t.saveOnlyDelivery(ctx, lease, delivery)
@@ -153,8 +175,12 @@ func (t *tx) saveOnlyDelivery(ctx context.Context, lease webhook.Lease, delivery
 }
 
 // addFailure records the event of an endpoint that the service disables, which has no
-// order, and its entry in the audit log.
+// order, and its entry in the audit log. The marketplace has no events of its own.
 func (t *tx) addFailure(merchantID int64, f webhook.Failure) {
+	if merchantID == webhook.Marketplace {
+		t.addAudit(merchantID, f.Audit)
+		return
+	}
 	t.add(merchantID, recordedEvent{Event: f.Event, order: order.LockedOrder{MerchantID: merchantID, CreatedAt: time.Unix(0, 0)}}, f.Audit)
 }
 

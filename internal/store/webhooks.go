@@ -13,11 +13,10 @@ import (
 )
 
 const webhookColumns = `merchant_id, id, url, description, types, include_orders, headers, username, password, created_at, secret, old_secret, old_secret_until,
-	state, reason, state_set_at, acknowledged, failures, failing_since, next_attempt_at`
+	state, reason, state_set_at, acknowledged, event_merchant, event_position, event_nonce, feed_history, failures, failing_since, next_attempt_at`
 
 const (
 	selectWebhook          = `SELECT ` + webhookColumns + ` FROM webhooks WHERE merchant_id = $1 AND id = $2`
-	selectWebhooks         = `SELECT ` + webhookColumns + ` FROM webhooks ORDER BY merchant_id, id`
 	selectWebhookPage      = `SELECT ` + webhookColumns + ` FROM webhooks WHERE id > $1 AND ($2 = 0 OR state = $2) ORDER BY id LIMIT $3+0`
 	selectMerchantWebhooks = `SELECT ` + webhookColumns + ` FROM webhooks WHERE merchant_id = $1 ORDER BY id`
 )
@@ -35,7 +34,8 @@ type webhookRow struct {
 func (r *webhookRow) dest() []any {
 	return []any{
 		&r.MerchantID, &r.ID, &r.URL, &r.Description, sqldb.Int(&r.Types), &r.orders, &r.headers, &r.Username, &r.password, &r.createdAt, &r.secret, &r.oldSecret, &r.oldUntil,
-		sqldb.Int(&r.State), &r.Reason, &r.stateSet, &r.Acknowledged, &r.failures, &r.failingSince, &r.nextTryAt,
+		sqldb.Int(&r.State), &r.Reason, &r.stateSet, &r.Acknowledged.Seq, &r.Acknowledged.MerchantID, &r.Acknowledged.Position, &r.Acknowledged.Nonce, &r.Acknowledged.History,
+		&r.failures, &r.failingSince, &r.nextTryAt,
 	}
 }
 
@@ -77,11 +77,7 @@ func (db *DB) Webhook(ctx context.Context, key webhook.Key) (webhook.Endpoint, e
 // Webhooks implements webhook.Store.
 func (db *DB) Webhooks(ctx context.Context, merchantID int64) ([]webhook.Endpoint, error) {
 	defer db.timed("webhooks")()
-	text, args := selectWebhooks, []any(nil)
-	if merchantID != 0 {
-		text, args = selectMerchantWebhooks, []any{merchantID}
-	}
-	return db.readWebhooks(ctx, text, args...)
+	return db.readWebhooks(ctx, selectMerchantWebhooks, merchantID)
 }
 
 // WebhookPage implements webhook.Store.
@@ -107,19 +103,21 @@ func (db *DB) InWebhookTx(ctx context.Context, fn func(webhook.Tx) error) error 
 // webhookTx implements webhook.Tx.
 type webhookTx struct{ *tx }
 
-// NewestEvent implements webhook.Tx. It locks the merchant, so that the count of
-// AddWebhook is right.
+// NewestEvent implements webhook.Tx.
 func (t webhookTx) NewestEvent(ctx context.Context, merchantID int64) (int64, error) {
 	var last int64
-	err := t.QueryRow(ctx, `SELECT last_event FROM merchants WHERE id = $1`+t.db.dialect.RowLock, []any{merchantID}, &last)
+	err := t.QueryRow(ctx, `SELECT last_event FROM merchants WHERE id = $1`, []any{merchantID}, &last)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, webhook.ErrNoMerchant
 	}
 	return last, err
 }
 
-// AddWebhook implements webhook.Tx.
+// AddWebhook implements webhook.Tx. It locks the counter first, so that the count is right.
 func (t webhookTx) AddWebhook(ctx context.Context, e webhook.Endpoint) (id int64, err error) {
+	if err := t.QueryRow(ctx, `UPDATE counters SET last = last + 1 WHERE name = 'webhook' RETURNING last`, nil, &id); err != nil {
+		return 0, err
+	}
 	var count int64
 	if err := t.QueryRow(ctx, `SELECT COUNT(*) FROM webhooks WHERE merchant_id = $1`, []any{e.MerchantID}, &count); err != nil {
 		return 0, err
@@ -127,13 +125,11 @@ func (t webhookTx) AddWebhook(ctx context.Context, e webhook.Endpoint) (id int64
 	if count >= webhook.MaxEndpoints {
 		return 0, webhook.ErrTooMany
 	}
-	if err := t.QueryRow(ctx, `UPDATE counters SET last = last + 1 WHERE name = 'webhook' RETURNING last`, nil, &id); err != nil {
-		return 0, err
-	}
 	_, err = t.Exec(ctx, `INSERT INTO webhooks (`+webhookColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
 		e.MerchantID, id, e.URL, e.Description, int64(e.Types), flag(e.Orders), headersText(e), e.Username, string(e.Password), e.CreatedAt.Unix(), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
-		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged, e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt))
+		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged.Seq, e.Acknowledged.MerchantID, e.Acknowledged.Position, e.Acknowledged.Nonce, e.Acknowledged.History,
+		e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt))
 	return id, err
 }
 
@@ -150,11 +146,13 @@ func (t webhookTx) LockWebhook(ctx context.Context, key webhook.Key) (webhook.En
 func (t webhookTx) UpdateWebhook(ctx context.Context, e webhook.Endpoint) error {
 	return t.update(ctx, webhook.ErrNotFound, `UPDATE webhooks SET url = $1, description = $2, types = $3, secret = $4, old_secret = $5,
 		old_secret_until = $6, state = $7, reason = $8, state_set_at = $9, acknowledged = $10, failures = $11, failing_since = $12, next_attempt_at = $13,
-		include_orders = $14, headers = $15, username = $16, password = $17, revision = revision + 1
-		WHERE merchant_id = $18 AND id = $19`,
+		include_orders = $14, headers = $15, username = $16, password = $17, revision = revision + 1,
+		event_merchant = $18, event_position = $19, event_nonce = $20, feed_history = $21
+		WHERE merchant_id = $22 AND id = $23`,
 		e.URL, e.Description, int64(e.Types), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
-		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged, e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt),
-		flag(e.Orders), headersText(e), e.Username, string(e.Password), e.MerchantID, e.ID)
+		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged.Seq, e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt),
+		flag(e.Orders), headersText(e), e.Username, string(e.Password),
+		e.Acknowledged.MerchantID, e.Acknowledged.Position, e.Acknowledged.Nonce, e.Acknowledged.History, e.MerchantID, e.ID)
 }
 
 // RemoveWebhook implements webhook.Tx.

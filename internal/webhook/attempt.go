@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"merchantorders/internal/order"
@@ -17,8 +18,9 @@ type Poster interface {
 // Encoder returns the bodies of messages.
 type Encoder interface {
 	// Event returns the body of an event: the same JSON as in the change feed, with or
-	// without orders.
+	// without orders. MarketEvent is Event for the feed of all merchants.
 	Event(event order.EventRecord, orders bool) ([]byte, error)
+	MarketEvent(event order.EventRecord, orders bool) ([]byte, error)
 	// Test returns the body of a test event, and the name of its type.
 	Test(at time.Time) (body []byte, name string, err error)
 }
@@ -27,15 +29,19 @@ type Encoder interface {
 // each attempt. The nonce makes it another one if the number of the event is given out
 // again, after a restore or a failover that lost commits.
 func messageID(key Key, event order.EventRecord) string {
+	if key.MerchantID == Marketplace {
+		return "msg_" + number(key.ID) + strings.TrimPrefix(event.ID(), "evt")
+	}
 	return fmt.Sprintf("msg_%d_%d_%s", key.ID, event.Seq, strconv.FormatUint(uint64(event.Nonce), 36))
 }
 
 // outgoing is a message and what the delivery log says of it.
 type outgoing struct {
-	id       string
-	event    int64
-	typeName string
-	body     []byte
+	id            string
+	event         int64
+	eventMerchant int64 // see Delivery
+	typeName      string
+	body          []byte
 }
 
 // newOutgoing returns the message of an event, which may have the order as it is now.
@@ -46,8 +52,15 @@ func newOutgoing(ctx context.Context, orders order.Reader, encoder Encoder, e En
 			return outgoing{}, err
 		}
 	}
-	body, err := encoder.Event(events[0], e.Orders)
-	return outgoing{id: messageID(e.Key, event), event: event.Seq, typeName: event.Type.String(), body: body}, err
+	m := outgoing{id: messageID(e.Key, event), event: event.Seq, typeName: event.Type.String()}
+	var err error
+	if e.MerchantID == Marketplace {
+		m.eventMerchant = event.MerchantID
+		m.body, err = encoder.MarketEvent(events[0], e.Orders)
+	} else {
+		m.body, err = encoder.Event(events[0], e.Orders)
+	}
+	return m, err
 }
 
 // attempter sends messages to endpoints.
@@ -70,5 +83,5 @@ func (a attempter) send(ctx context.Context, e Endpoint, m outgoing) (Delivery, 
 	result := a.poster.Post(ctx, Message{ID: m.id, URL: e.URL, At: at, Signature: signature, Body: m.body, Header: e.header()})
 	result.Took = now().Sub(at)
 	result.Response = e.hide(result.Response)
-	return Delivery{At: at.Truncate(time.Second), MessageID: m.id, Event: m.event, Type: m.typeName, Result: result}, nil
+	return Delivery{At: at.Truncate(time.Second), MessageID: m.id, Event: m.event, EventMerchant: m.eventMerchant, Type: m.typeName, Result: result}, nil
 }

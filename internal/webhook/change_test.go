@@ -63,7 +63,7 @@ func patchURL(url string) change { return patch(webhook.Change{URL: &url}) }
 func enable(on bool) change { return patch(webhook.Change{Enabled: &on}) }
 
 func replay(w *world, e *webhook.Endpoint) (err error) {
-	*e, err = w.hooks.Replay(w.Context(), order.CommandFor(1), e.Key, 0, order.Options[webhook.Endpoint]{})
+	*e, err = w.hooks.Replay(w.Context(), order.CommandFor(1), e.Key, order.MarketCursor{}, order.Options[webhook.Endpoint]{})
 	return err
 }
 
@@ -154,7 +154,7 @@ func TestRepairDuringDelivery(t *testing.T) {
 			return w.hooks.Test(w.Context(), order.CommandFor(1), key, order.Options[webhook.Delivery]{})
 		}), 2},
 		"redeliver": {single(func(w *world, key webhook.Key) (webhook.Delivery, error) {
-			return w.hooks.Redeliver(w.Context(), order.CommandFor(1), key, 2, order.Options[webhook.Delivery]{})
+			return w.hooks.Redeliver(w.Context(), order.CommandFor(1), key, key.MerchantID, 2, order.Options[webhook.Delivery]{})
 		}), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestRepairDuringDelivery(t *testing.T) {
 				testenv.NoError(t, c.repair(w, &e))
 				time.Sleep(time.Minute)
 				got, err := w.hooks.Get(t.Context(), e.Key)
-				if err != nil || got.Acknowledged != 3 || got.Failures != 0 || !got.NextAttempt.IsZero() || !got.FailingSince.IsZero() || got.State != webhook.Active {
+				if err != nil || got.Acknowledged.Seq != 3 || got.Failures != 0 || !got.NextAttempt.IsZero() || !got.FailingSince.IsZero() || got.State != webhook.Active {
 					t.Errorf("after the repair: %+v, %v", got, err)
 				}
 				log, err := w.hooks.Deliveries(t.Context(), e.Key, 1<<62, 100)

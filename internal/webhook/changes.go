@@ -12,14 +12,14 @@ import (
 
 // Addition is an endpoint to be added.
 type Addition struct {
-	MerchantID  int64
+	MerchantID  int64  // or Marketplace
 	URL         string // checked with URLProblem
 	Description string // checked with DescriptionProblem
 	Types       Types
 	Orders      bool
 	Access      Access // checked with HeaderNameProblem, CredentialProblem and UsernameProblem
-	// After is the number of the event after which deliveries begin; nil: the newest.
-	After *int64
+	// After is the event after which deliveries begin; nil: the newest.
+	After *order.MarketCursor
 }
 
 // Change is what to change of an endpoint; nil: nothing.
@@ -41,19 +41,20 @@ type Change struct {
 func (s *Service) second() time.Time { return s.now().UTC().Truncate(time.Second) }
 
 // Add adds an active endpoint with a random secret. Errors: ErrOrders, ErrNoMerchant,
-// ErrTooMany, ErrNoEvent if After is above the newest event.
+// ErrTooMany, and those of cursor.
 func (s *Service) Add(ctx context.Context, caller order.Caller, a Addition, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	e := Endpoint{
 		Key: Key{MerchantID: a.MerchantID}, URL: a.URL, Description: a.Description, Types: a.Types, Orders: a.Orders, Access: a.Access,
 		CreatedAt: at, Secret: NewSecret(), State: Active,
 	}
+	start := s.cursor(ctx, e.MerchantID, a.After)
 	return s.inTx(ctx, caller, e.MerchantID, options, func(tx Tx) (Endpoint, error) {
 		if e.Orders && !caller.Can(order.ScopeOrdersRead) {
 			return Endpoint{}, ErrOrders
 		}
 		var err error
-		if e.Acknowledged, err = cursor(ctx, tx, e.MerchantID, a.After); err != nil {
+		if e.Acknowledged, err = start(tx); err != nil {
 			return Endpoint{}, err
 		}
 		if e.ID, err = tx.AddWebhook(ctx, e); err != nil {
@@ -63,17 +64,40 @@ func (s *Service) Add(ctx context.Context, caller order.Caller, a Addition, opti
 	})
 }
 
-// cursor returns a number that a client chose, or that of the newest event for nil. It
-// returns ErrNoEvent for a number above the newest.
-func cursor(ctx context.Context, tx Tx, merchantID int64, after *int64) (int64, error) {
-	newest, err := tx.NewestEvent(ctx, merchantID)
-	switch {
-	case err != nil || after == nil:
-		return newest, err
-	case *after > newest:
-		return 0, ErrNoEvent
+// cursor returns a function that returns the cursor that a client chose, or that of the
+// newest event for nil. It returns ErrNoEvent for an event that is not in the feed; of the
+// marketplace, whose feed cannot be read in a transaction, order.ErrOtherHistory if the
+// event is gone, and order.ErrOnCluster.
+func (s *Service) cursor(ctx context.Context, merchantID int64, after *order.MarketCursor) func(Tx) (order.MarketCursor, error) {
+	if merchantID == Marketplace {
+		start, err := s.marketCursor(ctx, after)
+		return func(Tx) (order.MarketCursor, error) { return start, err }
 	}
-	return *after, nil
+	return func(tx Tx) (order.MarketCursor, error) {
+		newest, err := tx.NewestEvent(ctx, merchantID)
+		switch {
+		case err != nil || after == nil:
+			return order.MarketCursor{Seq: newest}, err
+		case after.Seq > newest || after.MerchantID != 0:
+			return order.MarketCursor{}, ErrNoEvent
+		}
+		return order.MarketCursor{Seq: after.Seq}, nil
+	}
+}
+
+// marketCursor is cursor for the marketplace.
+func (s *Service) marketCursor(ctx context.Context, after *order.MarketCursor) (order.MarketCursor, error) {
+	if after == nil {
+		end, err := s.store.MarketEnd(ctx)
+		return end.Cursor, err
+	}
+	if after.MerchantID == 0 && after.Seq != 0 {
+		return order.MarketCursor{}, ErrNoEvent
+	}
+	feed, err := s.store.MarketEvents(ctx, *after, 1)
+	start := *after
+	start.History = feed.Cursor.History
+	return start, err
 }
 
 // Change changes an endpoint. Another URL, or enabling it, ends the pause after a
@@ -183,18 +207,18 @@ func (s *Service) RotateSecret(ctx context.Context, caller order.Caller, key Key
 	})
 }
 
-// Replay sets the cursor of an endpoint: the events after a number are delivered, also
-// those that it has acknowledged. Errors: ErrNotFound, ErrNoEvent if the number is
-// above the newest event.
-func (s *Service) Replay(ctx context.Context, caller order.Caller, key Key, after int64, options order.Options[Endpoint]) (Endpoint, error) {
+// Replay sets the cursor of an endpoint: the events after another are delivered, also
+// those that it has acknowledged. Errors: ErrNotFound, and those of cursor.
+func (s *Service) Replay(ctx context.Context, caller order.Caller, key Key, after order.MarketCursor, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
+	start := s.cursor(ctx, key.MerchantID, &after)
 	return s.change(ctx, caller, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
 		var err error
-		if e.Acknowledged, err = cursor(ctx, tx, key.MerchantID, &after); err != nil {
+		if e.Acknowledged, err = start(tx); err != nil {
 			return order.AuditEntry{}, err
 		}
 		e.recovered(at)
-		return e.audit(AuditReplayed, at, caller, order.AuditDetail("after", number(after))), nil
+		return e.audit(AuditReplayed, at, caller, order.AuditDetail("after", e.Position())), nil
 	})
 }
 

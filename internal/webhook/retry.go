@@ -33,9 +33,9 @@ func pause(failures int, random float64) time.Duration {
 	return time.Duration(float64(d) * (1 + pauseSpread*(2*random-1)))
 }
 
-// after returns the progress of an endpoint after a delivery of an event that has the
-// result. wait is the pause before the next attempt, if there is one.
-func (e Endpoint) after(event int64, result Result, now time.Time, wait func(failures int) time.Duration) Progress {
+// after returns the progress of an endpoint after a delivery of the event of a
+// cursor that has the result. wait is the pause before the next attempt, if there is one.
+func (e Endpoint) after(event order.MarketCursor, result Result, now time.Time, wait func(failures int) time.Duration) Progress {
 	p := e.progress()
 	if result.Error == "" {
 		e.recovered(now)

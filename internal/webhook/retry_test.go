@@ -69,13 +69,13 @@ func TestPauses(t *testing.T) {
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	now, e := start, Endpoint{Key: Key{MerchantID: 355, ID: 7}, State: Active, Acknowledged: 4}
+	now, e := start, Endpoint{Key: Key{MerchantID: 355, ID: 7}, State: Active, Acknowledged: order.MarketCursor{Seq: 4}}
 	attempts := 0
 	var failing Endpoint
 	for e.State.Delivers() {
 		attempts++
-		p := e.after(5, Result{Error: ErrorStatus, Status: 503}, now, func(n int) time.Duration { return pause(n, 0.5) })
-		if p.Acknowledged != 4 || p.Failures != attempts || !p.FailingSince.Equal(start) {
+		p := e.after(order.MarketCursor{Seq: 5}, Result{Error: ErrorStatus, Status: 503}, now, func(n int) time.Duration { return pause(n, 0.5) })
+		if p.Acknowledged.Seq != 4 || p.Failures != attempts || !p.FailingSince.Equal(start) {
 			t.Fatalf("progress %+v after %d attempts", p, attempts)
 		}
 		was := e.State
@@ -106,7 +106,7 @@ func TestGivesUp(t *testing.T) {
 	attempts, warned := 0, 0
 	for now = start; idle.State.Delivers(); now = now.Add(2 * GiveUpAfter) {
 		attempts++
-		idle = idle.apply(idle.after(5, Result{Error: ErrorTimeout}, now, func(n int) time.Duration { return pause(n, 0.5) }))
+		idle = idle.apply(idle.after(order.MarketCursor{Seq: 5}, Result{Error: ErrorTimeout}, now, func(n int) time.Duration { return pause(n, 0.5) }))
 		if warned == 0 && idle.State == Failing {
 			warned = attempts
 		}
@@ -117,8 +117,8 @@ func TestGivesUp(t *testing.T) {
 	if want := "deliveries have failed for 36 hours, and the webhook is disabled after 3 days; the last error was the status 503"; failing.Reason != want {
 		t.Errorf("reason %q", failing.Reason)
 	}
-	well := failing.after(5, Result{Status: 204}, now, nil)
-	testenv.Equal(t, "failing, after a success", Progress{Acknowledged: 5, State: Active, StateSet: now}, well)
+	well := failing.after(order.MarketCursor{Seq: 5}, Result{Status: 204}, now, nil)
+	testenv.Equal(t, "failing, after a success", Progress{Acknowledged: order.MarketCursor{Seq: 5}, State: Active, StateSet: now}, well)
 	retried := failing
 	if fields := retried.update(Change{Enabled: new(true)}, now); len(fields) > 0 || retried.State != Active || retried.Failures != 0 {
 		t.Errorf("failing, enabled by a request: %v, %+v", fields, retried)
@@ -129,18 +129,18 @@ func TestGivesUp(t *testing.T) {
 	if e.Reason != "deliveries have failed for 3 days; the last error was the status 503" {
 		t.Errorf("reason %q", e.Reason)
 	}
-	gone := Endpoint{State: Active}.after(1, Result{Error: ErrorStatus, Status: 410}, start, nil)
+	gone := Endpoint{State: Active}.after(order.MarketCursor{Seq: 1}, Result{Error: ErrorStatus, Status: 410}, start, nil)
 	if gone.State != Failed || gone.Reason != "the endpoint answered 410 Gone" || !gone.StateSet.Equal(start) {
 		t.Errorf("after a 410: %+v", gone)
 	}
 	for asked, want := range map[time.Duration]time.Duration{0: time.Minute, 30 * time.Second: time.Minute, 10 * time.Minute: 10 * time.Minute, 48 * time.Hour: time.Hour} {
-		p := Endpoint{State: Active}.after(5, Result{Error: ErrorStatus, Status: 503, RetryAfter: asked}, start, func(int) time.Duration { return time.Minute })
+		p := Endpoint{State: Active}.after(order.MarketCursor{Seq: 5}, Result{Error: ErrorStatus, Status: 503, RetryAfter: asked}, start, func(int) time.Duration { return time.Minute })
 		if got := p.NextAttempt.Sub(start); got != want {
 			t.Errorf("asked to wait for %v: %v, want %v", asked, got, want)
 		}
 	}
-	done := Endpoint{State: Active, Failures: 3, FailingSince: start, NextAttempt: start}.after(9, Result{Status: 204}, start, nil)
-	testenv.Equal(t, "after a success", Progress{Acknowledged: 9, State: Active}, done)
+	done := Endpoint{State: Active, Failures: 3, FailingSince: start, NextAttempt: start}.after(order.MarketCursor{Seq: 9}, Result{Status: 204}, start, nil)
+	testenv.Equal(t, "after a success", Progress{Acknowledged: order.MarketCursor{Seq: 9}, State: Active}, done)
 	for _, kind := range []string{ErrorTimeout, ErrorAddress, ErrorResolve, ErrorTLS, ErrorConnection} {
 		if text := (Result{Error: kind}).problem(); text == "" {
 			t.Errorf("%s has no text", kind)

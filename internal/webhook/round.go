@@ -66,18 +66,14 @@ type round struct {
 
 // deliver reads events and delivers them.
 func (r *round) deliver() (more bool, err error) {
-	feed, err := r.Store.Events(r.work, r.lease.MerchantID, r.lease.Acknowledged, roundEvents)
+	page, err := readPage(r.work, r.Store, r.lease.Endpoint, roundEvents)
 	if err != nil {
 		return false, err
 	}
-	if newest := feed.Version.Event; r.lease.Acknowledged > newest {
-		// Not reached while cursor and events are in one database; never skip ahead.
-		p := r.lease.progress()
-		p.Acknowledged = newest
-		return false, r.save(p, nil)
+	if page.again {
+		r.Log.Warn("webhook begins again: the events of its cursor are gone", "webhook", r.lease.ID)
 	}
-	n := len(feed.Events)
-	for i, event := range feed.Events {
+	for i, event := range page.events {
 		if !r.lease.Types.Has(event.Type) {
 			continue
 		}
@@ -85,20 +81,21 @@ func (r *round) deliver() (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		p := r.lease.after(event.Seq, delivery.Result, r.Now().UTC().Truncate(time.Second), r.Wait)
-		if failed := delivery.Error != ""; failed || i == n-1 || r.Now().Sub(r.begun) >= roundTime || r.stop.Err() != nil {
-			return !failed && event.Seq < feed.Version.Event, r.save(p, &delivery)
+		p := r.lease.after(page.at(event), delivery.Result, r.Now().UTC().Truncate(time.Second), r.Wait)
+		last := i == len(page.events)-1
+		if failed := delivery.Error != ""; failed || last || r.Now().Sub(r.begun) >= roundTime || r.stop.Err() != nil {
+			return !failed && (page.more || !last), r.save(p, &delivery)
 		}
 		if err := r.extend(p, &delivery); err != nil {
 			return false, err
 		}
 	}
-	if n > 0 && feed.Events[n-1].Seq > r.lease.Acknowledged {
+	if page.end != r.lease.Acknowledged {
 		p := r.lease.progress() // the last events are of types that it does not want
-		p.Acknowledged = feed.Events[n-1].Seq
+		p.Acknowledged = page.end
 		err = r.save(p, nil)
 	}
-	return n > 0 && feed.Events[n-1].Seq < feed.Version.Event, err
+	return page.more, err
 }
 
 // send delivers an event. It returns an error if the end of Run prevents or cancels the

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -50,7 +51,7 @@ type Sender struct {
 	kick chan struct{} // wakes Run
 
 	mu        sync.Mutex
-	merchants map[int64]bool // with active endpoints, as of the last poll
+	merchants map[int64]bool // with active endpoints, as of the last poll, or Marketplace
 	changed   map[int64]bool // of them, those with changes since
 	pending   map[Key]bool   // queued or running; true: its merchant has changed since
 	slow      map[Key]int    // endpoints that were slow or failed, with the fast deliveries until they are healthy
@@ -89,13 +90,15 @@ func noResults() map[string]uint64 {
 	return counts
 }
 
-// Changed says that a merchant may have new events. It returns at once, and does
-// nothing for a merchant without endpoints.
+// Changed says that a merchant may have new events, and so may the marketplace. It
+// returns at once, and does nothing if neither has endpoints.
 func (s *Sender) Changed(merchantID int64) {
 	s.mu.Lock()
-	known := s.merchants[merchantID]
-	if known {
-		s.changed[merchantID] = true
+	known := false
+	for _, id := range []int64{merchantID, Marketplace} {
+		if s.merchants[id] {
+			known, s.changed[id] = true, true
+		}
 	}
 	s.mu.Unlock()
 	if known {
@@ -170,7 +173,10 @@ func (p *poller) poll(ctx context.Context) {
 			s.merchants[id] = true
 		}
 		s.mu.Unlock()
-		err = s.queueDue(ctx, 0)
+		err = s.queueDue(ctx, nil)
+	}
+	if err == nil && slices.Contains(merchants, Marketplace) {
+		err = s.queueDue(ctx, new(int64(Marketplace)))
 	}
 	if err != nil {
 		s.warn(ctx, "cannot look for webhooks that are due", err)
@@ -190,13 +196,13 @@ func (s *Sender) pollChanged(ctx context.Context) {
 	}
 	s.mu.Unlock()
 	for id := range changed {
-		if err := s.queueDue(ctx, id); err != nil {
+		if err := s.queueDue(ctx, &id); err != nil {
 			s.warn(ctx, "cannot look for webhooks that are due", err)
 		}
 	}
 }
 
-func (s *Sender) queueDue(ctx context.Context, merchantID int64) error {
+func (s *Sender) queueDue(ctx context.Context, merchantID *int64) error {
 	due, err := s.Store.DueWebhooks(ctx, merchantID, s.Now())
 	s.mu.Lock()
 	defer s.mu.Unlock()

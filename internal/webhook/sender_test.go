@@ -54,7 +54,7 @@ func TestDelivery(t *testing.T) {
 	key := endpoints[0].Key
 	testenv.Eventually(t, "the last progress", func() bool {
 		e, err := w.hooks.Get(t.Context(), key)
-		return err == nil && e.Acknowledged == 40
+		return err == nil && e.Acknowledged.Seq == 40
 	})
 	log, err := w.hooks.Deliveries(t.Context(), key, 1<<62, 200)
 	if err != nil || len(log) < 40 || log[0].Event != 40 || log[0].Error != "" {
@@ -79,7 +79,7 @@ func TestSkippedTypes(t *testing.T) {
 	acknowledged := func(n int64) func() bool {
 		return func() bool {
 			got, err := w.hooks.Get(t.Context(), e.Key)
-			return err == nil && got.Acknowledged == n
+			return err == nil && got.Acknowledged.Seq == n
 		}
 	}
 	testenv.Eventually(t, "all skipped", acknowledged(150))
@@ -114,19 +114,19 @@ func TestReplayDuringDelivery(t *testing.T) {
 	stop := w.run(r, nil)
 	w.addEvents(1, "A", 5)
 	<-entered
-	if _, err := w.hooks.Replay(t.Context(), order.CommandFor(1), e.Key, 2, order.Options[webhook.Endpoint]{}); err != nil {
+	if _, err := w.hooks.Replay(t.Context(), order.CommandFor(1), e.Key, order.MarketCursor{Seq: 2}, order.Options[webhook.Endpoint]{}); err != nil {
 		t.Fatal(err)
 	}
 	close(proceed)
 	testenv.Eventually(t, "the replay", func() bool {
 		got, err := w.hooks.Get(t.Context(), e.Key)
-		return err == nil && got.Acknowledged == 5
+		return err == nil && got.Acknowledged.Seq == 5
 	})
 	stop()
 	if got := r.acked[fmt.Sprint(e.ID)]; !slices.Equal(got, []int64{1, 2, 3, 4, 5, 3, 4, 5}) || len(r.problems) > 0 {
 		t.Errorf("acknowledged %v, %v", got, r.problems)
 	}
-	if _, err := w.hooks.Replay(t.Context(), order.CommandFor(1), e.Key, 6, order.Options[webhook.Endpoint]{}); !errors.Is(err, webhook.ErrNoEvent) {
+	if _, err := w.hooks.Replay(t.Context(), order.CommandFor(1), e.Key, order.MarketCursor{Seq: 6}, order.Options[webhook.Endpoint]{}); !errors.Is(err, webhook.ErrNoEvent) {
 		t.Errorf("replay after an event that does not exist: %v", err)
 	}
 }
@@ -211,7 +211,7 @@ func TestHangingEndpoints(t *testing.T) {
 	defer ended.Stop()
 	stop() // cancels what hangs
 	for _, e := range endpoints {
-		if got, err := w.hooks.Get(t.Context(), e.Key); hanging(fmt.Sprint(e.ID)) && (err != nil || got.Failures != 0 || got.Acknowledged != 0) {
+		if got, err := w.hooks.Get(t.Context(), e.Key); hanging(fmt.Sprint(e.ID)) && (err != nil || got.Failures != 0 || got.Acknowledged.Seq != 0) {
 			t.Errorf("a canceled request counts: %+v, %v", got, err)
 		}
 		if _, err := w.db.BorrowWebhook(t.Context(), e.Key, time.Now(), time.Now()); err != nil {
@@ -231,14 +231,14 @@ func TestSingleDeliveries(t *testing.T) {
 	w.run(r, nil)
 	w.addEvents(1, "A", 200)
 	for range 5 {
-		d, err := w.hooks.Redeliver(t.Context(), order.Command(), e.Key, 7, order.Options[webhook.Delivery]{})
+		d, err := w.hooks.Redeliver(t.Context(), order.Command(), e.Key, e.MerchantID, 7, order.Options[webhook.Delivery]{})
 		if err != nil || d.Event != 7 || d.Error != "" || d.MessageID == "" {
 			t.Errorf("redelivery: %+v, %v", d, err)
 		}
 	}
 	testenv.Eventually(t, "all events", func() bool {
 		got, err := w.hooks.Get(t.Context(), e.Key)
-		return err == nil && got.Acknowledged == 200
+		return err == nil && got.Acknowledged.Seq == 200
 	})
 	if len(r.problems) > 0 {
 		t.Error(r.problems)

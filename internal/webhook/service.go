@@ -61,13 +61,10 @@ func DescriptionProblem(text string) string {
 	return ""
 }
 
-// List returns the endpoints of a merchant, by id, or ErrNoMerchant.
+// List returns the endpoints of a merchant or of the marketplace, by id, or ErrNoMerchant.
 func (s *Service) List(ctx context.Context, merchantID int64) ([]Endpoint, error) {
-	if merchantID == 0 {
-		return nil, ErrNoMerchant // the store would return those of all merchants
-	}
 	endpoints, err := s.store.Webhooks(ctx, merchantID)
-	if err != nil || len(endpoints) > 0 {
+	if err != nil || len(endpoints) > 0 || merchantID == Marketplace {
 		return endpoints, err
 	}
 	feed, err := s.store.Events(ctx, merchantID, math.MaxInt64, 1)
@@ -77,7 +74,7 @@ func (s *Service) List(ctx context.Context, merchantID int64) ([]Endpoint, error
 	return nil, err
 }
 
-// Page returns up to limit endpoints of all merchants with ids above after, by id, in a
+// Page returns up to limit endpoints of all merchants and of the marketplace with ids above after, by id, in a
 // state, or in any state if it is 0.
 func (s *Service) Page(ctx context.Context, state State, after int64, limit int) ([]Endpoint, error) {
 	return s.store.WebhookPage(ctx, state, after, limit)
@@ -106,7 +103,7 @@ func (s *Service) OrderDeliveries(ctx context.Context, merchantID, legacyID int6
 // DeleteOldDeliveries deletes the deliveries older than DeliveryRetention and returns
 // how many it deleted.
 func (s *Service) DeleteOldDeliveries(ctx context.Context) (int, error) {
-	endpoints, err := s.store.Webhooks(ctx, 0)
+	endpoints, err := s.store.WebhookPage(ctx, 0, 0, math.MaxInt32)
 	total := 0
 	for _, e := range endpoints {
 		if err != nil {

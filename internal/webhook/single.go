@@ -18,12 +18,15 @@ func (s *Service) Test(ctx context.Context, caller order.Caller, key Key, option
 	})
 }
 
-// Redeliver sends an event to an endpoint again, in any state, with the same message
-// id. It does not move the cursor. Errors beside those of order.Change: ErrNotFound,
-// ErrBusy, ErrNoEvent.
-func (s *Service) Redeliver(ctx context.Context, caller order.Caller, key Key, event int64, options order.Options[Delivery]) (Delivery, error) {
+// Redeliver sends an event of a merchant to an endpoint again, in any state, with the same
+// message id. It does not move the cursor. Errors beside those of order.Change:
+// ErrNotFound, ErrBusy, ErrNoEvent, also for an event that is not in the endpoint's feed.
+func (s *Service) Redeliver(ctx context.Context, caller order.Caller, key Key, merchantID, event int64, options order.Options[Delivery]) (Delivery, error) {
 	return s.sendOnce(ctx, caller, key, options, func(e Endpoint) (outgoing, error) {
-		feed, err := s.store.Events(ctx, key.MerchantID, event-1, 1)
+		if key.MerchantID != merchantID && key.MerchantID != Marketplace {
+			return outgoing{}, ErrNoEvent
+		}
+		feed, err := s.store.Events(ctx, merchantID, event-1, 1)
 		if err != nil {
 			return outgoing{}, err
 		}

@@ -11,11 +11,10 @@ import (
 // order.ErrUnavailable in addition to the errors that it names.
 type Store interface {
 	order.Reader
-	// Webhooks returns the endpoints of a merchant, by id; those of all merchants if
-	// the id is 0.
+	// Webhooks returns the endpoints of a merchant or of the marketplace, by id.
 	Webhooks(ctx context.Context, merchantID int64) ([]Endpoint, error)
-	// WebhookPage returns up to limit endpoints of all merchants with ids above after,
-	// by id, in a state, or in any state if it is 0.
+	// WebhookPage returns up to limit endpoints of all merchants and of the marketplace
+	// with ids above after, by id, in a state, or in any state if it is 0.
 	WebhookPage(ctx context.Context, state State, after int64, limit int) ([]Endpoint, error)
 	// Webhook returns an endpoint, or ErrNotFound.
 	Webhook(ctx context.Context, key Key) (Endpoint, error)
@@ -31,10 +30,11 @@ type Store interface {
 	// InWebhookTx runs fn in one transaction; see order.Store.InTx.
 	InWebhookTx(ctx context.Context, fn func(Tx) error) error
 
-	// DueWebhooks returns the endpoints of a merchant, or of all merchants if the id is
-	// 0, that have events to deliver now and whose lease is free.
-	DueWebhooks(ctx context.Context, merchantID int64, now time.Time) ([]Due, error)
-	// WebhookMerchants returns the merchants with endpoints to which events are delivered.
+	// DueWebhooks returns the endpoints of a merchant, of the marketplace, or of all
+	// merchants if the id is nil, that have events to deliver now and whose lease is free.
+	DueWebhooks(ctx context.Context, merchantID *int64, now time.Time) ([]Due, error)
+	// WebhookMerchants returns the merchants, and Marketplace, with endpoints to which events
+	// are delivered.
 	WebhookMerchants(ctx context.Context) ([]int64, error)
 	// LeaseWebhook takes the lease of an endpoint until a time. It returns ErrNotDue if
 	// another Sender has the lease, the endpoint gets no deliveries or has to wait, or its
@@ -53,8 +53,10 @@ type Store interface {
 	// ReleaseWebhooks ends all leases, of instances that do not run any more.
 	ReleaseWebhooks(ctx context.Context) error
 
-	// Events and CommitVersion are those of order.Store.
+	// The others are those of order.Store.
 	Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error)
+	MarketEvents(ctx context.Context, after order.MarketCursor, limit int) (order.MarketFeed, error)
+	MarketEnd(ctx context.Context) (order.MarketFeed, error)
 	CommitVersion() (version string, ok bool)
 }
 
@@ -97,7 +99,7 @@ type Lease struct {
 
 // Progress is what a Sender changes of an endpoint.
 type Progress struct {
-	Acknowledged              int64
+	Acknowledged              order.MarketCursor
 	State                     State
 	Reason                    string
 	StateSet                  time.Time
@@ -112,7 +114,7 @@ type Progress struct {
 // Failure is what is recorded of an endpoint that the service disables or is about to, in
 // the transaction that changes its state.
 type Failure struct {
-	Event order.Event // for the feed of the merchant
+	Event order.Event // for the feed of the merchant; the marketplace has none
 	Audit order.AuditEntry
 }
 

@@ -1,6 +1,7 @@
-// Package webhook delivers the change feed to the endpoints of merchants.
+// Package webhook delivers the change feed to the endpoints of merchants, and the feed of
+// all merchants to those of the marketplace.
 //
-// Each endpoint is a cursor on the feed of its merchant: the number of the last event
+// Each endpoint is a cursor on its feed: the last event
 // that the endpoint has acknowledged. Nothing is queued for an event, so none can be
 // lost: a Sender reads the events after the cursor, posts them in order, and moves the
 // cursor after each acknowledgment. A delivery that fails is repeated with growing
@@ -57,7 +58,7 @@ var (
 	ErrNotFound = errors.New("webhook not found")
 	// ErrNoMerchant: the merchant of a new endpoint does not exist.
 	ErrNoMerchant = errors.New("no merchant with that id")
-	// ErrTooMany: the merchant has MaxEndpoints endpoints.
+	// ErrTooMany: the merchant, or the marketplace, has MaxEndpoints endpoints.
 	ErrTooMany = errors.New("the merchant has the maximum number of webhooks")
 	// ErrOrders: the caller may not read the orders that would be delivered.
 	ErrOrders = errors.New("deliveries with orders need the scope orders:read")
@@ -126,9 +127,31 @@ func ParseState(name string) State {
 }
 
 // Key identifies an endpoint.
-type Key struct{ MerchantID, ID int64 }
+type Key struct {
+	MerchantID int64 // or Marketplace
+	ID         int64
+}
 
-// Endpoint is an address that receives the events of a merchant.
+// Marketplace stands for a merchant where an endpoint receives the events of all, and All
+// for the merchant's id.
+const (
+	Marketplace = 0
+	All         = "all"
+)
+
+// ParseMerchantID returns the merchant with an id, or Marketplace for All. Another text
+// becomes -1, which no merchant has.
+func ParseMerchantID(text string) int64 {
+	if id, _ := order.ParseID(text); id != 0 {
+		return id
+	}
+	if text == All {
+		return Marketplace
+	}
+	return -1
+}
+
+// Endpoint is an address that receives the events of a merchant, or of all.
 type Endpoint struct {
 	Key
 	URL         string
@@ -148,13 +171,22 @@ type Endpoint struct {
 	Reason   string    // why the state is Failed or Failing; empty in the other states
 	StateSet time.Time // when the state changed last; zero: never
 
-	// Acknowledged is the cursor: the number of the last event that the endpoint has
-	// acknowledged or does not subscribe to.
-	Acknowledged int64
+	// Acknowledged is the cursor: the last event that the endpoint has acknowledged or
+	// does not subscribe to. That of a merchant's endpoint has the number alone.
+	Acknowledged order.MarketCursor
 	// Failures is the number of failed deliveries since the last success, the first of
 	// which was at FailingSince. The next one is not before NextAttempt.
 	Failures                  int
 	FailingSince, NextAttempt time.Time
+}
+
+// Position returns the cursor for people: the number of an event, for the marketplace
+// after its merchant and a slash.
+func (e Endpoint) Position() string {
+	if e.MerchantID == Marketplace {
+		return number(e.Acknowledged.MerchantID) + "/" + number(e.Acknowledged.Seq)
+	}
+	return number(e.Acknowledged.Seq)
 }
 
 // secrets returns the secrets that sign at a time, the newest first.
@@ -229,8 +261,10 @@ type Delivery struct {
 	ID        int64 // 1, 2, 3, ... for each endpoint
 	At        time.Time
 	MessageID string
-	Event     int64  // number of the event; 0: a test
-	Type      string // published name of the event's type
+	Event     int64 // number of the event; 0: a test
+	// EventMerchant is whose event it is, if the endpoint receives those of all merchants.
+	EventMerchant int64
+	Type          string // published name of the event's type
 	Result
 }
 

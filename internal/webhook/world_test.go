@@ -27,6 +27,16 @@ func (plainEncoder) Event(e order.EventRecord, _ bool) ([]byte, error) {
 	return json.Marshal(client.Event{Seq: e.Seq, Type: client.EventType(e.Type.String()), OrderReference: e.Reference, At: e.At, Data: json.RawMessage("{}")})
 }
 
+// marketEvent is the body of an event for the marketplace.
+type marketEvent struct {
+	ID         string
+	MerchantID int64
+}
+
+func (plainEncoder) MarketEvent(e order.EventRecord, _ bool) ([]byte, error) {
+	return json.Marshal(marketEvent{e.ID(), e.MerchantID})
+}
+
 func (plainEncoder) Test(time.Time) ([]byte, string, error) { return []byte(`{}`), "webhook.test", nil }
 
 // world is a database with senders.

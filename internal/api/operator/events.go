@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
@@ -32,10 +33,9 @@ func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	c := feed.Cursor
 	return web.WriteJSON(w, http.StatusOK, marketView{
 		Events: a.MarketEventViews(feed.Events, query.Orders), More: feed.More, History: feed.History,
-		Next: web.EncodeCursor("", c.History, c.Position, c.MerchantID, c.Seq, c.Nonce),
+		Next: orderapi.MarketCursor(feed.Cursor),
 	})
 }
 
@@ -43,9 +43,12 @@ func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
 func parseMarketQuery(r *web.Request) (order.MarketQuery, error) {
 	query := web.ParseQuery(r, web.CursorName, "limit", "wait", "types", "include")
 	var market order.MarketQuery
-	if market.Latest = query.Text(web.CursorName) == "latest"; !market.Latest {
-		c := &market.Cursor
-		query.Cursor("", &c.History, &c.Position, &c.MerchantID, &c.Seq, &c.Nonce)
+	cursor := query.Text(web.CursorName)
+	if market.Latest = cursor == "latest"; !market.Latest {
+		var ok bool
+		if market.Cursor, ok = orderapi.ParseMarketCursor(cursor); !ok {
+			query.RefuseCursor()
+		}
 	}
 	market.Limit = query.Limit(order.DefaultFeedLimit, order.MaxFeedLimit)
 	market.Wait = time.Duration(query.Int("wait", 0, 0, int64(order.MaxFeedWait/time.Second))) * time.Second

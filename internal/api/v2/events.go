@@ -135,12 +135,17 @@ type marketEventView struct {
 func NewMarketEventViews(events []order.EventRecord, orders bool, storageURL string) any {
 	views := make([]marketEventView, len(events))
 	for i, e := range events {
-		views[i] = marketEventView{e.ID(), e.MerchantID, newEventView(e)}
-		if orders {
-			views[i].addOrder(e.Order, NewOrderView, storageURL)
-		}
+		views[i] = newMarketEventView(e, orders, storageURL)
 	}
 	return views
+}
+
+func newMarketEventView(e order.EventRecord, orders bool, storageURL string) marketEventView {
+	view := marketEventView{e.ID(), e.MerchantID, newEventView(e)}
+	if orders {
+		view.addOrder(e.Order, NewOrderView, storageURL)
+	}
+	return view
 }
 
 // newEventsView returns the view of events and the value of after for the next

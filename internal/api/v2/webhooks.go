@@ -22,6 +22,11 @@ func (e *EventEncoder) Event(event order.EventRecord, orders bool) ([]byte, erro
 	return encodeView(view)
 }
 
+// MarketEvent returns an event as in the feed of all merchants.
+func (e *EventEncoder) MarketEvent(event order.EventRecord, orders bool) ([]byte, error) {
+	return encodeView(newMarketEventView(event, orders, e.StorageURL))
+}
+
 // testType is the type of a test event. It has the number 0 and no order.
 const testType = "webhook.test"
 

@@ -10,7 +10,7 @@ import (
 
 // add serves POST /webhooks.
 func (a API) add(r *web.Request) (web.Response, error) {
-	body := web.ReadObject(r, "url", "description", "types", "include", "headers", "username", "password", "after")
+	body := web.ReadObject(r, "url", "description", "types", "include", "headers", "username", "password", startName(r))
 	addition := webhook.Addition{MerchantID: merchantOf(r), URL: body.Text("url", a.Webhooks.URLProblem)}
 	if body.Has("description") {
 		addition.Description = body.Text("description", webhook.DescriptionProblem)
@@ -27,8 +27,8 @@ func (a API) add(r *web.Request) (web.Response, error) {
 	if body.Has("username") || body.Has("password") {
 		addition.Access.Username, addition.Access.Password = parseBasic(body)
 	}
-	if body.Has("after") {
-		after := body.Int("after", 0, strict.MaxInt)
+	if name := startName(r); body.Has(name) {
+		after := parseStart(body, name)
 		addition.After = &after
 	}
 	if err := body.Err(); err != nil {
@@ -93,8 +93,8 @@ func (a API) rotateSecret(r *web.Request) (web.Response, error) {
 
 // replay serves POST /webhooks/{webhookId}/replay.
 func (a API) replay(r *web.Request) (web.Response, error) {
-	body := web.ReadObject(r, "after")
-	after := body.Int("after", 0, strict.MaxInt)
+	body := web.ReadObject(r, startName(r))
+	after := parseStart(body, startName(r))
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
 	}
@@ -110,12 +110,19 @@ func (a API) test(r *web.Request) (web.Response, error) {
 
 // redeliver serves POST /webhooks/{webhookId}/redeliver.
 func (a API) redeliver(r *web.Request) (web.Response, error) {
-	body := web.ReadObject(r, "event")
+	merchantID, names := merchantOf(r), []string{"event"}
+	if merchantID == webhook.Marketplace {
+		names = append(names, "merchantId")
+	}
+	body := web.ReadObject(r, names...)
 	event := body.Int("event", 1, strict.MaxInt)
+	if merchantID == webhook.Marketplace {
+		merchantID = body.Int("merchantId", 1, strict.MaxInt)
+	}
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
 	}
-	delivery, err := a.Webhooks.Redeliver(r.Context(), r.Caller, keyOf(r), event, web.Options(r, respondSent))
+	delivery, err := a.Webhooks.Redeliver(r.Context(), r.Caller, keyOf(r), merchantID, event, web.Options(r, respondSent))
 	return respondSent(delivery), err
 }
 

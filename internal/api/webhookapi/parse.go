@@ -9,7 +9,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"merchantorders/internal/api/orderapi"
+	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
+	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
 )
 
@@ -73,6 +76,31 @@ func parseBasic(body *strict.Body) (username string, password webhook.Credential
 		body.Refuse("password", webhook.CredentialProblem(text))
 	}
 	return username, webhook.Credential(text)
+}
+
+// startName returns the name of the member that says where deliveries begin: the number of
+// an event, or a cursor of the feed of all merchants.
+func startName(r *web.Request) string {
+	if merchantOf(r) == webhook.Marketplace {
+		return web.CursorName
+	}
+	return "after"
+}
+
+// parseStart parses the member with the name startName.
+func parseStart(body *strict.Body, name string) (start order.MarketCursor) {
+	if name != web.CursorName {
+		start.Seq = body.Int(name, 0, strict.MaxInt)
+		return start
+	}
+	body.Text(name, func(text string) string {
+		var ok bool
+		if start, ok = orderapi.ParseMarketCursor(text); !ok {
+			return `must be "next" of the feed of all merchants, or empty for its beginning`
+		}
+		return ""
+	})
+	return start
 }
 
 // defaultOverlap is how long the old secret signs too, unless the request says

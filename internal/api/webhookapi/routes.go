@@ -1,5 +1,6 @@
 // Package webhookapi serves the endpoints of webhooks: those of one merchant for
-// version 2 and for operators, and those of all merchants for operators.
+// version 2 and for operators, and for operators those of the marketplace, which is the
+// merchant webhook.All in a path, and a list of all.
 //
 // It translates between HTTP and webhook.Service and holds no business rule.
 package webhookapi
@@ -43,14 +44,12 @@ func (a API) OperatorRoutes() []web.Route {
 	return append(a.Routes("/merchants/{merchantId}", access), web.GetRoute("/webhooks", access, a.listAll))
 }
 
-// merchantOf returns whose webhooks a request means. An invalid id in the path becomes 0,
-// which no merchant has.
+// merchantOf returns whose webhooks a request means.
 func merchantOf(r *web.Request) int64 {
 	if !r.Caller.Operator() {
 		return r.Caller.MerchantID
 	}
-	id, _ := order.ParseID(r.PathValue("merchantId"))
-	return id
+	return webhook.ParseMerchantID(r.PathValue("merchantId"))
 }
 
 // keyOf returns the endpoint that a request names. An invalid id becomes 0, which no

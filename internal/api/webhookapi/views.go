@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
 )
@@ -11,7 +12,7 @@ import (
 // webhookView is a webhook: everything but its secret.
 type webhookView struct {
 	ID             int64    `json:"id"`
-	MerchantID     int64    `json:"merchantId"`
+	MerchantID     *int64   `json:"merchantId"` // nil: of the marketplace
 	URL            string   `json:"url"`
 	Description    string   `json:"description"`
 	Types          []string `json:"types"`   // empty: all
@@ -22,9 +23,10 @@ type webhookView struct {
 	Reason         *string  `json:"reason"` // why the service disabled it
 	StateChangedAt *string  `json:"stateChangedAt"`
 	CreatedAt      string   `json:"createdAt"`
-	OldSecretUntil *string  `json:"oldSecretUntil"` // until then the secret before the last one signs too
-	Acknowledged   int64    `json:"acknowledged"`   // number of the last event delivered or skipped
-	Failures       int      `json:"failures"`       // since the last success
+	OldSecretUntil *string  `json:"oldSecretUntil"`   // until then the secret before the last one signs too
+	Acknowledged   int64    `json:"acknowledged"`     // number of the last event delivered or skipped
+	Cursor         *string  `json:"cursor,omitempty"` // of this event; nil: of a merchant
+	Failures       int      `json:"failures"`         // since the last success
 	FailingSince   *string  `json:"failingSince"`
 	NextAttemptAt  *string  `json:"nextAttemptAt"`
 }
@@ -48,15 +50,16 @@ type secretView struct {
 
 // deliveryView is a delivery in the log.
 type deliveryView struct {
-	ID        int64   `json:"id"`
-	At        string  `json:"at"`
-	MessageID string  `json:"messageId"`
-	Event     *int64  `json:"event"` // nil: a test
-	Type      string  `json:"type"`
-	Status    *int    `json:"status"` // nil: no response
-	Error     *string `json:"error"`  // nil: acknowledged
-	TookMs    int64   `json:"tookMs"`
-	Response  string  `json:"response"` // the first bytes of its body
+	ID            int64   `json:"id"`
+	At            string  `json:"at"`
+	MessageID     string  `json:"messageId"`
+	Event         *int64  `json:"event"`               // nil: a test
+	EventMerchant int64   `json:"merchantId,omitzero"` // of the event, for a webhook of the marketplace
+	Type          string  `json:"type"`
+	Status        *int    `json:"status"` // nil: no response
+	Error         *string `json:"error"`  // nil: acknowledged
+	TookMs        int64   `json:"tookMs"`
+	Response      string  `json:"response"` // the first bytes of its body
 }
 
 // OrderDelivery is a delivery of an event of an order. It has no part of the response:
@@ -98,11 +101,15 @@ func newWebhookView(e webhook.Endpoint) webhookView {
 	}
 	headers := slices.AppendSeq([]string{}, maps.Keys(e.Headers))
 	slices.Sort(headers)
+	var cursor *string
+	if e.MerchantID == webhook.Marketplace {
+		cursor = new(orderapi.MarketCursor(e.Acknowledged))
+	}
 	return webhookView{
-		ID: e.ID, MerchantID: e.MerchantID, URL: e.URL, Description: e.Description, Types: types, Include: include,
+		ID: e.ID, MerchantID: web.NonZero(e.MerchantID), URL: e.URL, Description: e.Description, Types: types, Include: include,
 		HeaderNames: headers, Username: web.NonZero(e.Username),
 		State: e.State.String(), Reason: web.NonZero(e.Reason), StateChangedAt: web.TimeOrNull(e.StateSet), CreatedAt: web.TimeText(e.CreatedAt),
-		OldSecretUntil: web.TimeOrNull(e.OldSecretUntil), Acknowledged: e.Acknowledged,
+		OldSecretUntil: web.TimeOrNull(e.OldSecretUntil), Acknowledged: e.Acknowledged.Seq, Cursor: cursor,
 		Failures: e.Failures, FailingSince: web.TimeOrNull(e.FailingSince), NextAttemptAt: web.TimeOrNull(e.NextAttempt),
 	}
 }
@@ -117,7 +124,7 @@ func newWebhooksView(endpoints []webhook.Endpoint) webhooksView {
 
 func newDeliveryView(d webhook.Delivery) deliveryView {
 	return deliveryView{
-		ID: d.ID, At: web.TimeText(d.At), MessageID: d.MessageID, Event: web.NonZero(d.Event), Type: d.Type,
+		ID: d.ID, At: web.TimeText(d.At), MessageID: d.MessageID, Event: web.NonZero(d.Event), EventMerchant: d.EventMerchant, Type: d.Type,
 		Status: web.NonZero(d.Status), Error: web.NonZero(d.Error), TookMs: d.Took.Milliseconds(), Response: d.Response,
 	}
 }

@@ -61,7 +61,7 @@ var settingsCommands = map[string][]string{
 	"webhook rotate":    {"json", "overlap"},
 	"webhook remove":    {"json"},
 	"webhook test":      {"json", "webhook-allow-private"},
-	"webhook redeliver": {"json", "webhook-allow-private", "event"},
+	"webhook redeliver": {"json", "webhook-allow-private", "event", "merchant"},
 	"webhook replay":    {"json", "after"},
 }
 
@@ -196,7 +196,7 @@ func TestWrongUsage(t *testing.T) {
 			"--merchant (MERCHANT_ORDERS_MERCHANT): is required",
 			"--url (MERCHANT_ORDERS_URL): must begin with https://",
 			"--types (MERCHANT_ORDERS_TYPES): must be a list of order.created, order.state_changed, order.updated, invoice.uploaded, invoice.deleted, order.deleted, webhook.failed, order.deadline_near, webhook.failing",
-			"--after (MERCHANT_ORDERS_AFTER): must be a whole number from 0 to 9223372036854775807"}},
+			"--after (MERCHANT_ORDERS_AFTER): must be a whole number from 0, or a cursor of the events of all merchants"}},
 		{[]string{"webhook", "redeliver", "x"}, []string{"the id of the webhook must be a whole number from 1",
 			"--event (MERCHANT_ORDERS_EVENT): is required"}},
 		{[]string{"purge", "--deleted-before=-1s"}, []string{

@@ -55,7 +55,7 @@ func addDelivery(t *testing.T, data string) {
 	testenv.NoError(t, err)
 	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), `INSERT INTO webhook_deliveries VALUES
-		(355, 7, 1, 1795168800, 'msg', 1, 'order.created', 0, 'timeout', 42, '')`); err != nil {
+		(355, 7, 1, 1795168800, 'msg', 1, 0, 'order.created', 0, 'timeout', 42, '')`); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/app"
 	"merchantorders/internal/order"
@@ -35,16 +36,17 @@ const webhooksPage = 500
 
 type webhookList struct {
 	jsonFlag
-	Merchant string `placeholder:"N" help:"Only the webhooks of this merchant."`
+	Merchant string `placeholder:"N" help:"Only the webhooks of this merchant, or of the marketplace: all."`
 	State    string `placeholder:"WORD" help:"Only webhooks in this state: active, failing (about to be disabled by the service), failed (disabled by the service) or disabled (by a request)."`
 
-	merchantID int64
-	state      webhook.State
+	state webhook.State
 }
 
 func (c *webhookList) check() error {
 	var f flagValues
-	c.merchantID = f.optionalID("merchant", c.Merchant)
+	if c.Merchant != "" {
+		f.merchantOrAll(c.Merchant)
+	}
 	if c.state = webhook.ParseState(c.State); c.state == 0 && c.State != "" {
 		f.refuse("state", "must be one of "+strings.Join(webhook.StateNames, ", "))
 	}
@@ -54,8 +56,8 @@ func (c *webhookList) check() error {
 func (c *webhookList) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
 		endpoints := allWebhooks(ctx, b.Webhooks, c.state)
-		if c.merchantID != 0 {
-			list, err := b.Webhooks.List(ctx, c.merchantID)
+		if c.Merchant != "" {
+			list, err := b.Webhooks.List(ctx, webhook.ParseMerchantID(c.Merchant))
 			if err != nil {
 				return err
 			}
@@ -70,11 +72,27 @@ func (c *webhookList) run(ctx context.Context, p *process) error {
 		heading := []string{"ID", "MERCHANT", "STATE", "ACKNOWLEDGED", "FAILURES", "FAILING SINCE", "URL", "DESCRIPTION"}
 		return printAll(p, c.JSON, heading, endpoints, 0, func(e webhook.Endpoint) []string {
 			return []string{
-				strconv.FormatInt(e.ID, 10), strconv.FormatInt(e.MerchantID, 10), e.State.String(), strconv.FormatInt(e.Acknowledged, 10),
+				strconv.FormatInt(e.ID, 10), merchantOrAll(e), e.State.String(), e.Position(),
 				strconv.Itoa(e.Failures), timestamp(e.FailingSince), textOr(e.URL), textOr(e.Description),
 			}
 		}, webhookapi.View)
 	})
+}
+
+// merchantOrAll parses the id of a merchant, or webhook.All.
+func (f *flagValues) merchantOrAll(text string) int64 {
+	if text == webhook.All {
+		return webhook.Marketplace
+	}
+	return f.id("merchant", text)
+}
+
+// merchantOrAll returns the id of the merchant of a webhook, or webhook.All.
+func merchantOrAll(e webhook.Endpoint) string {
+	if e.MerchantID == webhook.Marketplace {
+		return webhook.All
+	}
+	return strconv.FormatInt(e.MerchantID, 10)
 }
 
 // allWebhooks returns the webhooks of all merchants in a state, or in any state if it is 0.
@@ -140,7 +158,7 @@ func (c *webhookTarget) change(ctx context.Context, p *process, do func(*webhook
 		if c.JSON {
 			return p.printJSON(webhookapi.View(e))
 		}
-		return p.print("webhook %d of merchant %d: %s, acknowledged %d", e.ID, e.MerchantID, e.State, e.Acknowledged)
+		return p.print("webhook %d of merchant %s: %s, acknowledged %s", e.ID, merchantOrAll(e), e.State, e.Position())
 	})
 }
 
@@ -170,21 +188,21 @@ func (c *webhookShow) run(ctx context.Context, p *process) error {
 			return p.printJSON(view)
 		}
 		fields := [][]string{
-			{"Merchant", strconv.FormatInt(e.MerchantID, 10)},
+			{"Merchant", merchantOrAll(e)},
 			{"URL", textOr(e.URL)},
 			{"Description", textOr(e.Description)},
 			{"Types", cmp.Or(strings.Trim(fmt.Sprint(e.Types.List()), "[]"), "all")},
 			{"State", textOr(e.State.String(), " ", e.Reason)},
-			{"Acknowledged", strconv.FormatInt(e.Acknowledged, 10)},
+			{"Acknowledged", e.Position()},
 			{"Failing since", timestamp(e.FailingSince)},
 			{"Next attempt", timestamp(e.NextAttempt)},
 			{"Old secret until", timestamp(e.OldSecretUntil)},
 		}
 		return p.printSections(
 			section{[]string{"WEBHOOK", strconv.FormatInt(e.ID, 10)}, fields},
-			newSection([]string{"DELIVERED", "EVENT", "TYPE", "STATUS", "ERROR", "MS"}, deliveries, func(d webhook.Delivery) []string {
+			newSection([]string{"DELIVERED", "MERCHANT", "EVENT", "TYPE", "STATUS", "ERROR", "MS"}, deliveries, func(d webhook.Delivery) []string {
 				return []string{
-					timestamp(d.At), numberOr(d.Event), d.Type, numberOr(int64(d.Status)), textOr(d.Error), strconv.FormatInt(d.Took.Milliseconds(), 10),
+					timestamp(d.At), numberOr(cmp.Or(d.EventMerchant, e.MerchantID)), numberOr(d.Event), d.Type, numberOr(int64(d.Status)), textOr(d.Error), strconv.FormatInt(d.Took.Milliseconds(), 10),
 				}
 			}))
 	})
@@ -198,18 +216,18 @@ type privateFlag struct {
 type webhookAdd struct {
 	jsonFlag
 	privateFlag
-	Merchant    string `placeholder:"N" help:"Id of the merchant. Required."`
+	Merchant    string `placeholder:"N" help:"Id of the merchant; all for the events of all merchants. Required."`
 	URL         string `name:"url" placeholder:"URL" help:"Address that receives the events. Required."`
 	Description string `placeholder:"TEXT" help:"What the webhook is for, on one line of up to 200 bytes."`
 	Types       string `placeholder:"LIST" help:"Types of the events, separated by commas. Empty: all."`
-	After       string `placeholder:"N" help:"Number of the event after which deliveries begin. Empty: the newest."`
+	After       string `placeholder:"N" help:"Number of the event after which deliveries begin, or a cursor of the events of all merchants. Empty: the newest."`
 
 	addition webhook.Addition
 }
 
 func (c *webhookAdd) check() error {
 	var f flagValues
-	c.addition = webhook.Addition{MerchantID: f.id("merchant", c.Merchant), URL: c.URL, Description: c.Description}
+	c.addition = webhook.Addition{MerchantID: f.merchantOrAll(c.Merchant), URL: c.URL, Description: c.Description}
 	f.refuse("url", webhook.URLProblem(c.URL, c.AllowPrivate))
 	f.refuse("description", webhook.DescriptionProblem(c.Description))
 	if c.Types != "" {
@@ -219,10 +237,21 @@ func (c *webhookAdd) check() error {
 		}
 	}
 	if c.After != "" {
-		after := int64(f.wholeNumber("after", c.After, math.MaxInt64))
-		c.addition.After = &after
+		c.addition.After = new(f.start("after", c.After))
 	}
 	return f.err()
+}
+
+// start parses the number of an event, or a cursor of the feed of all merchants.
+func (f *flagValues) start(flag, text string) order.MarketCursor {
+	if seq, err := strconv.ParseInt(text, 10, 64); err == nil && seq >= 0 {
+		return order.MarketCursor{Seq: seq}
+	}
+	start, ok := orderapi.ParseMarketCursor(text)
+	if !ok || text == "" {
+		f.refuse(flag, "must be a whole number from 0, or a cursor of the events of all merchants")
+	}
+	return start
 }
 
 func (c *webhookAdd) run(ctx context.Context, p *process) error {
@@ -296,20 +325,20 @@ func (c *webhookRemove) run(ctx context.Context, p *process) error {
 		case c.JSON:
 			return p.printJSON(webhookapi.View(e))
 		}
-		return p.print("webhook %d of merchant %d is removed", e.ID, e.MerchantID)
+		return p.print("webhook %d of merchant %s is removed", e.ID, merchantOrAll(e))
 	})
 }
 
 type webhookReplay struct {
 	webhookTarget
-	After string `placeholder:"N" help:"Number of the event after which deliveries begin again; 0: with the first event. Required."`
+	After string `placeholder:"N" help:"Number of the event after which deliveries begin again, or a cursor of the events of all merchants; 0: with the first event. Required."`
 
-	after int64
+	after order.MarketCursor
 }
 
 func (c *webhookReplay) check() error {
 	var f flagValues
-	c.after = int64(f.wholeNumber("after", c.After, math.MaxInt64))
+	c.after = f.start("after", c.After)
 	return errors.Join(c.webhookTarget.check(), f.err())
 }
 
@@ -333,20 +362,21 @@ func (c *webhookTest) run(ctx context.Context, p *process) error {
 type webhookRedeliver struct {
 	webhookTarget
 	privateFlag
-	Event string `placeholder:"N" help:"Number of the event. Required."`
+	Event    string `placeholder:"N" help:"Number of the event. Required."`
+	Merchant string `placeholder:"N" help:"Whose event it is. Required for a webhook of all merchants."`
 
-	event int64
+	event, merchantID int64
 }
 
 func (c *webhookRedeliver) check() error {
 	var f flagValues
-	c.event = f.id("event", c.Event)
+	c.event, c.merchantID = f.id("event", c.Event), f.optionalID("merchant", c.Merchant)
 	return errors.Join(c.webhookTarget.check(), f.err())
 }
 
 func (c *webhookRedeliver) run(ctx context.Context, p *process) error {
 	return c.send(ctx, p, c.privateFlag, func(webhooks *webhook.Service, key webhook.Key) (webhook.Delivery, error) {
-		return webhooks.Redeliver(ctx, p.caller, key, c.event, order.Options[webhook.Delivery]{})
+		return webhooks.Redeliver(ctx, p.caller, key, cmp.Or(c.merchantID, key.MerchantID), c.event, order.Options[webhook.Delivery]{})
 	})
 }
 

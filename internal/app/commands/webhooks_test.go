@@ -131,7 +131,14 @@ func TestWebhookCommands(t *testing.T) {
 	}
 	webhook(0, "webhook 1 of merchant 355 is removed", "remove", "1")
 	webhook(1, "there is no webhook 1", "show", "1")
-	hook.received(3)
+	hook.secret = webhook(0, "whsec_", "add", "--merchant", "all", "--url", receiver.URL, "--after", "0", "--webhook-allow-private")
+	webhook(0, "all       active  0/0", "list", "--merchant", "all")
+	webhook(1, "the merchant has no event with that number", "replay", "2", "--after", "1")
+	webhook(1, "the merchant has no event with that number", "redeliver", "2", "--event", "1")
+	webhook(0, "acknowledged order.created", "redeliver", "2", "--event", "1", "--merchant", "355", "--webhook-allow-private")
+	webhook(0, "355       1      order.created", "show", "2")
+	webhook(0, "webhook 2 of merchant all is removed", "remove", "2")
+	hook.received(4)
 	audit := f.Run(t, "", "audit", "--json", "--action", "webhook.added")
 	audit.WantText(t, 0, "by=maria ticket=T-9")
 }

@@ -163,6 +163,10 @@ func checkService(ctx context.Context, db sqldb.DB, totals map[int64]merchantTot
 	for _, finding := range findings {
 		reporter.Find(finding)
 	}
+	market := merchantCheck{q: db.WithoutTimeout(), reporter: reporter}
+	if err := market.checkWebhooks(ctx); err != nil {
+		return fmt.Errorf("check the webhooks of all merchants: %w", err)
+	}
 	if err := checkServiceAudit(ctx, db, reporter); err != nil {
 		return fmt.Errorf("check the audit log: %w", err)
 	}

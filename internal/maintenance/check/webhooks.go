@@ -6,8 +6,8 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// checkWebhooks checks that no webhook has acknowledged more events than there are,
-// and that no delivery is of a webhook that does not exist.
+// checkWebhooks checks that no webhook of the merchant has acknowledged more events than
+// there are, and that no delivery is of a webhook that does not exist.
 func (c *merchantCheck) checkWebhooks(ctx context.Context) error {
 	err := sqldb.Each(ctx, c.q, `SELECT w.id, w.acknowledged, m.last_event FROM webhooks w JOIN merchants m ON m.id = w.merchant_id
 		WHERE w.merchant_id = $1 AND w.acknowledged > m.last_event ORDER BY w.id`, []any{c.merchantID}, func(rows sqldb.Rows) error {

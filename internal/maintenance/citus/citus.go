@@ -3,6 +3,7 @@
 package citus
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,7 +19,9 @@ import (
 // Reasons why a database cannot be distributed.
 var (
 	ErrNotPostgres = errors.New("only a PostgreSQL database can be distributed over a cluster")
-	ErrNoCitus     = errors.New("the server has no Citus: install it, name it in shared_preload_libraries and restart the server")
+	// ErrMarketWebhooks: their cursors are in the feed of all merchants.
+	ErrMarketWebhooks = errors.New("a cluster has no feed of all merchants: remove the webhooks of all merchants first")
+	ErrNoCitus        = errors.New("the server has no Citus: install it, name it in shared_preload_libraries and restart the server")
 )
 
 // Table is a distributed table.
@@ -65,7 +68,7 @@ type Result struct {
 // is distributed already stays as it is. Requests that write wait until the rows
 // are moved.
 //
-// It returns ErrNotPostgres or ErrNoCitus if there is no cluster.
+// It returns ErrNotPostgres or ErrNoCitus if there is no cluster, and ErrMarketWebhooks.
 func Distribute(ctx context.Context, db sqldb.DB) (Result, error) {
 	if !db.Dialect().Clustered {
 		return Result{}, ErrNotPostgres
@@ -140,6 +143,10 @@ func distributeTables(ctx context.Context, conn *sql.Conn) ([]Table, error) {
 	// Another process may have distributed them before the lock.
 	if tables, err = readTables(ctx, tx); err != nil {
 		return nil, err
+	}
+	var marketWebhooks bool
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM webhooks WHERE merchant_id = 0)`).Scan(&marketWebhooks); err != nil || marketWebhooks {
+		return nil, cmp.Or(err, ErrMarketWebhooks)
 	}
 	for _, table := range tables {
 		if table.AlreadyDistributed {

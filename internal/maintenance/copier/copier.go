@@ -20,6 +20,9 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
+// ErrMarketWebhooks is returned for a target that is a cluster.
+var ErrMarketWebhooks = errors.New("a cluster has no feed of all merchants: remove the webhooks of all merchants first")
+
 // OrdersStage is a stage of maintenance.Reporter, beside those of package check.
 const OrdersStage = "copying orders"
 
@@ -172,16 +175,20 @@ func (j *job) watchEvents(ctx context.Context, fn func(context.Context) error) e
 }
 
 // copyRound copies every merchant with events or audit entries since the previous round and
-// reports whether there was one. Tokens and the key of links follow the merchants, so
-// that nobody can read from a half copied target. Counters are last: they only grow.
+// reports whether there was one. Tokens, the key of links and the marketplace's webhooks
+// follow the merchants, so that nobody can read from a half copied target. Counters are
+// last: they only grow.
 func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
-	var tokens, linkKey rowSet
+	var tokens, linkKey, webhooks rowSet
 	var ends map[int64]logEnds
 	err = snapshot(ctx, j.source.DB, func(q sqldb.Querier) error {
 		if tokens, err = readRows(ctx, q, tokensTable, allRows); err != nil {
 			return err
 		}
 		if linkKey, err = readRows(ctx, q, linkKeyTable, allRows); err != nil {
+			return err
+		}
+		if webhooks, err = readRows(ctx, q, webhooksTable, `merchant_id = 0`); err != nil {
 			return err
 		}
 		if ends, err = readLogEnds(ctx, q); err != nil || j.orders > 0 {
@@ -196,6 +203,9 @@ func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if len(webhooks.rows) > 0 && j.target.DB.Dialect().Feed.End == "" {
+		return false, ErrMarketWebhooks
+	}
 	for _, id := range slices.Sorted(maps.Keys(ends)) {
 		if before, ok := j.copied[id]; ok && before.ends == ends[id] {
 			continue
@@ -206,7 +216,7 @@ func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	j.sourceTokens = int64(len(tokens.rows))
-	if err := j.apply(ctx, tokens, linkKey); err != nil {
+	if err := j.apply(ctx, tokens, linkKey, webhooks); err != nil {
 		return false, err
 	}
 	return changed, j.copyCounters(ctx)

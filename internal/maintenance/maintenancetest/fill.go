@@ -80,7 +80,7 @@ func (in *Installation) addWebhooks(t testing.TB) {
 		for range 2 {
 			e := webhook.Endpoint{
 				Key: webhook.Key{MerchantID: merchantID}, URL: "https://hooks.example.com/Ω", Types: webhook.NewTypes(order.OrderCreated), CreatedAt: Now,
-				Secret: "whsec_a", OldSecret: "whsec_b", OldSecretUntil: Now.Add(time.Hour), State: webhook.Active, Acknowledged: 1,
+				Secret: "whsec_a", OldSecret: "whsec_b", OldSecretUntil: Now.Add(time.Hour), State: webhook.Active, Acknowledged: order.MarketCursor{Seq: 1},
 			}
 			err := in.Store.InWebhookTx(t.Context(), func(tx webhook.Tx) (err error) {
 				e.ID, err = tx.AddWebhook(t.Context(), e)
@@ -89,7 +89,7 @@ func (in *Installation) addWebhooks(t testing.TB) {
 			testenv.NoError(t, err)
 			lease, err := in.Store.BorrowWebhook(t.Context(), e.Key, Now, Now)
 			testenv.NoError(t, err)
-			p := webhook.Progress{State: webhook.Active, Acknowledged: 2, Failures: 1, FailingSince: Now, NextAttempt: Now}
+			p := webhook.Progress{State: webhook.Active, Acknowledged: order.MarketCursor{Seq: 2}, Failures: 1, FailingSince: Now, NextAttempt: Now}
 			d := webhook.Delivery{At: Now, MessageID: "msg", Event: 3, Type: "order.created", Result: webhook.Result{Status: 500, Error: webhook.ErrorStatus, Response: "Σφάλμα"}}
 			testenv.NoError(t, in.Store.SaveProgress(t.Context(), lease, p, &d))
 		}

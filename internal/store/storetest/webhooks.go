@@ -34,16 +34,13 @@ func sampleEndpoint(merchantID int64) webhook.Endpoint {
 		Types: webhook.NewTypes(order.OrderCreated, order.InvoiceDeleted), CreatedAt: noon,
 		Access: webhook.Access{Headers: map[string]webhook.Credential{"X-Api-Key": "k\"1", "Authorization": "Bearer b"}, Username: "u", Password: "p"},
 		Secret: "whsec_new", OldSecret: "whsec_old", OldSecretUntil: noon.Add(time.Hour),
-		State: webhook.Active, StateSet: noon.Add(time.Second), Acknowledged: 0,
+		State: webhook.Active, StateSet: noon.Add(time.Second), Acknowledged: order.MarketCursor{},
 	}
 }
 
 func (f *fixture) addWebhook(e webhook.Endpoint) webhook.Endpoint {
 	f.Helper()
 	err := f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) (err error) {
-		if _, err = tx.NewestEvent(f.Context(), e.MerchantID); err != nil {
-			return err
-		}
 		e.ID, err = tx.AddWebhook(f.Context(), e)
 		return err
 	})
@@ -62,9 +59,13 @@ func (f *fixture) expectWebhook(want webhook.Endpoint) {
 func testWebhookLife(f *fixture) {
 	e := f.addWebhook(sampleEndpoint(alpha))
 	other := f.addWebhook(webhook.Endpoint{Key: webhook.Key{MerchantID: beta}, URL: "https://b.example", CreatedAt: noon, Secret: "s", State: webhook.Disabled})
+	market := sampleEndpoint(webhook.Marketplace)
+	market.Acknowledged = order.MarketCursor{History: 1, Position: 2, MerchantID: alpha, Seq: 3, Nonce: 4}
+	market = f.addWebhook(market)
 	f.expectWebhook(e)
 	f.expectWebhook(other)
-	for merchantID, want := range map[int64][]webhook.Endpoint{alpha: {e}, beta: {other}, 0: {e, other}, 404: nil} {
+	f.expectWebhook(market)
+	for merchantID, want := range map[int64][]webhook.Endpoint{alpha: {e}, beta: {other}, webhook.Marketplace: {market}, 404: nil} {
 		got, err := f.b.Webhooks(f.Context(), merchantID)
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 			f.Errorf("webhooks of %d: error %v (-want +got):\n%s", merchantID, err, diff)
@@ -83,7 +84,7 @@ func testWebhookLife(f *fixture) {
 		e.URL, e.Description, e.Types, e.Secret, e.OldSecret, e.OldSecretUntil = "https://c.example", "", 0, "whsec_3", "", time.Time{}
 		e.Orders, e.Access = true, webhook.Access{Headers: map[string]webhook.Credential{"X-Two": "2"}}
 		e.State, e.Reason, e.StateSet = webhook.Failed, "gone", noon.Add(time.Hour)
-		e.Acknowledged, e.Failures, e.FailingSince, e.NextAttempt = 7, 3, noon, noon.Add(time.Minute)
+		e.Acknowledged.Seq, e.Failures, e.FailingSince, e.NextAttempt = 7, 3, noon, noon.Add(time.Minute)
 		if err := tx.UpdateWebhook(f.Context(), e); err != nil {
 			return err
 		}
@@ -112,9 +113,6 @@ func testWebhookLimit(f *fixture) {
 	for i := range webhook.MaxEndpoints + 4 {
 		adding.Go(func() {
 			err := []Store{f.a, f.b}[i%2].InWebhookTx(f.Context(), func(tx webhook.Tx) error {
-				if _, err := tx.NewestEvent(f.Context(), alpha); err != nil {
-					return err
-				}
 				_, err := tx.AddWebhook(f.Context(), sampleEndpoint(alpha))
 				return err
 			})
@@ -141,9 +139,16 @@ func testWebhookLimit(f *fixture) {
 	}
 }
 
+// anyMerchant stands for all merchants in expectDue.
+const anyMerchant = -1
+
 func (f *fixture) expectDue(when string, merchantID int64, at time.Time, want ...webhook.Due) {
 	f.Helper()
-	got, err := f.b.DueWebhooks(f.Context(), merchantID, at)
+	of := &merchantID
+	if merchantID == anyMerchant {
+		of = nil
+	}
+	got, err := f.b.DueWebhooks(f.Context(), of, at)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.SortSlices(func(a, b webhook.Due) bool { return a.ID < b.ID })); err != nil || diff != "" {
 		f.Errorf("%s: error %v; due (-want +got):\n%s", when, err, diff)
 	}
@@ -151,11 +156,11 @@ func (f *fixture) expectDue(when string, merchantID int64, at time.Time, want ..
 
 func testWebhookDue(f *fixture) {
 	idle := f.addWebhook(sampleEndpoint(alpha))
-	f.expectDue("no events", 0, noon)
+	f.expectDue("no events", anyMerchant, noon)
 	f.create(minimal(alpha, "R"))
 	f.create(minimal(beta, "S"))
 	first := webhook.Due{Key: idle.Key}
-	f.expectDue("an event", 0, noon, first)
+	f.expectDue("an event", anyMerchant, noon, first)
 	f.expectDue("an event of the merchant", alpha, noon, first)
 	f.expectDue("another merchant", beta, noon)
 	e := sampleEndpoint(beta)
@@ -165,20 +170,46 @@ func testWebhookDue(f *fixture) {
 	e.State = webhook.Disabled
 	f.addWebhook(e)
 	e = sampleEndpoint(beta)
-	e.Acknowledged = 1
+	e.Acknowledged.Seq = 1
 	f.addWebhook(e)
-	f.expectDue("before the pause is over", 0, noon.Add(59*time.Second), first)
-	f.expectDue("after the pause", 0, noon.Add(time.Minute), first, webhook.Due{Key: waiting.Key, Failing: true})
+	f.expectDue("before the pause is over", anyMerchant, noon.Add(59*time.Second), first)
+	f.expectDue("after the pause", anyMerchant, noon.Add(time.Minute), first, webhook.Due{Key: waiting.Key, Failing: true})
 	f.suspend("5")
-	f.expectDue("the merchant is suspended", 0, noon)
+	f.expectDue("the merchant is suspended", anyMerchant, noon)
 	f.suspend("NULL")
-	f.expectDue("the merchant is resumed", 0, noon, first)
+	f.expectDue("the merchant is resumed", anyMerchant, noon, first)
 	if _, err := f.b.LeaseWebhook(f.Context(), waiting.Key, noon.Add(time.Minute), noon.Add(time.Hour)); err != nil {
 		f.Errorf("lease of a failing endpoint: %v", err)
 	}
+	f.expectMarketDue()
 	merchants, err := f.b.WebhookMerchants(f.Context())
 	if err != nil || len(merchants) != 2 {
 		f.Errorf("merchants with webhooks: %v, %v", merchants, err)
+	}
+}
+
+// expectMarketDue adds an endpoint of the marketplace that has acknowledged all events and
+// one whose cursor is of another history, and then an event.
+func (f *fixture) expectMarketDue() {
+	f.Helper()
+	end, err := f.a.MarketEnd(f.Context())
+	if errors.Is(err, order.ErrOnCluster) {
+		return
+	}
+	testenv.NoError(f, err)
+	e := sampleEndpoint(webhook.Marketplace)
+	e.Acknowledged = end.Cursor
+	idle := webhook.Due{Key: f.addWebhook(e).Key}
+	e.Acknowledged.History++
+	lost := f.addWebhook(e)
+	f.expectDue("the marketplace, no event", webhook.Marketplace, noon, webhook.Due{Key: lost.Key})
+	f.create(minimal(beta, "T"))
+	testenv.Eventually(f, "an event of any merchant is due", func() bool {
+		due, err := f.b.DueWebhooks(f.Context(), new(int64(webhook.Marketplace)), noon)
+		return err == nil && len(due) == 2 && (due[0] == idle || due[1] == idle)
+	})
+	for _, key := range []webhook.Key{idle.Key, lost.Key} {
+		testenv.NoError(f, f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error { return tx.RemoveWebhook(f.Context(), key) }))
 	}
 }
 
@@ -190,7 +221,7 @@ func testWebhookLease(f *fixture) {
 	if diff := cmp.Diff(webhook.Lease{Endpoint: e, Number: 1}, lease); err != nil || diff != "" {
 		f.Fatalf("lease: error %v (-want +got):\n%s", err, diff)
 	}
-	f.expectDue("during the lease", 0, until.Add(-time.Second))
+	f.expectDue("during the lease", anyMerchant, until.Add(-time.Second))
 	for _, at := range []time.Time{noon, until.Add(-time.Second)} {
 		if _, err := f.b.LeaseWebhook(f.Context(), e.Key, at, until); !errors.Is(err, webhook.ErrNotDue) {
 			f.Errorf("lease while another has it: %v", err)
@@ -199,31 +230,31 @@ func testWebhookLease(f *fixture) {
 			f.Errorf("borrow while another has the lease: %v", err)
 		}
 	}
-	f.expectDue("after the lease", 0, until, webhook.Due{Key: e.Key})
+	f.expectDue("after the lease", anyMerchant, until, webhook.Due{Key: e.Key})
 	second, err := f.b.LeaseWebhook(f.Context(), e.Key, until, until.Add(20*time.Second))
 	if err != nil || second.Number != 2 {
 		f.Fatalf("lease after the end: %+v, %v", second, err)
 	}
 	// The first holder comes back: it can neither move the cursor nor end the lease.
-	p := webhook.Progress{Acknowledged: 1, State: webhook.Active}
+	p := webhook.Progress{Acknowledged: order.MarketCursor{Seq: 1}, State: webhook.Active}
 	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
 		f.Errorf("progress of a lost lease: %v", err)
 	}
 	if err := f.a.ReleaseWebhook(f.Context(), lease); err != nil {
 		f.Error(err)
 	}
-	f.expectDue("after the release of a lost lease", 0, until)
+	f.expectDue("after the release of a lost lease", anyMerchant, until)
 	if err := f.b.ReleaseWebhook(f.Context(), second); err != nil {
 		f.Error(err)
 	}
-	f.expectDue("after the release", 0, until, webhook.Due{Key: e.Key})
+	f.expectDue("after the release", anyMerchant, until, webhook.Due{Key: e.Key})
 	if _, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, until); err != nil {
 		f.Error(err)
 	}
 	if err := f.b.ReleaseWebhooks(f.Context()); err != nil {
 		f.Error(err)
 	}
-	f.expectDue("after all were released", 0, noon, webhook.Due{Key: e.Key})
+	f.expectDue("after all were released", anyMerchant, noon, webhook.Due{Key: e.Key})
 	disabled := sampleEndpoint(alpha)
 	disabled.State = webhook.Disabled
 	disabled = f.addWebhook(disabled)
@@ -245,17 +276,17 @@ func testWebhookProgress(f *fixture) {
 	lease, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))
 	testenv.NoError(f, err)
 	at := noon.Add(time.Second)
-	p := webhook.Progress{Acknowledged: 1, State: webhook.Active, StateSet: e.StateSet, LeaseUntil: noon.Add(time.Hour)}
+	p := webhook.Progress{Acknowledged: order.MarketCursor{Seq: 1}, State: webhook.Active, StateSet: e.StateSet, LeaseUntil: noon.Add(time.Hour)}
 	testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, p, nil))
-	e.Acknowledged = 1
+	e.Acknowledged.Seq = 1
 	f.expectWebhook(e)
-	f.expectDue("the lease was extended", 0, noon.Add(30*time.Minute))
+	f.expectDue("the lease was extended", anyMerchant, noon.Add(30*time.Minute))
 	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
 		f.Errorf("progress from an old cursor: %v", err)
 	}
 	lease.Endpoint = e
 	failed := webhook.Progress{
-		Acknowledged: 1, State: webhook.Failed, Reason: "gone", StateSet: at, Failures: 2, FailingSince: at, NextAttempt: at,
+		Acknowledged: order.MarketCursor{Seq: 1}, State: webhook.Failed, Reason: "gone", StateSet: at, Failures: 2, FailingSince: at, NextAttempt: at,
 		Failure: failure(e.Key, at),
 	}
 	testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, failed, nil))
@@ -323,11 +354,11 @@ func testWebhookSuspended(f *fixture) {
 	lease, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))
 	testenv.NoError(f, err)
 	f.suspend("5")
-	p := webhook.Progress{Acknowledged: 1, State: webhook.Active, StateSet: e.StateSet}
+	p := webhook.Progress{Acknowledged: order.MarketCursor{Seq: 1}, State: webhook.Active, StateSet: e.StateSet}
 	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
 		f.Errorf("progress after a suspension: %v", err)
 	}
-	e.Acknowledged = 1
+	e.Acknowledged.Seq = 1
 	f.expectWebhook(e)
 	if _, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute)); !errors.Is(err, webhook.ErrNotDue) {
 		f.Errorf("lease of a suspended merchant's endpoint: %v", err)

@@ -232,7 +232,7 @@ CREATE INDEX events_by_position ON events (position, merchant_id, seq);
 -- progress is yet to come.
 CREATE TABLE event_feed (
     id      SMALLINT NOT NULL PRIMARY KEY CHECK (id = 1),
-    history TEXT     NOT NULL DEFAULT substr(replace(CAST(gen_random_uuid() AS TEXT), '-', ''), 1, 16), -- its cursors are valid in one history only
+    history BIGINT   NOT NULL DEFAULT 1 + CAST(random() * 9000000000000000 AS BIGINT), -- its cursors are valid in one history only
     server  BIGINT   NOT NULL, -- that gives out the transaction ids; another one begins again
     base    BIGINT   NOT NULL DEFAULT 0
 );
@@ -277,10 +277,10 @@ CREATE TABLE idempotency_keys (
 -- For the janitor, which deletes the oldest.
 CREATE INDEX idempotency_keys_by_time ON idempotency_keys (created_at);
 
--- Endpoints of webhooks. An endpoint is a cursor on the merchant's events: nothing is
--- stored for an event that is yet to be delivered.
+-- Endpoints of webhooks. An endpoint is a cursor on the merchant's events, or on those of
+-- all merchants: nothing is stored for an event that is yet to be delivered.
 CREATE TABLE webhooks (
-    merchant_id      BIGINT   NOT NULL,
+    merchant_id      BIGINT   NOT NULL, -- 0: of the marketplace, with the events of all merchants
     id               BIGINT   NOT NULL, -- unique in the whole service
     url              TEXT     NOT NULL,
     description      TEXT     NOT NULL,
@@ -297,6 +297,10 @@ CREATE TABLE webhooks (
     reason           TEXT     NOT NULL, -- why the service disabled it
     state_set_at     BIGINT,
     acknowledged     BIGINT   NOT NULL, -- cursor: number of the last event delivered or skipped
+    event_merchant   BIGINT   NOT NULL, -- with the next three: of that event, if merchant_id is 0
+    event_position   BIGINT   NOT NULL,
+    event_nonce      BIGINT   NOT NULL,
+    feed_history     BIGINT   NOT NULL, -- event_feed.history at that time
     failures         BIGINT   NOT NULL, -- since the last success
     failing_since    BIGINT,
     next_attempt_at  BIGINT,
@@ -310,17 +314,18 @@ CREATE INDEX webhooks_by_id ON webhooks (id); -- for operators
 
 -- What was delivered to endpoints.
 CREATE TABLE webhook_deliveries (
-    merchant_id BIGINT NOT NULL,
-    webhook_id  BIGINT NOT NULL,
-    id          BIGINT NOT NULL, -- 1, 2, 3, ... for each webhook
-    at          BIGINT NOT NULL,
-    message_id  TEXT   NOT NULL,
-    event_seq   BIGINT NOT NULL, -- 0: a test
-    event_type  TEXT   NOT NULL,
-    status      BIGINT NOT NULL, -- of the response; 0: none
-    error       TEXT   NOT NULL, -- empty: acknowledged
-    took_ms     BIGINT NOT NULL,
-    response    TEXT   NOT NULL, -- first bytes of the body
+    merchant_id    BIGINT NOT NULL,
+    webhook_id     BIGINT NOT NULL,
+    id             BIGINT NOT NULL, -- 1, 2, 3, ... for each webhook
+    at             BIGINT NOT NULL,
+    message_id     TEXT   NOT NULL,
+    event_seq      BIGINT NOT NULL, -- 0: a test
+    event_merchant BIGINT NOT NULL, -- of the event, if merchant_id is 0
+    event_type     TEXT   NOT NULL,
+    status         BIGINT NOT NULL, -- of the response; 0: none
+    error          TEXT   NOT NULL, -- empty: acknowledged
+    took_ms        BIGINT NOT NULL,
+    response       TEXT   NOT NULL, -- first bytes of the body
     PRIMARY KEY (merchant_id, webhook_id, id)
 );
 CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries (merchant_id, event_seq); -- for operators, who see those of an order

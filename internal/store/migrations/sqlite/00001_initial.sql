@@ -228,7 +228,7 @@ CREATE INDEX events_by_position ON events (position, merchant_id, seq);
 -- writer gives each transaction the next position.
 CREATE TABLE event_feed (
     id      INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-    history TEXT    NOT NULL DEFAULT (lower(hex(randomblob(8)))), -- its cursors are valid in one history only
+    history INTEGER NOT NULL DEFAULT (1 + abs(random() >> 1)), -- its cursors are valid in one history only
     server  INTEGER NOT NULL DEFAULT 0, -- PostgreSQL only
     base    INTEGER NOT NULL DEFAULT 0  -- PostgreSQL only
 );
@@ -273,10 +273,10 @@ CREATE TABLE idempotency_keys (
 -- For the janitor, which deletes the oldest.
 CREATE INDEX idempotency_keys_by_time ON idempotency_keys (created_at);
 
--- Endpoints of webhooks. An endpoint is a cursor on the merchant's events: nothing is
--- stored for an event that is yet to be delivered.
+-- Endpoints of webhooks. An endpoint is a cursor on the merchant's events, or on those of
+-- all merchants: nothing is stored for an event that is yet to be delivered.
 CREATE TABLE webhooks (
-    merchant_id      INTEGER NOT NULL,
+    merchant_id      INTEGER NOT NULL, -- 0: of the marketplace, with the events of all merchants
     id               INTEGER NOT NULL, -- unique in the whole service
     url              TEXT    NOT NULL,
     description      TEXT    NOT NULL,
@@ -293,6 +293,10 @@ CREATE TABLE webhooks (
     reason           TEXT    NOT NULL, -- why the service disabled it
     state_set_at     INTEGER,
     acknowledged     INTEGER NOT NULL, -- cursor: number of the last event delivered or skipped
+    event_merchant   INTEGER NOT NULL, -- with the next three: of that event, if merchant_id is 0
+    event_position   INTEGER NOT NULL,
+    event_nonce      INTEGER NOT NULL,
+    feed_history     INTEGER NOT NULL, -- event_feed.history at that time
     failures         INTEGER NOT NULL, -- since the last success
     failing_since    INTEGER,
     next_attempt_at  INTEGER,
@@ -306,17 +310,18 @@ CREATE INDEX webhooks_by_id ON webhooks (id); -- for operators
 
 -- What was delivered to endpoints.
 CREATE TABLE webhook_deliveries (
-    merchant_id INTEGER NOT NULL,
-    webhook_id  INTEGER NOT NULL,
-    id          INTEGER NOT NULL, -- 1, 2, 3, ... for each webhook
-    at          INTEGER NOT NULL,
-    message_id  TEXT    NOT NULL,
-    event_seq   INTEGER NOT NULL, -- 0: a test
-    event_type  TEXT    NOT NULL,
-    status      INTEGER NOT NULL, -- of the response; 0: none
-    error       TEXT    NOT NULL, -- empty: acknowledged
-    took_ms     INTEGER NOT NULL,
-    response    TEXT    NOT NULL, -- first bytes of the body
+    merchant_id    INTEGER NOT NULL,
+    webhook_id     INTEGER NOT NULL,
+    id             INTEGER NOT NULL, -- 1, 2, 3, ... for each webhook
+    at             INTEGER NOT NULL,
+    message_id     TEXT    NOT NULL,
+    event_seq      INTEGER NOT NULL, -- 0: a test
+    event_merchant INTEGER NOT NULL, -- of the event, if merchant_id is 0
+    event_type     TEXT    NOT NULL,
+    status         INTEGER NOT NULL, -- of the response; 0: none
+    error          TEXT    NOT NULL, -- empty: acknowledged
+    took_ms        INTEGER NOT NULL,
+    response       TEXT    NOT NULL, -- first bytes of the body
     PRIMARY KEY (merchant_id, webhook_id, id)
 ) WITHOUT ROWID;
 CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries (merchant_id, event_seq); -- for operators, who see those of an order
