@@ -142,3 +142,17 @@ func first(texts ...string) string {
 	}
 	return ""
 }
+
+// payment returns the name of a way to pay: of those that marketplaces use most, in the
+// language of the page.
+func (l language) payment(name string) string {
+	switch name {
+	case payOnDelivery, "card":
+		return l.text("payment." + name)
+	}
+	return name
+}
+
+// otherCharges returns what makes the total of an order other than its subtotal without
+// the discount, such as shipping.
+func otherCharges(o order.Order) int64 { return o.Total - o.Subtotal + o.Discount }

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"net/http"
 	"strings"
 
 	"merchantorders/internal/order"
@@ -11,12 +10,27 @@ import (
 // operatorPrefix is the prefix of the pages for operators.
 const operatorPrefix = Prefix + "/operator"
 
-// sections are the pages that the navigation of operators leads to, with the scopes one
-// of which each needs. The names are segments of paths and parts of message keys.
-var sections = []struct {
-	name   string
+// section is a page that the navigation of operators leads to, with the scopes one of
+// which it needs. The name is a part of message keys and, but of the first page, a segment
+// of the path.
+type section struct {
+	Name   string
 	scopes order.Scope
-}{
+}
+
+// Path returns the path of the page, below the root.
+func (s section) Path() string {
+	if s.Name == attentionSection {
+		return operatorPrefix
+	}
+	return operatorPrefix + "/" + s.Name
+}
+
+// attentionSection is the section of the page that operators begin with.
+const attentionSection = "attention"
+
+var sections = []section{
+	{attentionSection, order.ScopeOrdersRead | order.ScopeWebhooks},
 	{"orders", order.ScopeOrdersRead},
 	{"imports", order.ScopeOrdersIngest | order.ScopeOrdersTransition},
 	{"merchants", order.ScopeMerchants},
@@ -41,7 +55,7 @@ func (s *site) operatorRoutes() []web.Route {
 		return web.PostRoute("/operator"+path, web.Operators(scope), handle).AsUpload()
 	}
 	return append(s.tokenRoutes(get, post),
-		get("", 0, s.operatorHome),
+		get("", 0, s.attention),
 		get("/imports", 0, s.imports),
 		file("/imports/orders", order.ScopeOrdersIngest, s.importOrders),
 		file("/imports/changes", order.ScopeOrdersTransition, s.importChanges),
@@ -68,32 +82,30 @@ func (s *site) operatorRoutes() []web.Route {
 	)
 }
 
-// sectionOf returns the section of an operator's page, empty for other paths.
+// sectionOf returns the name of the section of an operator's page, of no section for
+// other paths.
 func sectionOf(path string) string {
+	if path == operatorPrefix {
+		return attentionSection
+	}
 	rest, _ := strings.CutPrefix(path, operatorPrefix+"/")
-	section, _, _ := strings.Cut(rest, "/")
-	return section
+	name, _, _ := strings.Cut(rest, "/")
+	return name
 }
 
-// Sections returns the names of the sections that the scopes of the session allow.
-func (l layout) Sections() []string {
-	var names []string
+// sectionsOf returns the sections that scopes allow.
+func sectionsOf(scopes order.Scope) []section {
+	var allowed []section
 	for _, section := range sections {
-		if l.Scopes&section.scopes != 0 {
-			names = append(names, section.name)
+		if scopes&section.scopes != 0 {
+			allowed = append(allowed, section)
 		}
 	}
-	return names
+	return allowed
 }
 
-// operatorHome serves GET /operator: it leads to the first section.
-func (s *site) operatorHome(w http.ResponseWriter, r *web.Request) error {
-	for _, name := range (layout{Scopes: r.Caller.Scopes}).Sections() {
-		http.Redirect(w, r.Request, s.root+operatorPrefix+"/"+name, http.StatusSeeOther)
-		return nil
-	}
-	return web.ErrForbidden
-}
+// Sections returns the sections that the scopes of the session allow.
+func (l layout) Sections() []section { return sectionsOf(l.Scopes) }
 
 // merchantOf returns the merchant id of the path of an operator's page. An invalid id
 // becomes 0, which no merchant has.

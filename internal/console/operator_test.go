@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
@@ -20,6 +22,47 @@ import (
 func (s *service) operator(scopes order.Scope) *browser {
 	s.T.Helper()
 	return s.signedIn(s.NewOperatorToken(scopes))
+}
+
+// TestAttention shows what operators have to act on, with where they can: late orders,
+// stores by orders to answer, and failing webhooks.
+func TestAttention(t *testing.T) {
+	t.Parallel()
+	late := func(document map[string]any) {
+		document["expiresAt"] = apptest.StartOfTime.Add(-90 * time.Minute).Format(time.RFC3339)
+	}
+	s := start(t, newOrder(1, "LATE", late), newOrder(2, "SECOND"), newOrder(3, "OTHER", ofMerchant(theirs)))
+	for _, state := range []webhook.State{webhook.Active, webhook.Failing, webhook.Failed} {
+		endpoint, err := s.Webhooks.Add(t.Context(), order.CommandFor(ours), webhook.Addition{MerchantID: ours, URL: "https://example.com/" + state.String()}, order.Options[webhook.Endpoint]{})
+		testenv.NoError(t, err)
+		lease, err := s.DB.BorrowWebhook(t.Context(), endpoint.Key, s.Now(), s.Now().Add(time.Minute))
+		testenv.NoError(t, err)
+		testenv.NoError(t, s.DB.SaveProgress(t.Context(), lease, webhook.Progress{State: state}, nil))
+	}
+	b := s.operator(order.OperatorScopes)
+	const search = "/console/operator/orders"
+	got := b.get("/console/operator")
+	got.WantText(t, http.StatusOK, `<span class="count">1</span> overdue`, search+"?overdue=yes", search+"/355/LATE", "1 h 30 min",
+		search+"?state=registered&amp;from=2026-11-20&amp;to=2026-11-20", search+"?merchant=355&amp;state=registered\">2 orders", "Store A", "Store B",
+		"https://example.com/failed", "https://example.com/failing", "/console/operator/webhooks/355/3")
+	for _, hidden := range []string{"SECOND", "https://example.com/active"} {
+		if strings.Contains(got.Body, hidden) {
+			t.Errorf("the page shows %s, which needs nobody", hidden)
+		}
+	}
+	overdue := b.get(search + "?overdue=yes")
+	overdue.WantText(t, http.StatusOK, "LATE", "longest overdue first", "Store B")
+	if strings.Contains(overdue.Body, "SECOND") {
+		t.Error("the search for late orders finds another one")
+	}
+	b.get(search+"?overdue=yes&q=sec").WantText(t, http.StatusOK, "No order matches")
+	b.get("/console/operator?cursor=x").WantStatus(t, http.StatusBadRequest)
+	if got := s.operator(order.ScopeWebhooks).get("/console/operator"); strings.Contains(got.Body, "LATE") || !strings.Contains(got.Body, "/failing") {
+		t.Errorf("a token for webhooks sees %s", got.Body)
+	}
+	if got := s.operator(order.ScopeAudit).get("/console/operator"); got.location() != "/console/operator/audit" {
+		t.Errorf("a token for the audit log comes to %q", got.location())
+	}
 }
 
 // TestOperatorOrder finds an order and moves it; of two people the second one is told

@@ -18,6 +18,7 @@ type foundView struct {
 	Merchant formView
 	States   []order.State
 	Orders   []order.FoundOrder
+	Overdue  bool   // sorted by deadline
 	First    string // query of the first page; empty: this is it
 	Next     string // query of the next page; empty: there is none
 }
@@ -37,7 +38,14 @@ func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
 		return s.show(w, r, http.StatusBadRequest, "found", view)
 	}
 	after := readCursor(r.Request)
-	page, err := s.Orders.Search(r.Context(), form.search(merchantID, filter, after))
+	search := form.search(merchantID, filter, after)
+	if view.Merchant.Value("overdue") != "" {
+		search.ExpiresBefore = s.Orders.Now()
+		if view.Overdue = !search.HasText(); view.Overdue {
+			search.Sort = order.SortExpires
+		}
+	}
+	page, err := s.Orders.Search(r.Context(), search)
 	if err != nil {
 		return err
 	}

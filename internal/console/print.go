@@ -62,4 +62,7 @@ func recipient(o order.Order) order.Address {
 
 // collect reports whether the courier collects the total: cod is the payment method cash
 // on delivery.
-func collect(o order.Order) bool { return o.PaymentName == "cod" }
+func collect(o order.Order) bool { return o.PaymentName == payOnDelivery }
+
+// payOnDelivery is the name of the payment to the courier.
+const payOnDelivery = "cod"

@@ -58,7 +58,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"identity":      func() bool { return s.Identity != nil },
 		"tokenStates":   names("active", "expired", "revoked"),
 
-		"address": newAddressView, "recipient": recipient, "collect": collect, "total": total, "pick": newPick, "codes": codes, "attributes": attributes, "carrier": l.carrierFields,
+		"address": newAddressView, "recipient": recipient, "collect": collect, "total": total, "pick": newPick, "codes": codes, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges,
 		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
 }
@@ -94,6 +94,7 @@ type layout struct {
 	Operator bool   // the session is an operator's
 	Section  string // of the operator's pages
 	Scopes   order.Scope
+	Stores   map[int64]string // names of the stores of the operator's pages
 	Page     any
 
 	// Live: a script keeps the page current, from the event with the number After.
@@ -119,7 +120,15 @@ func (s *site) render(w http.ResponseWriter, r *web.Request, status int, name st
 
 // show sends a page to somebody who is signed in.
 func (s *site) show(w http.ResponseWriter, r *web.Request, status int, name string, page any) error {
+	var stores map[int64]string
+	if of, ok := page.(interface{ stores() []int64 }); ok && r.Caller.Operator() {
+		var err error
+		if stores, err = s.storeNames(r.Context(), of.stores()); err != nil {
+			return err
+		}
+	}
 	return s.send(w, r.Request, status, layout{
+		Stores:   stores,
 		Template: name, Page: page, Session: &r.Session, Scopes: r.Caller.Scopes, Operator: r.Caller.Operator(), Section: sectionOf(r.URL.Path),
 		// A form that came back is not replaced under the person's hands.
 		Live: r.Method == http.MethodGet && !r.Caller.Operator(), After: r.DataVersion.Event, Order: r.PathValue("reference"),

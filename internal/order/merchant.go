@@ -55,10 +55,11 @@ type RateLimit struct {
 
 // MerchantFilter selects merchants. The zero filter selects all.
 type MerchantFilter struct {
-	NamePrefix string // case-sensitive; the merchants are then sorted by name
-	Suspended  *bool  // nil: both
-	After      int64  // id of the last merchant of the page before; 0: none
-	Limit      int    // up to MaxMerchantsPage; 0: all
+	IDs        []int64 // exactly these, without regard to the other fields; nil: any
+	NamePrefix string  // case-sensitive; the merchants are then sorted by name
+	Suspended  *bool   // nil: both
+	After      int64   // id of the last merchant of the page before; 0: none
+	Limit      int     // up to MaxMerchantsPage; 0: all
 }
 
 // MerchantUpdate changes a merchant. Fields that are nil stay as they are.

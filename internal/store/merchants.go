@@ -76,6 +76,9 @@ const afterAnyText = "\U0010FFFF"
 // merchantsStatement returns the statement that reads a page of merchants, and its
 // arguments. Each filter has a text of its own, so that an index leads to the page.
 func (db *DB) merchantsStatement(filter order.MerchantFilter) (string, []any) {
+	if filter.IDs != nil {
+		return selectMerchants + `WHERE id ` + db.dialect.InList + ` ORDER BY id`, []any{filter.IDs}
+	}
 	var text strings.Builder
 	var args []any
 	param := func(value any) string {

@@ -5,7 +5,8 @@
 // shows that something happens.
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (!form.matches("[data-once]")) return;
+  // A button that only shows something, perhaps in another tab, leaves the form as it is.
+  if (!form.matches("[data-once]") || event.submitter?.formMethod === "get") return;
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
   form.setAttribute("aria-busy", "true");

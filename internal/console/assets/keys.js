@@ -37,7 +37,7 @@
     else if (key === "/" && target) location.assign(target.href + "#q");
     else if (target) target.click();
     else if (key === "j" || key === "k") return step(key === "j" ? 1 : -1);
-    else if (key === "x" && row) row.querySelector("input[type=checkbox]").click();
+    else if (key === "x" && row) row.querySelector("input[type=checkbox]")?.click();
     else return false;
     return true;
   }

@@ -51,7 +51,7 @@ var (
 	}
 	emptyPages    = merchantPages[len(merchantPages)-5:]
 	operatorPages = []consolePage{
-		{"op-orders", "/console/operator/orders", ""}, {"op-orders-wrong", "/console/operator/orders?merchant=x&from=2026-13-01", ""},
+		{"op-attention", "/console/operator", ""}, {"op-orders", "/console/operator/orders", ""}, {"op-orders-wrong", "/console/operator/orders?merchant=x&from=2026-13-01", ""},
 		{"op-order", "/console/operator/orders/355/DEMO-0060", ""}, {"op-order-extreme", "/console/operator/orders/355/" + extremeReference, ""},
 		{"op-order-correct", "/console/operator/orders/355/DEMO-0060", send("form[action$='/correct']", "expiresAt", "x")}, {"op-merchants", "/console/operator/merchants", ""},
 		{"op-merchant", "/console/operator/merchants/355", ""}, {"op-webhooks", "/console/operator/webhooks?state=active", ""}, {"op-webhooks-empty", "/console/operator/webhooks", ""},
@@ -77,7 +77,7 @@ const chooseFile = `(() => {
 
 // otherRoutes are the routes for GET that are no pages: they lead elsewhere or are files.
 var otherRoutes = []string{
-	"/console/assets/{asset}", "/console/live", "/console/orders.csv", "/console/orders.ndjson", "/console/orders/{reference}/files/{name}", "/console/operator",
+	"/console/assets/{asset}", "/console/live", "/console/orders.csv", "/console/orders.ndjson", "/console/orders/{reference}/files/{name}",
 	"/console/operator/orders/{merchant}/{reference}/files/{name}",
 }
 

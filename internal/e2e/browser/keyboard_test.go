@@ -93,6 +93,8 @@ func (p *staff) useKeyboard(t *testing.T) {
 // useShortcuts goes from the queue to its orders, the soonest deadline first, and answers one.
 func (p *staff) useShortcuts(t *testing.T) {
 	t.Helper()
+	p.see(t, "/console", ".ref", "C-30")
+	p.press(t, "jx") // nothing can be selected
 	p.see(t, "/console/new", "output", "Nothing selected")
 	p.press(t, "jjx")
 	p.wait(t, "output", "1 selected")

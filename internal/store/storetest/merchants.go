@@ -157,6 +157,8 @@ func testMerchantPages(f *fixture) {
 		{order.MerchantFilter{NamePrefix: "Beta", Suspended: &no}, []int64{5, beta, 6}},
 		{order.MerchantFilter{NamePrefix: "Ω"}, []int64{3}},
 		{order.MerchantFilter{NamePrefix: "%"}, nil},
+		{order.MerchantFilter{IDs: []int64{beta, 7, 12345, 3}}, []int64{3, 7, beta}},
+		{order.MerchantFilter{IDs: []int64{}}, nil},
 	} {
 		for limit := range 4 {
 			var got []int64
