@@ -147,7 +147,7 @@ func first(texts ...string) string {
 // language of the page.
 func (l language) payment(name string) string {
 	switch name {
-	case payOnDelivery, "card":
+	case payOnDelivery, "card", "bank-transfer":
 		return l.text("payment." + name)
 	}
 	return name
