@@ -13,11 +13,19 @@ import (
 // eraseView is the data of the pages that erase personal data. What is to be erased is
 // never part of an address: addresses are logged.
 type eraseView struct {
-	Form   formView
-	Ask    bool           // the question, else the form
-	Erased *order.Erasure // what was erased; nil: nothing yet
-	Again  bool           // the form was sent before: everything is erased already
+	Form     formView
+	Affected *order.Affected // the question about them; nil: the form
+	Erased   *order.Erasure  // what was erased; nil: nothing yet
+	Again    bool            // the form was sent before: everything is erased already
 }
+
+// Store returns the store of the form; 0: it names none.
+func (v eraseView) Store() int64 {
+	id, _ := order.ParseID(strings.TrimSpace(v.Form.Value("merchant")))
+	return id
+}
+
+func (v eraseView) stores() []int64 { return []int64{v.Store()} }
 
 // erasePage serves GET /operator/customers.
 func (s *site) erasePage(w http.ResponseWriter, r *web.Request) error {
@@ -32,18 +40,36 @@ func (s *site) askErase(w http.ResponseWriter, r *web.Request) error {
 	}
 	form := newForm(values)
 	target := readEraseTarget(form)
-	if form.valid() && target.Email == "" {
-		_, err := s.Orders.Get(r.Context(), target.MerchantID, order.ByReference(target.Reference))
-		if errors.Is(err, order.ErrNotFound) {
-			form.refuse("reference", "erase.notfound")
-		} else if err != nil {
-			return err
-		}
-	}
 	if !form.valid() {
 		return s.show(w, r, http.StatusUnprocessableEntity, "erase", eraseView{Form: form})
 	}
-	return s.show(w, r, http.StatusOK, "erase", eraseView{Form: form, Ask: true})
+	return s.showEraseQuestion(w, r, target, eraseView{Form: form})
+}
+
+// showEraseQuestion sends the question before an erasure, with what it concerns.
+func (s *site) showEraseQuestion(w http.ResponseWriter, r *web.Request, target order.EraseTarget, view eraseView) error {
+	affected, err := s.Retention.Affected(r.Context(), target)
+	if err != nil {
+		return s.refuseErasure(w, r, target, view, err)
+	}
+	view.Affected = &affected
+	return s.show(w, r, http.StatusOK, "erase", view)
+}
+
+// refuseErasure sends the form with what is wrong with its target, or returns an error that
+// is about something else.
+func (s *site) refuseErasure(w http.ResponseWriter, r *web.Request, target order.EraseTarget, view eraseView, err error) error {
+	switch {
+	case errors.Is(err, order.ErrInvalidEmail):
+		view.Form.refuse("email", "erase.email.wrong")
+	case errors.Is(err, order.ErrNotFound) && target.Email != "":
+		view.Form.refuse("email", "erase.email.notfound")
+	case errors.Is(err, order.ErrNotFound):
+		view.Form.refuse("reference", "erase.notfound")
+	default:
+		return err
+	}
+	return s.show(w, r, http.StatusUnprocessableEntity, "erase", view)
 }
 
 // readEraseTarget reads what to erase from a form: the orders of an e-mail address, or
@@ -86,19 +112,10 @@ func (s *site) erase(w http.ResponseWriter, r *web.Request, values url.Values) e
 	switch {
 	case errors.As(err, new(*order.ReplayError)):
 		return s.show(w, r, http.StatusOK, "erase", eraseView{Form: newForm(nil), Again: true})
-	case errors.Is(err, order.ErrInvalidEmail):
-		form.refuse("email", "erase.email.wrong")
-	case errors.Is(err, order.ErrNotFound) && target.Email != "":
-		form.refuse("email", "erase.email.notfound")
-	case errors.Is(err, order.ErrNotFound):
-		form.refuse("reference", "erase.notfound")
 	case err != nil:
-		return err
-	default:
-		if !erased.More {
-			form = newForm(url.Values{})
-		}
-		return s.show(w, r, http.StatusOK, "erase", eraseView{Form: form, Erased: &erased, Ask: erased.More})
+		return s.refuseErasure(w, r, target, eraseView{Form: form}, err)
+	case erased.More:
+		return s.showEraseQuestion(w, r, target, eraseView{Form: form, Erased: &erased})
 	}
-	return s.show(w, r, http.StatusUnprocessableEntity, "erase", eraseView{Form: form})
+	return s.show(w, r, http.StatusOK, "erase", eraseView{Form: newForm(nil), Erased: &erased})
 }

@@ -21,13 +21,14 @@ type eventView struct {
 // names tells who made changes, as a page names them.
 type names struct {
 	own    int64            // the token that a login link made for this session; 0: none
+	staff  bool             // the page is for a merchant's staff
 	labels map[int64]string // of tokens, by id
 }
 
 // namesOf returns the names of who made changes. A merchant's staff see those of their own
 // tokens only.
 func (s *site) namesOf(r *web.Request, by []order.Caller) (names, error) {
-	var n names
+	n := names{staff: !r.Caller.Operator()}
 	if r.Session.OwnsToken {
 		n.own = r.Session.TokenID
 	}
@@ -44,6 +45,9 @@ func (s *site) namesOf(r *web.Request, by []order.Caller) (names, error) {
 
 // Label returns the label of a token; empty: it has none.
 func (n names) Label(token int64) string { return n.labels[token] }
+
+// Staff reports whether the page is for a merchant's staff.
+func (n names) Staff() bool { return n.staff }
 
 // eventCallers returns who made events.
 func eventCallers(events []order.EventRecord) []order.Caller {
@@ -72,7 +76,13 @@ func (l language) event(e order.EventRecord, n names) eventView {
 	case e.Type == order.OrderUpdated && e.By.Actor == order.ActorMerchant:
 		view.Text = l.text("event.own")
 	}
-	label := n.Label(e.By.TokenID)
+	label, store := n.Label(e.By.TokenID), "who.store"
+	if n.staff {
+		store = "who.yours"
+	}
+	if e.By.Actor == order.ActorMerchant {
+		view.Who = l.text(store)
+	}
 	switch {
 	case e.By.TokenID == 0:
 	case e.By.TokenID == n.own:
@@ -82,16 +92,18 @@ func (l language) event(e order.EventRecord, n names) eventView {
 	case label != "":
 		view.Who = label
 	default:
-		view.Who = l.text("who.token", e.By.TokenID)
+		view.Who = l.text(store+".token", e.By.TokenID)
 	}
-	switch {
-	case e.Reason == "":
-	case e.Reason.Valid():
-		view.Reason = l.text("reason." + string(e.Reason))
-	default:
-		view.Reason = string(e.Reason)
-	}
+	view.Reason = l.reason(e.Reason)
 	return view
+}
+
+// reason returns a reason as people read it: in their language if it is a usual one.
+func (l language) reason(reason order.Reason) string {
+	if text, ok := messages[l.code]["reason."+string(reason)]; ok {
+		return text
+	}
+	return string(reason)
 }
 
 // addressView is an address with its heading.

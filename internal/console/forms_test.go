@@ -47,8 +47,8 @@ var operatorForms = []formCase{
 		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices}, []string{"url"},
 	},
 	{
-		"/operator/orders/355/FIRST", "/operator/orders/355/FIRST/state", url.Values{"state": {"canceled"}, "reason": {"customer-request"}},
-		map[string][]string{"state": wrongChoices, "reason": append([]string{"Two Words"}, wrongLines...)}, []string{"state"},
+		"/operator/orders/355/FIRST", "/operator/orders/355/FIRST/state", url.Values{"state": {"canceled"}, "other": {"customer-request"}},
+		map[string][]string{"state": wrongChoices, "other": append([]string{"Δύο λέξεις"}, wrongLines...)}, []string{"state"},
 	},
 	{
 		"/operator/orders/355/FIRST", "/operator/orders/355/FIRST/correct",

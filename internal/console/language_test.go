@@ -41,7 +41,10 @@ func TestMessages(t *testing.T) {
 	for _, state := range order.States() {
 		keys = append(keys, "state."+state.String())
 	}
-	for _, reason := range order.Reasons {
+	for _, reason := range slices.Concat(order.Reasons, usualReasons) {
+		if !reason.ValidFor(order.Canceled) {
+			t.Errorf("%s is no reason", reason)
+		}
 		keys = append(keys, "reason."+string(reason))
 	}
 	for _, group := range groups {

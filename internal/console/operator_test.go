@@ -75,22 +75,34 @@ func TestOperatorOrder(t *testing.T) {
 	b.get("/console/operator/orders?merchant=400").WantText(t, http.StatusOK, "/console/operator/orders/400/OTHER")
 	b.get("/console/operator/orders?merchant=%3Cb%3E&state=x&from=y").WantText(t, http.StatusBadRequest,
 		"Enter a whole number", `value="&lt;b&gt;"`, "Enter a day", `value="y"`)
-	b.get("/console/operator/orders/400/FIRST").WantText(t, http.StatusNotFound)
+	b.get("/console/operator/orders/400/FIRST").WantText(t, http.StatusNotFound, "There is no such order, store")
 
 	const address, action = "/console/operator/orders/355/FIRST", "/console/operator/orders/355/FIRST/state"
 	form, late := b.get(address).form(t, action), b.get(address).form(t, action)
 	form.Set("state", "canceled")
-	form.Set("reason", "Not A Reason")
-	b.post(action, form).WantText(t, http.StatusUnprocessableEntity, "lower-case words", `value="Not A Reason"`, `value="canceled" selected`)
-	form.Set("reason", "customer-changed-mind")
+	form.Set("other", "Άλλαξε γνώμη")
+	b.post(action, form).WantText(t, http.StatusUnprocessableEntity, "Latin letters", `value="Άλλαξε γνώμη"`, `value="canceled" selected`)
+	form.Set("other", "Customer changed mind.")
+	form.Set("state", "rejected-by-merchant")
+	b.post(action, form).WantText(t, http.StatusUnprocessableEntity, "one of its reasons")
+	form.Set("state", "canceled")
+	question := b.post(action, form)
+	question.WantText(t, http.StatusOK, "New state: Canceled?", "Store B", "The customer changed their mind", `name="reason" value="customer-changed-mind"`)
+	if o := s.get("FIRST"); o.State != order.Registered {
+		t.Errorf("the question makes the order %s", o.State)
+	}
+	form = question.form(t, action)
+	for name, value := range map[string]string{"state": "canceled", "reason": "customer-changed-mind", "sure": "yes"} {
+		form.Set(name, value)
+	}
 	for range 2 {
 		if got := b.post(action, form); got.location() != address+"?done=yes" {
 			t.Errorf("%d, leads to %q: %s", got.Status, got.location(), got.Body)
 		}
 	}
-	b.get(address+"?done=yes").WantText(t, http.StatusOK, "The state was changed", "customer-changed-mind", "order.state_changed")
+	b.get(address+"?done=yes").WantText(t, http.StatusOK, "The state was changed", "The customer changed their mind", "order.state_changed")
 	late.Set("state", "in-processing")
-	b.post(action, late).WantText(t, http.StatusConflict, "the order has changed", "customer-changed-mind")
+	b.post(action, late).WantText(t, http.StatusConflict, "the order has changed", "The customer changed their mind")
 }
 
 // TestMerchants adds a store, renames, suspends and resumes it.
@@ -150,14 +162,17 @@ func TestOperatorLoginLink(t *testing.T) {
 // TestErasePages erases the data of a customer after a question.
 func TestErasePages(t *testing.T) {
 	t.Parallel()
-	s := start(t, newOrder(1, "FIRST", func(document map[string]any) {
+	buyer := func(document map[string]any) {
 		document["customer"].(map[string]any)["email"] = "someone@example.com"
-	}))
+	}
+	s := start(t, newOrder(1, "FIRST", buyer), newOrder(2, "SECOND", buyer), newOrder(3, "OTHER", buyer, ofMerchant(theirs)))
+	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
 	b := s.operator(order.OperatorScopes)
 	const ask, erase = "/console/operator/customers", "/console/operator/customers/erase"
 	for _, c := range []struct{ field, value, problem string }{
 		{"email", "", "Enter an e-mail address, or a store"},
 		{"email", "nobody", "not an e-mail address"},
+		{"email", "nobody@example.com", "No order has this e-mail address"},
 		{"reference", "%", "not the reference of an order"},
 		{"merchant", "-1", "Enter a whole number"},
 	} {
@@ -165,10 +180,10 @@ func TestErasePages(t *testing.T) {
 	}
 	b.post(ask, url.Values{"merchant": {"400"}, "reference": {"FIRST"}}).WantText(t, http.StatusUnprocessableEntity, "no such order")
 	question := b.post(ask, url.Values{"email": {"someone@example.com"}})
-	question.WantText(t, http.StatusOK, "Erase for ever?", `name="email" value="someone@example.com"`)
+	question.WantText(t, http.StatusOK, "Erase for ever?", "3 orders, 2 stores, 1 file<", `name="email" value="someone@example.com"`)
 	form := question.form(t, erase)
 	form.Set("email", "someone@example.com")
-	b.post(erase, form).WantText(t, http.StatusOK, "Erased: 1 orders, 0 files")
+	b.post(erase, form).WantText(t, http.StatusOK, "Erased: 3 orders, 0 files")
 	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("FIRST"))
 	if testenv.NoError(s.T, err); o.Customer.Email != "" {
 		t.Errorf("the order still has %q", o.Customer.Email)
@@ -288,7 +303,7 @@ func TestOperatorOrderParts(t *testing.T) {
 	all, reader := s.operator(order.OperatorScopes), s.operator(order.ScopeOrdersRead)
 	all.get(address).WantText(t, http.StatusOK, "https://example.com/hook", "&lt;b&gt;no&lt;/b&gt;", "HTTP 418", `action="/console/operator/webhooks/355/1"`)
 	got := reader.get(address)
-	got.WantText(t, http.StatusOK, "status 418", "a.pdf")
+	got.WantText(t, http.StatusOK, "status 418", "a.pdf", "the store, token", "Store&#39;s SKU")
 	for _, hidden := range []string{"example.com/hook", "&lt;b&gt;no", "/console/operator/webhooks", "/correct"} {
 		if strings.Contains(got.Body, hidden) {
 			t.Errorf("a token that reads orders sees %s", hidden)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -69,6 +70,7 @@ type operatorOrderView struct {
 	orderView
 	To          []order.State // transitions that are allowed
 	Form        formView      // of a transition
+	Usual       []order.Reason
 	MayCorrect  bool
 	Correct     formView // of a correction
 	FileEntries []order.FileEntry
@@ -128,7 +130,7 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *web.Request, status i
 	if view.Names, err = s.namesOf(r, by); err != nil {
 		return err
 	}
-	view.Reasons = order.Reasons
+	view.Reasons, view.Usual = order.Reasons, usualReasons
 	return s.show(w, r, status, "operatororder", view)
 }
 
@@ -158,21 +160,50 @@ func (s *site) orderDeliveries(r *web.Request, o order.Order) ([]orderDelivery, 
 	return views, nil
 }
 
+// usualReasons are the reasons of cancellations that the form offers.
+var usualReasons = []order.Reason{
+	"customer-changed-mind", "customer-unreachable", "duplicate-order", "payment-failed", "suspected-fraud", "undeliverable-address", "merchant-unresponsive",
+}
+
+// readReason returns the reason of a form: the words that were typed, joined as the
+// interface has them, else the one that was chosen.
+func readReason(values url.Values) order.Reason {
+	words := strings.FieldsFunc(strings.ToLower(values.Get("other")), func(r rune) bool { return strings.ContainsRune(" -_,.'’", r) })
+	return order.Reason(cmp.Or(strings.Join(words, "-"), values.Get("reason")))
+}
+
+// transitionView is the data of the question before a state that cannot be left.
+type transitionView struct {
+	Path      string // of the order, below the root
+	Merchant  int64
+	Reference string
+	To        order.State
+	Reason    order.Reason
+	Revision  string // of the order, as the form had it
+}
+
+func (v transitionView) stores() []int64 { return []int64{v.Merchant} }
+
 // transition serves POST /operator/orders/{merchant}/{reference}/state.
 func (s *site) transition(w http.ResponseWriter, r *web.Request, values url.Values) error {
-	form, reason := newForm(values), order.Reason(strings.TrimSpace(values.Get("reason")))
+	form, reason := newForm(values), readReason(values)
 	to, ok := order.ParseState(values.Get("state"))
 	switch {
 	case !ok:
 		form.refuse("state", "transition.state")
+	case to == order.RejectedByMerchant && !reason.Valid():
+		form.refuse("reason", "transition.rejection")
 	case !reason.ValidFor(to):
-		form.refuse("reason", "transition.reason")
-		if to == order.RejectedByMerchant {
-			form.refuse("reason", "transition.rejection")
-		}
+		form.refuse("other", "transition.reason")
 	}
 	if !form.valid() {
 		return s.showOperatorOrder(w, r, http.StatusUnprocessableEntity, operatorOrderView{Form: form})
+	}
+	if to.Final() && values.Get("sure") == "" {
+		return s.show(w, r, http.StatusOK, "transition", transitionView{
+			Path: operatorOrderPath(r.PathValue("merchant"), r.PathValue("reference")), Merchant: merchantOf(r), Reference: r.PathValue("reference"),
+			To: to, Reason: reason, Revision: values.Get("revision"),
+		})
 	}
 	reference := r.PathValue("reference")
 	options := web.FormOptions[order.WriteResult](r)

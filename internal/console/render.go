@@ -58,7 +58,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"identity":      func() bool { return s.Identity != nil },
 		"tokenStates":   names("active", "expired", "revoked"),
 
-		"address": newAddressView, "recipient": recipient, "collect": collect, "total": total, "pick": newPick, "codes": codes, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges,
+		"address": newAddressView, "recipient": recipient, "collect": collect, "total": total, "pick": newPick, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges,
 		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
 }
@@ -208,7 +208,11 @@ func (s *site) encodeError(r *http.Request, err error) (int, any) {
 	if errors.Is(err, web.ErrSuspended) {
 		kind = "suspended"
 	}
-	page, err := s.page(r, layout{Template: "error", Page: errorView{Title: "error." + kind + ".title", Text: "error." + kind + ".text"}})
+	view := errorView{Title: "error." + kind + ".title", Text: "error." + kind + ".text"}
+	if kind == "notfound" && sectionOf(r.URL.Path) != "" {
+		view.Text = "error.notfound.operator"
+	}
+	page, err := s.page(r, layout{Template: "error", Page: view})
 	if err != nil {
 		return http.StatusInternalServerError, web.MessageBody{Message: http.StatusText(http.StatusInternalServerError)}
 	}

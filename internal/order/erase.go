@@ -63,6 +63,36 @@ type Erasure struct {
 	More bool
 }
 
+// Affected counts what an erasure would concern.
+type Affected struct{ Orders, Merchants, Files int64 }
+
+// Affected returns what Erase would concern. Errors: ErrNotFound, ErrInvalidEmail.
+func (r *Retention) Affected(ctx context.Context, target EraseTarget) (Affected, error) {
+	var orders []LockedOrder
+	var err error
+	if target.Email != "" {
+		orders, err = r.customerOrders(ctx, target.Email)
+	} else {
+		var o Order
+		o, err = r.store.Order(ctx, target.MerchantID, ByReference(target.Reference))
+		orders = []LockedOrder{{MerchantID: o.MerchantID, ActiveInvoices: len(o.Invoices)}}
+	}
+	if err == nil && len(orders) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Affected{}, err
+	}
+	affected := Affected{Orders: int64(len(orders))}
+	merchants := make(map[int64]bool)
+	for _, o := range orders {
+		merchants[o.MerchantID] = true
+		affected.Files += int64(o.ActiveInvoices)
+	}
+	affected.Merchants = int64(len(merchants))
+	return affected, nil
+}
+
 // Erase replaces the personal data of orders wherever the service stores it. It may be
 // repeated: what is erased already is left alone, and an erasure that was interrupted is
 // completed. Of a customer with many orders it erases some: repeat it while Erasure.More

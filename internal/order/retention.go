@@ -14,8 +14,8 @@ type RetentionStore interface {
 	// Order and OrderEvents are those of Store.
 	Order(ctx context.Context, merchantID int64, id Identifier) (Order, error)
 	OrderEvents(ctx context.Context, merchantID int64, id Identifier, after int64, limit int) ([]EventRecord, error)
-	// CustomerOrders returns merchant, legacy id and reference of the orders whose
-	// customer has an e-mail address, whatever its letter case.
+	// CustomerOrders returns merchant, legacy id, reference and number of files of the
+	// orders whose customer has an e-mail address, whatever its letter case.
 	CustomerOrders(ctx context.Context, email string) ([]LockedOrder, error)
 	// OrdersBefore returns merchant, legacy id and reference of up to limit orders that
 	// were created before a time.

@@ -163,6 +163,11 @@ func (a Actor) String() string {
 	return "unknown"
 }
 
+// Final reports whether an order never leaves the state.
+func (s State) Final() bool {
+	return s.Valid() && len(states[s].byMerchant)+len(states[s].byOperator)+len(states[s].bySystem) == 0
+}
+
 // CanTransition reports whether the actor may move an order from one state to
 // another (spec 3.2, decision 2).
 func (a Actor) CanTransition(from, to State) bool {

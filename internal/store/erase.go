@@ -117,7 +117,7 @@ func (db *DB) CustomerOrders(ctx context.Context, email string) ([]order.LockedO
 			}
 			for _, o := range page.Orders {
 				if strings.EqualFold(o.Customer.Email, email) {
-					found = append(found, order.LockedOrder{MerchantID: o.MerchantID, LegacyID: o.LegacyID, Reference: o.Reference})
+					found = append(found, order.LockedOrder{MerchantID: o.MerchantID, LegacyID: o.LegacyID, Reference: o.Reference, ActiveInvoices: o.Invoices})
 				}
 			}
 			if request.After = page.Next; page.Next == nil {

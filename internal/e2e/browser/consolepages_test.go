@@ -53,7 +53,7 @@ var (
 	operatorPages = []consolePage{
 		{"op-attention", "/console/operator", ""}, {"op-orders", "/console/operator/orders", ""}, {"op-orders-wrong", "/console/operator/orders?merchant=x&from=2026-13-01", ""},
 		{"op-order", "/console/operator/orders/355/DEMO-0060", ""}, {"op-order-extreme", "/console/operator/orders/355/" + extremeReference, ""},
-		{"op-order-correct", "/console/operator/orders/355/DEMO-0060", send("form[action$='/correct']", "expiresAt", "x")}, {"op-merchants", "/console/operator/merchants", ""},
+		{"op-order-correct", "/console/operator/orders/355/DEMO-0060", send("form[action$='/correct']", "expiresAt", "x")}, {"op-order-sure", "/console/operator/orders/355/DEMO-0060", send("form[action$='/state']", "state", "canceled", "reason", "payment-failed")}, {"op-merchants", "/console/operator/merchants", ""},
 		{"op-merchant", "/console/operator/merchants/355", ""}, {"op-webhooks", "/console/operator/webhooks?state=active", ""}, {"op-webhooks-empty", "/console/operator/webhooks", ""},
 		{"op-webhook", "/console/operator/webhooks/355/1", ""},
 		{"op-webhook-remove", "/console/operator/webhooks/355/1/remove", ""}, {"op-imports", "/console/operator/imports", ""}, {"op-imports-refused", "/console/operator/imports", chooseFile},
