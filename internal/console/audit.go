@@ -2,12 +2,15 @@ package console
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/token"
 	"merchantorders/internal/web"
+	"merchantorders/internal/webhook"
 )
 
 // auditPageSize is how many entries of the audit log a page shows.
@@ -15,18 +18,40 @@ const auditPageSize = 50
 
 // auditView is the data of the page of the audit log.
 type auditView struct {
-	Form    formView
-	Entries []order.AuditEntry
-	Names   names
-	Next    string // query of the next page; empty: there is none
+	Form             formView
+	Actions          []string // that the form offers
+	Today, Yesterday order.Day
+	Entries          []order.AuditEntry
+	Names            names
+	Next             string // query of the next page; empty: there is none
 }
+
+// auditActions are the actions that the form offers, sorted: those of the events of orders
+// and webhooks, and those that are no events.
+var auditActions = func() []string {
+	actions := slices.Clone(webhook.TypeNames)
+	for _, action := range []order.AuditAction{
+		order.AuditErased, order.AuditExported, order.InvoiceLinked, order.LinksRevoked,
+		order.MerchantAdded, order.MerchantUpdated, order.MerchantSuspended, order.MerchantResumed,
+		token.ActionCreated, token.ActionRotated, token.ActionRevoked, token.ActionLinkCreated,
+		webhook.AuditAdded, webhook.AuditChanged, webhook.AuditRemoved, webhook.AuditSecretRotated, webhook.AuditReplayed,
+	} {
+		actions = append(actions, string(action))
+	}
+	slices.Sort(actions)
+	return actions
+}()
 
 // audit serves GET /operator/audit.
 func (s *site) audit(w http.ResponseWriter, r *web.Request) error {
 	values := r.URL.Query()
 	form := newForm(values)
 	query := readAudit(form)
-	view := auditView{Form: form}
+	today := order.DayOf(s.Orders.Now())
+	view := auditView{Form: form, Actions: auditActions, Today: today, Yesterday: today - 1}
+	if action := form.Value("action"); action != "" && !slices.Contains(auditActions, action) {
+		view.Actions = append(slices.Clone(auditActions), action)
+	}
 	if !form.valid() {
 		return s.show(w, r, http.StatusBadRequest, "audit", view)
 	}
