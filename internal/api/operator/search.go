@@ -92,7 +92,7 @@ func parseSearch(r *web.Request) (order.Search, error) {
 // exportOrders serves GET /orders/export: order documents, which an import accepts.
 func (a API) exportOrders(s *web.Stream) error {
 	query := web.ParseQuery(s.Request, "merchantId", "state", "dateFrom", "dateTo", "cursor")
-	var export orderapi.Export
+	export := orderapi.Export{Market: true}
 	export.MerchantID = query.Int("merchantId", 0, 1, strict.MaxInt)
 	if text := query.Text("state"); text != "" {
 		state, ok := order.ParseState(text)

@@ -22,12 +22,14 @@ var errExportCursor = &strict.ParamError{Name: web.CursorName, Problem: "is not 
 // Export is a request for an export of orders.
 type Export struct {
 	order.ExportQuery
-	// Feed says that the summary has the position of the merchant's feed.
-	Feed bool
+	// Market says that the summary has the position of the feed of all merchants instead
+	// of the merchant's own; on a cluster it has none.
+	Market bool
 
 	resumed bool
 	// after and history are the position of the feed before the first page of the
-	// export, also if another request has read that page.
+	// export, also if another request has read that page. In the feed of all merchants,
+	// history is the text of the cursor.
 	after   int64
 	history string
 }
@@ -37,7 +39,7 @@ type Export struct {
 func (p ListParams) ParseExport(r *web.Request) (Export, error) {
 	query := web.ParseQuery(r)
 	filter := p.parseFilter(query)
-	export := Export{Feed: true, ExportQuery: order.ExportQuery{MerchantID: r.Caller.MerchantID, From: filter.From, To: filter.To}}
+	export := Export{ExportQuery: order.ExportQuery{MerchantID: r.Caller.MerchantID, From: filter.From, To: filter.To}}
 	if len(filter.States) > 0 {
 		export.State = filter.States[0]
 	}
@@ -72,7 +74,7 @@ func (e *Export) list(history string) string {
 type exportSummary struct {
 	Summary  exportCounts `json:"summary"`
 	Complete bool         `json:"complete"`
-	After    *int64       `json:"after,omitempty"` // nil: there is no feed
+	After    any          `json:"after,omitempty"` // number, or cursor of the feed of all merchants; nil: there is no feed
 	History  string       `json:"history,omitempty"`
 	Problem  string       `json:"problem,omitempty"` // why it is not complete
 }
@@ -83,20 +85,19 @@ type exportCounts struct {
 
 // Serve sends the orders of an export, one a line as view returns them, and a summary.
 func (e *Export) Serve(s *web.Stream, orders *order.Service, view func(*order.Order) (any, error)) error {
-	if e.Feed && !e.resumed {
-		feed, err := orders.Events(s.Context(), e.MerchantID, order.FeedQuery{Latest: true})
-		if err != nil {
-			return err
-		}
-		e.after, e.history = feed.Next, feed.History
+	if err := e.begin(s.Context(), orders); err != nil {
+		return err
 	}
 	s.ResponseHeader().Set(exportCursorHeader, web.EncodeCursor(e.list(e.history), e.after)+"."+e.history)
 	if s.Method == http.MethodHead {
 		return s.Flush()
 	}
 	var summary exportSummary
-	if e.Feed {
-		summary.After, summary.History = &e.after, e.history
+	switch {
+	case !e.Market:
+		summary.After, summary.History = e.after, e.history
+	case e.history != "":
+		summary.After = e.history
 	}
 	err := e.sendOrders(s, orders, &summary.Summary.Orders, view)
 	if summary.Complete = err == nil; err != nil {
@@ -109,6 +110,24 @@ func (e *Export) Serve(s *web.Stream, orders *order.Service, view func(*order.Or
 	if writeErr := errors.Join(s.WriteLine(&summary), s.Flush()); writeErr != nil || ended(s, err) {
 		return nil // the client disconnected, or knows the reason
 	}
+	return err
+}
+
+// begin reads the position of the feed, unless another request has.
+func (e *Export) begin(ctx context.Context, orders *order.Service) error {
+	if e.resumed {
+		return nil
+	}
+	if !e.Market {
+		feed, err := orders.Events(ctx, e.MerchantID, order.FeedQuery{Latest: true})
+		e.after, e.history = feed.Next, feed.History
+		return err
+	}
+	feed, err := orders.MarketEvents(ctx, order.MarketQuery{FeedQuery: order.FeedQuery{Latest: true}})
+	if errors.Is(err, order.ErrOnCluster) {
+		return nil
+	}
+	e.history = MarketCursor(feed.Cursor)
 	return err
 }
 
