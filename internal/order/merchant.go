@@ -55,7 +55,7 @@ type RateLimit struct {
 
 // MerchantFilter selects merchants. The zero filter selects all.
 type MerchantFilter struct {
-	IDs        []int64 // exactly these, without regard to the other fields; nil: any
+	IDs        []int64 // only these, without NamePrefix; nil: any
 	NamePrefix string  // case-sensitive; the merchants are then sorted by name
 	Suspended  *bool   // nil: both
 	After      int64   // id of the last merchant of the page before; 0: none

@@ -76,9 +76,6 @@ const afterAnyText = "\U0010FFFF"
 // merchantsStatement returns the statement that reads a page of merchants, and its
 // arguments. Each filter has a text of its own, so that an index leads to the page.
 func (db *DB) merchantsStatement(filter order.MerchantFilter) (string, []any) {
-	if filter.IDs != nil {
-		return selectMerchants + `WHERE id ` + db.dialect.InList + ` ORDER BY id`, []any{filter.IDs}
-	}
 	var text strings.Builder
 	var args []any
 	param := func(value any) string {
@@ -87,9 +84,13 @@ func (db *DB) merchantsStatement(filter order.MerchantFilter) (string, []any) {
 	}
 	name := `name` + db.dialect.ByteOrder
 	text.WriteString(selectMerchants)
-	if filter.NamePrefix == "" {
+	switch {
+	case filter.IDs != nil:
+		args = append(args, filter.IDs) // the first one, as Dialect.InList needs it
+		text.WriteString(`WHERE id ` + db.dialect.InList + ` AND id > ` + param(filter.After))
+	case filter.NamePrefix == "":
 		text.WriteString(`WHERE id > ` + param(filter.After))
-	} else {
+	default:
 		text.WriteString(`WHERE ` + name + ` >= ` + param(filter.NamePrefix) + ` AND ` + name + ` < ` + param(filter.NamePrefix+afterAnyText))
 	}
 	if filter.NamePrefix != "" && filter.After != 0 {

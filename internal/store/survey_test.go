@@ -70,10 +70,12 @@ func TestSurvey(t *testing.T) {
 		want.Merchants, want.LateMerchants, want.OldestUndelivered, want.LateWebhooks = 2, 0, time.Time{}, 0
 		survey("with a suspended merchant")
 
-		addTestWebhook(t, db, webhook.Marketplace, webhook.Active, 0)
-		want.Webhooks[webhook.Active]++
-		want.OldestUndelivered, want.LateWebhooks = testTime, 1
-		survey("with a webhook of the marketplace")
+		if db.dialect.Feed.End != "" { // a cluster has no such webhooks
+			addTestWebhook(t, db, webhook.Marketplace, webhook.Active, 0)
+			want.Webhooks[webhook.Active]++
+			want.OldestUndelivered, want.LateWebhooks = testTime, 1
+			survey("with a webhook of the marketplace")
+		}
 
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
