@@ -48,18 +48,24 @@ func (s Schema) Status(ctx context.Context, db *sql.DB) (Status, error) {
 }
 
 // applied returns the fingerprints of the steps that a database has run, by their
-// numbers. They are empty if another build has run them.
-func (s Schema) applied(ctx context.Context, db *sql.DB) (map[int64]string, error) {
-	text := ""
+// numbers. They are empty if another build has run them. It looks for each table after it
+// has read the one before: another process may run the first step meanwhile, which makes
+// schema_steps, and a row of the history would be without its fingerprint.
+func (s Schema) applied(ctx context.Context, db *sql.DB) (applied map[int64]string, err error) {
 	for _, table := range []struct{ name, text string }{{historyTable, selectHistory}, {"schema_steps", selectSteps}} {
 		var exists bool
-		if err := db.QueryRowContext(ctx, s.hasTable, table.name).Scan(&exists); err != nil || !exists && text == "" {
+		if err := db.QueryRowContext(ctx, s.hasTable, table.name).Scan(&exists); err != nil || !exists {
+			return applied, err
+		}
+		if applied, err = readSteps(ctx, db, table.text); err != nil {
 			return nil, err
 		}
-		if exists {
-			text = table.text
-		}
 	}
+	return applied, nil
+}
+
+// readSteps returns the fingerprints that a query reads, by the numbers of their steps.
+func readSteps(ctx context.Context, db *sql.DB, text string) (map[int64]string, error) {
 	rows, err := db.QueryContext(ctx, text)
 	if err != nil {
 		return nil, err
