@@ -222,14 +222,7 @@ func (s *site) transition(w http.ResponseWriter, r *web.Request, values url.Valu
 // showOperatorConflict shows an order that has changed since the form was made, with
 // the newest change of it and what was typed.
 func (s *site) showOperatorConflict(w http.ResponseWriter, r *web.Request, view operatorOrderView) error {
-	view.Problem = "conflict.changed"
-	events, err := s.Orders.OrderEvents(r.Context(), merchantOf(r), order.ByReference(r.PathValue("reference")), order.FeedQuery{Limit: order.MaxFeedLimit})
-	if err != nil {
-		return err
-	}
-	if n := len(events); n > 0 {
-		view.First = &events[n-1]
-	}
+	view.Problem = conflictChanged
 	return s.showOperatorOrder(w, r, http.StatusConflict, view)
 }
 

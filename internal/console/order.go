@@ -23,10 +23,9 @@ type orderView struct {
 	From           string // path of the view that the person came from; empty: none is known
 	Previous, Next string // paths of the orders beside this one in that view; empty: there is none
 
-	Notice        string // key of a message: what was done; empty: nothing
-	Was           string // reference of the order that it was done to; empty: this one
-	Problem       string // key of a message: why it was not; empty: nothing
-	First         *order.EventRecord
+	Notice        string   // key of a message: what was done; empty: nothing
+	Was           string   // reference of the order that it was done to; empty: this one
+	Problem       string   // key of a message: why it was not; empty: nothing
 	ReasonProblem string   // key of the message at the field
 	Own           formView // the merchant's own data
 	Uploads       []uploadResult
@@ -41,6 +40,18 @@ func (v orderView) In() string {
 		return ""
 	}
 	return "?from=" + url.QueryEscape(v.From)
+}
+
+// conflictChanged is the problem of a form for an order that has changed since the form was
+// made.
+const conflictChanged = "conflict.changed"
+
+// First returns the change that came before a form that is refused for it; nil: none.
+func (v orderView) First() *order.EventRecord {
+	if n := len(v.History); n > 0 && v.Problem == conflictChanged {
+		return &v.History[n-1]
+	}
+	return nil
 }
 
 // notices are what the address of an order may say was done.
@@ -157,16 +168,7 @@ func (s *site) toNext(w http.ResponseWriter, r *web.Request, done string) error 
 // showConflict shows an order that has changed since the form was made, with the
 // newest change of it.
 func (s *site) showConflict(w http.ResponseWriter, r *web.Request) error {
-	view := orderView{Problem: "conflict.changed"}
-	events, err := s.Orders.OrderEvents(r.Context(), r.Caller.MerchantID, order.ByReference(r.PathValue("reference")),
-		order.FeedQuery{Limit: order.MaxFeedLimit})
-	if err != nil {
-		return err
-	}
-	if n := len(events); n > 0 {
-		view.First = &events[n-1]
-	}
-	return s.showOrder(w, r, http.StatusConflict, view)
+	return s.showOrder(w, r, http.StatusConflict, orderView{Problem: conflictChanged})
 }
 
 // toOrder sends the browser to the page of the order in the path, which says what was
