@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"merchantorders/internal/identity"
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
@@ -17,29 +17,9 @@ const (
 	identityPath = "/oidc"
 	// attemptCookie keeps an identity.Attempt.
 	attemptCookie = "oidc"
-	// attemptSeconds is how long a person may take to sign in at the provider.
-	attemptSeconds = 600
+	// attemptLifetime is how long a person may take to sign in at the provider.
+	attemptLifetime = 10 * time.Minute
 )
-
-// setAttempt gives the browser an attempt to keep, or takes it back if the value is empty.
-func (s *site) setAttempt(w http.ResponseWriter, r *http.Request, value string) {
-	cookie := http.Cookie{
-		Name: s.attemptName(r), Value: value, Path: "/", MaxAge: attemptSeconds,
-		// The provider's redirect is a request of another site.
-		Secure: s.secure(r), HttpOnly: true, SameSite: http.SameSiteLaxMode,
-	}
-	if value == "" {
-		cookie.MaxAge = -1
-	}
-	http.SetCookie(w, &cookie)
-}
-
-func (s *site) attemptName(r *http.Request) string {
-	if s.secure(r) {
-		return hostPrefix + attemptCookie
-	}
-	return attemptCookie
-}
 
 // callbackURL returns the address to which the provider sends a browser back: that of the
 // port that it uses now. The provider knows which addresses are right.
@@ -61,7 +41,7 @@ func (s *site) toProvider(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	s.setAttempt(w, r.Request, base64.RawURLEncoding.EncodeToString(kept))
+	s.setCookie(w, r.Request, s.cookieName(r.Request, attemptCookie), base64.RawURLEncoding.EncodeToString(kept), attemptLifetime)
 	http.Redirect(w, r.Request, address, http.StatusSeeOther)
 	return nil
 }
@@ -69,19 +49,20 @@ func (s *site) toProvider(w http.ResponseWriter, r *web.Request) error {
 // fromProvider serves GET /oidc/callback: it signs in the person whom the provider names.
 func (s *site) fromProvider(w http.ResponseWriter, r *web.Request) error {
 	var attempt identity.Attempt
-	if cookie, err := r.Cookie(s.attemptName(r.Request)); err == nil {
+	name := s.cookieName(r.Request, attemptCookie)
+	if cookie, err := r.Cookie(name); err == nil {
 		kept, _ := base64.RawURLEncoding.DecodeString(cookie.Value)
 		_ = json.Unmarshal(kept, &attempt) // the attempt without a state is refused
 	}
-	s.setAttempt(w, r.Request, "") // an answer counts once
+	s.setCookie(w, r.Request, name, "", 0) // an answer counts once
 	person, err := s.Identity.Finish(r.Context(), s.callbackURL(r.Request), attempt, r.URL.Query())
 	if err != nil {
 		return s.notIdentified(w, r, err)
 	}
-	if problem := s.notServed(token.Grant{Token: token.Token{MerchantID: person.MerchantID}}); problem != "" {
+	if problem := s.notServed(person.MerchantID == 0); problem != "" {
 		return s.render(w, r, http.StatusForbidden, "signin", signInView{Next: Prefix, Problem: problem})
 	}
-	secret, err := s.Sessions.BeginAs(r.Context(), r.Caller, token.LinkRequest{MerchantID: person.MerchantID, Name: person.Name, Scopes: person.Scopes})
+	secret, err := s.Sessions.BeginAs(r.Context(), r.Caller, person)
 	if errors.Is(err, order.ErrMerchantNotFound) {
 		err = identity.ErrNoAccess
 	}

@@ -183,7 +183,7 @@ func (s *site) toMerchant(w http.ResponseWriter, r *web.Request, id int64, done 
 // follows shows the link, once.
 func (s *site) makeLoginLink(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
-	request := token.LinkRequest{MerchantID: merchantOf(r), Name: strings.TrimSpace(form.Value("person")), Scopes: order.DefaultScopes}
+	request := token.Person{MerchantID: merchantOf(r), Name: strings.TrimSpace(form.Value("person")), Scopes: order.DefaultScopes}
 	if token.LabelProblem(request.Name) != "" {
 		form.refuse("person", "problem.line")
 		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{Person: form})

@@ -75,8 +75,8 @@ func (s *site) invite(w http.ResponseWriter, r *web.Request, values url.Values) 
 
 // readInvitation reads for whom a login link is and what they may do, and refuses what is
 // wrong in the form.
-func readInvitation(form formView) token.LinkRequest {
-	request := token.LinkRequest{Name: strings.TrimSpace(form.Value("name"))}
+func readInvitation(form formView) token.Person {
+	request := token.Person{Name: strings.TrimSpace(form.Value("name"))}
 	switch {
 	case request.Name == "":
 		form.refuse("name", "people.name.missing")

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
@@ -42,7 +43,7 @@ func (c cookies) Authenticate(_ http.Header, r *web.Request) (token.Session, tok
 
 // find returns the session of a request and its grant, or token.ErrNoSession.
 func (s *site) find(r *web.Request) (token.Session, token.Grant, error) {
-	cookie, err := r.Cookie(s.cookieName(r.Request))
+	cookie, err := r.Cookie(s.sessionName(r.Request))
 	if err != nil {
 		return token.Session{}, token.Grant{}, token.ErrNoSession
 	}
@@ -51,7 +52,7 @@ func (s *site) find(r *web.Request) (token.Session, token.Grant, error) {
 		find = s.Sessions.Look
 	}
 	session, grant, err := find(r.Context(), cookie.Value, r.Address())
-	if err == nil && s.notServed(grant) != "" {
+	if err == nil && s.notServed(grant.Operator()) != "" {
 		// A cookie of the other port.
 		return token.Session{}, token.Grant{}, token.ErrNoSession
 	}
@@ -71,11 +72,17 @@ const (
 // secure reports whether the browser sent a request with https.
 func (s *site) secure(r *http.Request) bool { return s.https || s.Proxies.HTTPS(r) }
 
-func (s *site) cookieName(r *http.Request) string {
-	name := sessionCookie
+// sessionName returns the name of the cookie of a session, as the browser of a request
+// keeps it.
+func (s *site) sessionName(r *http.Request) string {
 	if s.Audience == Operators {
-		name = operatorCookie
+		return s.cookieName(r, operatorCookie)
 	}
+	return s.cookieName(r, sessionCookie)
+}
+
+// cookieName returns the name of a cookie as the browser of a request keeps it.
+func (s *site) cookieName(r *http.Request, name string) string {
 	if s.secure(r) {
 		return hostPrefix + name
 	}
@@ -85,11 +92,17 @@ func (s *site) cookieName(r *http.Request) string {
 // setSession gives the secret of a session to the browser, or takes it back if it is
 // empty. The browser forgets the cookie at its end; the server ends the session.
 func (s *site) setSession(w http.ResponseWriter, r *http.Request, secret string) {
+	s.setCookie(w, r, s.sessionName(r), secret, token.SessionLifetime)
+}
+
+// setCookie gives the browser a value to keep, which scripts do not see, or takes it back
+// if it is empty. Requests that other sites lead to have it, such as those of the identity
+// provider.
+func (s *site) setCookie(w http.ResponseWriter, r *http.Request, name, value string, life time.Duration) {
 	cookie := http.Cookie{
-		Name: s.cookieName(r), Value: secret, Path: "/", Secure: s.secure(r), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: name, Value: value, Path: "/", MaxAge: int(life.Seconds()), Secure: s.secure(r), HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
-	cookie.MaxAge = int(token.SessionLifetime.Seconds())
-	if secret == "" {
+	if value == "" {
 		cookie.MaxAge = -1
 	}
 	http.SetCookie(w, &cookie)

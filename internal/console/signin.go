@@ -57,7 +57,7 @@ func (s *site) signIn(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	r.Identify(grant)
-	if problem := s.notServed(grant); problem != "" {
+	if problem := s.notServed(grant.Operator()); problem != "" {
 		if err := s.Sessions.End(r.Context(), r.Caller, secret); err != nil {
 			return err
 		}
@@ -69,12 +69,13 @@ func (s *site) signIn(w http.ResponseWriter, r *web.Request) error {
 	return nil
 }
 
-// notServed returns the key of a message if the site has no pages for a token.
-func (s *site) notServed(grant token.Grant) string {
+// notServed returns the key of a message if the site has no pages for operators, or for
+// merchants.
+func (s *site) notServed(operator bool) string {
 	switch {
-	case grant.Operator() && s.Audience&Operators == 0:
+	case operator && s.Audience&Operators == 0:
 		return "signin.operator"
-	case !grant.Operator() && s.Audience&Merchants == 0:
+	case !operator && s.Audience&Merchants == 0:
 		return "signin.merchant"
 	}
 	return ""
@@ -82,7 +83,7 @@ func (s *site) notServed(grant token.Grant) string {
 
 // signOut serves POST /sign-out.
 func (s *site) signOut(w http.ResponseWriter, r *web.Request) error {
-	if cookie, err := r.Cookie(s.cookieName(r.Request)); err == nil {
+	if cookie, err := r.Cookie(s.sessionName(r.Request)); err == nil {
 		if err := s.Sessions.End(r.Context(), r.Caller, cookie.Value); err != nil {
 			return err
 		}

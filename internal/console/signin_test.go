@@ -154,7 +154,7 @@ func TestLoginLink(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
 	link := func() string {
-		created, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), token.LinkRequest{MerchantID: ours, Scopes: order.DefaultScopes}, order.Options[token.CreatedLink]{})
+		created, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), token.Person{MerchantID: ours, Scopes: order.DefaultScopes}, order.Options[token.CreatedLink]{})
 		testenv.NoError(s.T, err)
 		return strings.TrimPrefix(created.URL(s.URL), s.URL)
 	}
@@ -187,7 +187,7 @@ func TestLoginLink(t *testing.T) {
 	if tokens[len(tokens)-1].RevokedAt.IsZero() {
 		t.Error("the token of a login link is valid after the sign-out")
 	}
-	if _, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), token.LinkRequest{MerchantID: 999}, order.Options[token.CreatedLink]{}); err == nil {
+	if _, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), token.Person{MerchantID: 999}, order.Options[token.CreatedLink]{}); err == nil {
 		t.Error("a link for a merchant that does not exist")
 	}
 }

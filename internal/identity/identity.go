@@ -18,7 +18,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
-	"merchantorders/internal/order"
+	"merchantorders/internal/token"
 )
 
 // Errors of Provider, which wrap their causes.
@@ -67,24 +67,24 @@ func (p *Provider) Begin(ctx context.Context, redirectURL, next string) (address
 
 // Finish returns the person whom the provider has signed in. query is that of the request
 // to redirectURL. Errors: ErrUnavailable, ErrRefused, ErrNoAccess.
-func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, query url.Values) (Person, error) {
+func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, query url.Values) (token.Person, error) {
 	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(query.Get("state"))) == 0 {
-		return Person{}, fmt.Errorf("%w: it has another state", ErrRefused)
+		return token.Person{}, fmt.Errorf("%w: it has another state", ErrRefused)
 	}
 	if problem := query.Get("error"); problem != "" {
-		return Person{}, fmt.Errorf("%w: %q", ErrRefused, problem)
+		return token.Person{}, fmt.Errorf("%w: %q", ErrRefused, problem)
 	}
 	provider, err := p.discover(ctx)
 	if err != nil {
-		return Person{}, err
+		return token.Person{}, err
 	}
 	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: timeout})
 	answer, err := p.client(provider, redirectURL).Exchange(ctx, query.Get("code"), oauth2.VerifierOption(a.Verifier))
 	if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refusal.Response.StatusCode < http.StatusInternalServerError {
-		return Person{}, fmt.Errorf("%w: status %d, %q", ErrRefused, refusal.Response.StatusCode, refusal.ErrorCode)
+		return token.Person{}, fmt.Errorf("%w: status %d, %q", ErrRefused, refusal.Response.StatusCode, refusal.ErrorCode)
 	}
 	if err != nil {
-		return Person{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return token.Person{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	text, _ := answer.Extra("id_token").(string)
 	id, err := provider.Verifier(&oidc.Config{ClientID: p.ClientID, Now: p.Now}).Verify(ctx, text)
@@ -96,7 +96,7 @@ func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, qu
 		err = id.Claims(&claims)
 	}
 	if err != nil {
-		return Person{}, fmt.Errorf("%w: %w", ErrRefused, err)
+		return token.Person{}, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	return personOf(claims, p.Rules)
 }
@@ -140,11 +140,4 @@ func scopesOf(provider *oidc.Provider) []string {
 		}
 	}
 	return scopes
-}
-
-// Person is who signed in, and what they may do.
-type Person struct {
-	Name       string // on one line, not empty
-	MerchantID int64  // 0: an operator
-	Scopes     order.Scope
 }

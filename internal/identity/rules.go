@@ -74,10 +74,10 @@ func parseRule(words []string) (rule Rule, ok bool) {
 }
 
 // personOf returns the person with claims by the first rule that applies, or ErrNoAccess.
-func personOf(claims map[string]any, rules []Rule) (Person, error) {
+func personOf(claims map[string]any, rules []Rule) (token.Person, error) {
 	for _, rule := range rules {
 		for _, value := range valuesOf(claims, rule.claim) {
-			person := Person{Name: nameOf(claims), MerchantID: rule.merchantID, Scopes: rule.scopes}
+			person := token.Person{Name: nameOf(claims), MerchantID: rule.merchantID, Scopes: rule.scopes}
 			if rule.value == anyValue {
 				id, ok := order.ParseID(value)
 				if !ok || id == 0 {
@@ -91,7 +91,7 @@ func personOf(claims map[string]any, rules []Rule) (Person, error) {
 			}
 		}
 	}
-	return Person{}, ErrNoAccess
+	return token.Person{}, ErrNoAccess
 }
 
 // valuesOf returns the values of a claim as text: one, or those of a list. A claim inside

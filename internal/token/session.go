@@ -274,27 +274,27 @@ func LogLoginLink(log *slog.Logger, link LoginLink, by ...slog.Attr) {
 	log.LogAttrs(context.Background(), slog.LevelInfo, "login link created", attrs...)
 }
 
-// LinkRequest is what a new login link is to be.
-type LinkRequest struct {
-	MerchantID int64
-	Name       string      // of the person, checked with LabelProblem; empty: not given
+// Person is somebody who is to sign in.
+type Person struct {
+	MerchantID int64       // whose staff; 0: an operator, who has no login links
+	Name       string      // checked with LabelProblem; empty: not given
 	Scopes     order.Scope // of the session
 }
 
 // NewLoginLink makes a login link for a merchant. Errors beside those of order.Change:
 // order.ErrMerchantNotFound, ErrScopes, ErrTooMany.
-func (s *Sessions) NewLoginLink(ctx context.Context, caller order.Caller, request LinkRequest, options order.Options[CreatedLink]) (CreatedLink, error) {
+func (s *Sessions) NewLoginLink(ctx context.Context, caller order.Caller, person Person, options order.Options[CreatedLink]) (CreatedLink, error) {
 	return order.Change(ctx, s.tokens.changes, caller, options, func(tx Tx) (CreatedLink, error) {
-		if request.MerchantID <= 0 {
+		if person.MerchantID <= 0 {
 			return CreatedLink{}, order.ErrMerchantNotFound
 		}
-		if err := s.tokens.mayAdd(ctx, tx, caller, Token{MerchantID: request.MerchantID, Scopes: request.Scopes}); err != nil {
+		if err := s.tokens.mayAdd(ctx, tx, caller, Token{MerchantID: person.MerchantID, Scopes: person.Scopes}); err != nil {
 			return CreatedLink{}, err
 		}
 		now := s.now()
 		secret, hash := newSecret()
 		link := LoginLink{
-			MerchantID: request.MerchantID, Name: request.Name, CreatedBy: caller.TokenID, Scopes: request.Scopes,
+			MerchantID: person.MerchantID, Name: person.Name, CreatedBy: caller.TokenID, Scopes: person.Scopes,
 			ExpiresAt: now.Add(LoginLinkLifetime),
 		}
 		entry := order.AuditEntry{
@@ -344,7 +344,7 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 // BeginAs signs in a person whom an identity provider knows. MerchantID 0 is an operator.
 // The session ends after IdentityLifetime: then the provider is asked again. Errors:
 // order.ErrMerchantNotFound.
-func (s *Sessions) BeginAs(ctx context.Context, caller order.Caller, person LinkRequest) (session string, err error) {
+func (s *Sessions) BeginAs(ctx context.Context, caller order.Caller, person Person) (session string, err error) {
 	err = s.tokens.store.ChangeTokens(ctx, func(tx Tx) error {
 		session, err = s.begin(ctx, tx, actingAs(caller, person.MerchantID, 0), byIdentity, Token{
 			MerchantID: person.MerchantID, Scopes: person.Scopes, Label: person.Name, ExpiresAt: s.now().Add(IdentityLifetime),

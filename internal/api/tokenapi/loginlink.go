@@ -22,7 +22,7 @@ type loginLinkView struct {
 // returns the response.
 func CreateLoginLink(r *web.Request, sessions *token.Sessions, log *slog.Logger, baseURL string, merchantID int64) (web.Response, error) {
 	body := web.ReadObject(r, "name", "scopes")
-	request := token.LinkRequest{MerchantID: merchantID, Name: parseLabel(body, "name"), Scopes: order.DefaultScopes}
+	request := token.Person{MerchantID: merchantID, Name: parseLabel(body, "name"), Scopes: order.DefaultScopes}
 	if body.Has("scopes") {
 		request.Scopes = ParseScopes(body, order.MerchantScopes)
 	}

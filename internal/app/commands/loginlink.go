@@ -16,12 +16,12 @@ type loginLinkCommand struct {
 	Name     string `placeholder:"TEXT" help:"Name of the person, as the store's pages and the audit log show it: up to 100 characters."`
 	Scopes   string `placeholder:"LIST" help:"Scopes of the session, separated by commas: orders:read, orders:write (accept, reject), invoices:write (upload, withdraw), tokens, webhooks. Empty: the first three."`
 
-	request token.LinkRequest
+	request token.Person
 }
 
 func (c *loginLinkCommand) check() error {
 	var f flagValues
-	c.request = token.LinkRequest{
+	c.request = token.Person{
 		MerchantID: f.id("merchant", c.Merchant), Name: c.Name,
 		Scopes: f.scopes("scopes", c.Scopes, order.DefaultScopes, order.MerchantScopes),
 	}

@@ -83,7 +83,7 @@ func testLoginLink(f *fixture) {
 	operator := f.realOperator()
 	at := func(store Store, at time.Time) *token.Sessions { return token.NewSessions(store, registry(store, at)) }
 	add := func(merchantID int64) (token.CreatedLink, error) {
-		return at(f.a, noon).NewLoginLink(f.Context(), operator, token.LinkRequest{MerchantID: merchantID, Name: "Νίκος", Scopes: order.ScopeOrdersRead}, order.Options[token.CreatedLink]{})
+		return at(f.a, noon).NewLoginLink(f.Context(), operator, token.Person{MerchantID: merchantID, Name: "Νίκος", Scopes: order.ScopeOrdersRead}, order.Options[token.CreatedLink]{})
 	}
 	if _, err := add(404); !errors.Is(err, order.ErrMerchantNotFound) {
 		f.Errorf("a link for a merchant that does not exist: %v", err)
