@@ -101,7 +101,7 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			web.PostRoute("/invoices", web.Merchants(order.ScopeOrdersRead|order.ScopeInvoicesWrite), s.storeInvoices).AsUpload(),
 			get("/orders", order.ScopeOrdersRead, s.list),
 			web.ExportRoute("/orders.csv", web.Merchants(order.ScopeOrdersRead), s.export("orders.csv", "text/csv; charset=utf-8", newCSVExport)),
-			web.ExportRoute("/orders.ndjson", web.Merchants(order.ScopeOrdersRead), s.export("orders.ndjson", "application/x-ndjson", newNDJSONExport)),
+			web.ExportRoute("/orders.ndjson", web.Merchants(order.ScopeOrdersRead), s.export("orders.ndjson", web.LinesType, newNDJSONExport)),
 			get("/orders/{reference}", order.ScopeOrdersRead, s.order),
 			post("/orders/{reference}/accept", order.ScopeOrdersRead|order.ScopeOrdersWrite, web.FormHandler(s.accept).OfRevision()),
 			post("/orders/{reference}/reject", order.ScopeOrdersRead|order.ScopeOrdersWrite, web.FormHandler(s.reject).OfRevision()),

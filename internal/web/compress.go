@@ -40,7 +40,7 @@ func compressed(next http.Handler) http.Handler {
 func isCompressible(contentType string) bool {
 	mediaType, _, _ := strings.Cut(contentType, ";")
 	switch mediaType {
-	case "application/json", "application/x-ndjson", "application/yaml", "image/svg+xml", "text/css", "text/html", "text/javascript", "text/markdown":
+	case "application/json", LinesType, "application/yaml", "image/svg+xml", "text/css", "text/html", "text/javascript", "text/markdown":
 		return true
 	}
 	return false

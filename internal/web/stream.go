@@ -155,11 +155,14 @@ func (s *Stream) Flush() error {
 	return err
 }
 
+// Stopping reports whether the stream ends because the service stops.
+func (s *Stream) Stopping() bool { return errors.Is(context.Cause(s.Context()), ErrStopping) }
+
 // Ended returns why a stream ended early, if it did not fail: the service stops, or the
 // token or its merchant may not go on. Empty: for another reason.
 func (s *Stream) Ended(err error) string {
 	switch {
-	case errors.Is(context.Cause(s.Context()), ErrStopping):
+	case s.Stopping():
 		return "The service is stopping."
 	case errors.Is(err, ErrUnauthorized):
 		return "The token is not valid any more."

@@ -7,7 +7,6 @@ package bulkapi
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -140,7 +139,7 @@ func ServeArray(s *web.Stream, lines ingest.Lines) error {
 
 // unlessStopping returns err, or order.ErrUnavailable if the service is stopping.
 func unlessStopping(s *web.Stream, err error) error {
-	if errors.Is(context.Cause(s.Context()), web.ErrStopping) {
+	if s.Stopping() {
 		return order.ErrUnavailable
 	}
 	return err

@@ -8,15 +8,12 @@ import (
 	"merchantorders/internal/web"
 )
 
-// linesType is the media type of NDJSON, one JSON document a line.
-const linesType = "application/x-ndjson"
-
 // acceptsLines reports whether the client asks for NDJSON.
 func acceptsLines(r *web.Request) bool {
 	for _, header := range r.Header["Accept"] {
 		for _, mediaType := range strings.Split(header, ",") {
 			mediaType, _, _ = strings.Cut(mediaType, ";")
-			if strings.EqualFold(strings.TrimSpace(mediaType), linesType) {
+			if strings.EqualFold(strings.TrimSpace(mediaType), web.LinesType) {
 				return true
 			}
 		}

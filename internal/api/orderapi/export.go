@@ -101,7 +101,7 @@ func (e *Export) Serve(s *web.Stream, orders *order.Service, view func(*order.Or
 	}
 	err := e.sendOrders(s, orders, &summary.Summary.Orders, view)
 	if summary.Complete = err == nil; err != nil {
-		if summary.Summary.Orders == 0 && !stopping(s) {
+		if summary.Summary.Orders == 0 && !s.Stopping() {
 			s.ResponseHeader().Del(exportCursorHeader)
 			return err
 		}
@@ -161,12 +161,9 @@ func (e *Export) sendOrders(s *web.Stream, orders *order.Service, sent *int64, v
 	return nil
 }
 
-// stopping reports whether an export ends because the service stops.
-func stopping(s *web.Stream) bool { return errors.Is(context.Cause(s.Context()), web.ErrStopping) }
-
 // ended reports whether an export ended early for a reason that is no failure.
 func ended(s *web.Stream, err error) bool {
-	return s.Context().Err() != nil || errors.Is(err, web.ErrUnauthorized) || errors.Is(err, web.ErrSuspended)
+	return s.Context().Err() != nil || s.Ended(err) != ""
 }
 
 // exportProblem returns what ended an export early, for its client.
