@@ -60,7 +60,7 @@ func (s *site) audit(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	view.Entries = page.Entries
-	if view.Names, err = s.namesOf(r, entryCallers(view.Entries)); err != nil {
+	if view.Names, err = s.namesOf(r, collect(view.Entries, entryCaller)); err != nil {
 		return err
 	}
 	if page.Next != nil {

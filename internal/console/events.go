@@ -49,23 +49,11 @@ func (n names) Label(token int64) string { return n.labels[token] }
 // Staff reports whether the page is for a merchant's staff.
 func (n names) Staff() bool { return n.staff }
 
-// eventCallers returns who made events.
-func eventCallers(events []order.EventRecord) []order.Caller {
-	var by []order.Caller
-	for _, e := range events {
-		by = append(by, e.By)
-	}
-	return by
-}
+// eventCaller returns who made an event.
+func eventCaller(e order.EventRecord) order.Caller { return e.By }
 
-// entryCallers returns who did what entries of the audit log say.
-func entryCallers(entries []order.AuditEntry) []order.Caller {
-	var by []order.Caller
-	for _, e := range entries {
-		by = append(by, e.By)
-	}
-	return by
-}
+// entryCaller returns who did what an entry of the audit log says.
+func entryCaller(e order.AuditEntry) order.Caller { return e.By }
 
 // event returns an event as people read it.
 func (l language) event(e order.EventRecord, n names) eventView {

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -71,8 +70,8 @@ func writeCursor(after order.SearchCursor) string {
 }
 
 // readCursor reads what writeCursor returns; nil if there is no such thing.
-func readCursor(r *http.Request) *order.SearchCursor {
-	first, second, _ := strings.Cut(r.URL.Query().Get("after"), ".")
+func readCursor(query url.Values) *order.SearchCursor {
+	first, second, _ := strings.Cut(query.Get("after"), ".")
 	at, err := strconv.ParseInt(first, 10, 64)
 	if err != nil {
 		return nil
@@ -101,10 +100,9 @@ func (f filterForm) query(page int64) string {
 	return "?" + values.Encode()
 }
 
-// readFilter reads the filter of a view from the query of a request. A page that is
+// readFilter reads the filter of a view from the query of its address. A page that is
 // not a number is the first one.
-func readFilter(r *http.Request) (filterForm, order.Filter) {
-	query := r.URL.Query()
+func readFilter(query url.Values) (filterForm, order.Filter) {
 	form := filterForm{Query: strings.TrimSpace(query.Get("q")), State: query.Get("state"), From: strings.TrimSpace(query.Get("from")), To: strings.TrimSpace(query.Get("to"))}
 	filter := order.NewFilter()
 	filter.PageSize = pageSize

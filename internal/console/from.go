@@ -1,7 +1,6 @@
 package console
 
 import (
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,6 +17,12 @@ func from(r *web.Request) string {
 		return view
 	}
 	return ""
+}
+
+// queryOf returns the query of the path of a view.
+func queryOf(view string) string {
+	_, query, _ := strings.Cut(view, "?")
+	return query
 }
 
 // isQueue reports whether the path of a view is that of the queue.
@@ -46,20 +51,15 @@ func withQuery(path, query string) string {
 // neighbors returns the paths of the orders before and after an order in a view; empty:
 // there is none.
 func (s *site) neighbors(r *web.Request, o order.Order, view string) (previous, next string, err error) {
-	target, err := url.Parse(view)
-	if err != nil {
-		return "", "", err
-	}
-	of := &web.Request{Request: &http.Request{URL: target}}
 	if isQueue(view) {
-		return s.queueNeighbors(r, o, of, view)
+		return s.queueNeighbors(r, o, view)
 	}
-	return s.listNeighbors(r, o, of, view)
+	return s.listNeighbors(r, o, view)
 }
 
 // queueNeighbors is neighbors for a page of the queue. The order may have left the queue.
-func (s *site) queueNeighbors(r *web.Request, o order.Order, of *web.Request, view string) (previous, next string, err error) {
-	size, after, err := readQueue(of)
+func (s *site) queueNeighbors(r *web.Request, o order.Order, view string) (previous, next string, err error) {
+	size, after, err := readQueue(queryOf(view))
 	if err != nil {
 		return "", "", nil // a page that does not exist
 	}
@@ -89,21 +89,23 @@ func (s *site) nextUnanswered(r *web.Request, o order.Order) (string, error) {
 
 // listNeighbors is neighbors for a page of the list. The results of a search have them on
 // the same page only.
-func (s *site) listNeighbors(r *web.Request, o order.Order, of *web.Request, view string) (previous, next string, err error) {
-	form, filter := readFilter(of.Request)
+func (s *site) listNeighbors(r *web.Request, o order.Order, view string) (previous, next string, err error) {
+	query, err := url.ParseQuery(queryOf(view))
+	if err != nil {
+		return "", "", err
+	}
+	form, filter := readFilter(query)
 	if !form.valid() {
 		return "", "", nil
 	}
 	var orders []order.Summary
 	var total int64
 	if form.Query != "" {
-		found, err := s.Orders.Search(r.Context(), form.ownSearch(r.Caller.MerchantID, filter, readCursor(of.Request)))
+		found, err := s.Orders.Search(r.Context(), form.ownSearch(r.Caller.MerchantID, filter, readCursor(query)))
 		if err != nil {
 			return "", "", err
 		}
-		for _, o := range found.Orders {
-			orders = append(orders, o.Summary)
-		}
+		orders = summaries(found.Orders)
 	} else {
 		page, err := s.Orders.List(r.Context(), r.Caller.MerchantID, filter)
 		if err != nil {

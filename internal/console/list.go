@@ -27,7 +27,7 @@ type listView struct {
 
 // list serves GET /orders. A wrong form comes back with status 400 and no orders.
 func (s *site) list(w http.ResponseWriter, r *web.Request) error {
-	form, filter := readFilter(r.Request)
+	form, filter := readFilter(r.URL.Query())
 	view := listView{Form: form, States: order.States(), View: form.query(1)}
 	if !form.valid() {
 		return s.show(w, r, http.StatusBadRequest, "orders", &view)
@@ -62,14 +62,12 @@ func (s *site) list(w http.ResponseWriter, r *web.Request) error {
 // searchOrders sends a page of the results of a search. They have no total and no
 // numbers of pages: only a link to those that follow.
 func (s *site) searchOrders(w http.ResponseWriter, r *web.Request, view listView, filter order.Filter) error {
-	after := readCursor(r.Request)
+	after := readCursor(r.URL.Query())
 	page, err := s.Orders.Search(r.Context(), view.Form.ownSearch(r.Caller.MerchantID, filter, after))
 	if err != nil {
 		return err
 	}
-	for _, found := range page.Orders {
-		view.Orders = append(view.Orders, found.Summary)
-	}
+	view.Orders = summaries(page.Orders)
 	view.Search, view.Page = true, 1
 	if after != nil {
 		view.FirstPage = view.View
@@ -78,6 +76,11 @@ func (s *site) searchOrders(w http.ResponseWriter, r *web.Request, view listView
 		view.Next = view.Form.further(*page.Next)
 	}
 	return s.show(w, r, http.StatusOK, "orders", &view)
+}
+
+// summaries returns the summaries of orders that a search found.
+func summaries(found []order.FoundOrder) []order.Summary {
+	return collect(found, func(o order.FoundOrder) order.Summary { return o.Summary })
 }
 
 // pageQuery returns the query of a page, never empty: it stands in a link.

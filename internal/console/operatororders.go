@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"merchantorders/internal/order"
@@ -26,7 +25,7 @@ type foundView struct {
 
 // operatorSearch serves GET /operator/orders.
 func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
-	form, filter := readFilter(r.Request)
+	form, filter := readFilter(r.URL.Query())
 	view := foundView{Form: form, Merchant: newForm(r.URL.Query()), States: order.States()}
 	merchantID, text := int64(0), strings.TrimSpace(view.Merchant.Value("merchant"))
 	if text != "" {
@@ -38,7 +37,7 @@ func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
 	if !form.valid() || !view.Merchant.valid() {
 		return s.show(w, r, http.StatusBadRequest, "found", view)
 	}
-	after := readCursor(r.Request)
+	after := readCursor(r.URL.Query())
 	search := form.search(merchantID, filter, after)
 	if view.Merchant.Value("overdue") != "" {
 		search.ExpiresBefore = s.Orders.Now()
@@ -126,7 +125,7 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *web.Request, status i
 	if view.Correct.problems == nil {
 		view.Correct = correctionForm(view.Order)
 	}
-	by := slices.Concat(eventCallers(view.History), entryCallers(view.Audit))
+	by := append(collect(view.History, eventCaller), collect(view.Audit, entryCaller)...)
 	if view.Names, err = s.namesOf(r, by); err != nil {
 		return err
 	}

@@ -60,9 +60,9 @@ func recipient(o order.Order) order.Address {
 	return to
 }
 
-// collect reports whether the courier collects the total: cod is the payment method cash
-// on delivery.
-func collect(o order.Order) bool { return o.PaymentName == payOnDelivery }
+// onDelivery reports whether the courier collects the total: cod is the payment method
+// cash on delivery.
+func onDelivery(o order.Order) bool { return o.PaymentName == payOnDelivery }
 
 // payOnDelivery is the name of the payment to the courier.
 const payOnDelivery = "cod"

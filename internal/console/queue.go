@@ -76,7 +76,7 @@ func (s *site) queue(w http.ResponseWriter, r *web.Request) error {
 
 // showQueue sends the page of the queue that the query names. The view says what happened.
 func (s *site) showQueue(w http.ResponseWriter, r *web.Request, status int, view queueView) error {
-	size, after, err := readQueue(r)
+	size, after, err := readQueue(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
@@ -108,10 +108,11 @@ func queuePage(size int, after *order.UnansweredCursor) string {
 	return queuePath + "?" + query.Encode()
 }
 
-// readQueue returns the size of the page of the queue that a request names, and the order
-// after which it begins; nil: it is the first page. Errors: *strict.ParamError.
-func readQueue(r *web.Request) (size int, after *order.UnansweredCursor, err error) {
-	query := web.ParseQuery(r)
+// readQueue returns the size of the page of the queue that the query of an address names,
+// and the order after which it begins; nil: it is the first page. Errors:
+// *strict.ParamError.
+func readQueue(raw string) (size int, after *order.UnansweredCursor, err error) {
+	query := web.ParseRawQuery(raw)
 	size = query.Limit(queueSizes[0], order.MaxUnansweredLimit)
 	var expiresAt, createdAt, legacyID int64
 	if query.Cursor(queueCursor, &expiresAt, &createdAt, &legacyID) {

@@ -58,9 +58,18 @@ func (s *site) functions(l language) template.FuncMap {
 		"identity":      func() bool { return s.Identity != nil },
 		"tokenStates":   names("active", "expired", "revoked"),
 
-		"address": newAddressView, "recipient": recipient, "collect": collect, "total": total, "pick": newPick, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges,
+		"address": newAddressView, "recipient": recipient, "onDelivery": onDelivery, "total": total, "pick": newPick, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges,
 		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
+}
+
+// collect returns what a function returns for each element of a list.
+func collect[E, V any](list []E, of func(E) V) []V {
+	all := make([]V, len(list))
+	for i, element := range list {
+		all[i] = of(element)
+	}
+	return all
 }
 
 // total returns how many elements a list has; nil has none.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/token"
 	"merchantorders/internal/webhook"
 )
 
@@ -32,44 +33,24 @@ func (s *site) storeNames(ctx context.Context, ids []int64) (map[int64]string, e
 	return names, err
 }
 
-// storesOf returns the stores of webhooks.
-func storesOf(endpoints []webhook.Endpoint) []int64 {
-	ids := make([]int64, len(endpoints))
-	for i, e := range endpoints {
-		ids[i] = e.MerchantID
-	}
-	return ids
-}
+// endpointStore returns the store of a webhook.
+func endpointStore(e webhook.Endpoint) int64 { return e.MerchantID }
 
-func (v webhooksView) stores() []int64 { return storesOf(v.Endpoints) }
+func (v webhooksView) stores() []int64 { return collect(v.Endpoints, endpointStore) }
 
 func (v webhookView) stores() []int64 { return []int64{v.Endpoint.MerchantID} }
 
-func (v foundView) stores() []int64 { return storesOfOrders(v.Orders) }
+// foundStore returns the store of an order.
+func foundStore(o order.FoundOrder) int64 { return o.MerchantID }
 
-// storesOfOrders returns the stores of orders.
-func storesOfOrders(orders []order.FoundOrder) []int64 {
-	ids := make([]int64, len(orders))
-	for i, o := range orders {
-		ids[i] = o.MerchantID
-	}
-	return ids
-}
+func (v foundView) stores() []int64 { return collect(v.Orders, foundStore) }
 
 func (v operatorOrderView) stores() []int64 { return []int64{v.Order.MerchantID} }
 
 func (v auditView) stores() []int64 {
-	ids := make([]int64, len(v.Entries))
-	for i, e := range v.Entries {
-		ids[i] = e.MerchantID
-	}
-	return ids
+	return collect(v.Entries, func(e order.AuditEntry) int64 { return e.MerchantID })
 }
 
 func (v tokensView) stores() []int64 {
-	ids := make([]int64, len(v.Tokens))
-	for i, t := range v.Tokens {
-		ids[i] = t.MerchantID
-	}
-	return ids
+	return collect(v.Tokens, func(t token.Token) int64 { return t.MerchantID })
 }

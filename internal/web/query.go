@@ -34,10 +34,13 @@ type Query struct {
 
 // ParseQuery returns the query of a request. If there are names, parameters with other
 // names are refused: a misspelled filter would show everything.
-func ParseQuery(r *Request, names ...string) *Query {
+func ParseQuery(r *Request, names ...string) *Query { return ParseRawQuery(r.URL.RawQuery, names...) }
+
+// ParseRawQuery is ParseQuery for the query of an address.
+func ParseRawQuery(raw string, names ...string) *Query {
 	q := &Query{}
 	var err error
-	if q.values, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+	if q.values, err = url.ParseQuery(raw); err != nil {
 		q.Refuse("query", "is malformed")
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
