@@ -12,9 +12,9 @@ import (
 
 // filled starts a server with a merchant, three orders and two invoice files of
 // the first order.
-func filled(t *testing.T) *apptest.Server {
+func filled(t *testing.T, flags ...string) *apptest.Server {
 	t.Helper()
-	s := apptest.Start(t)
+	s := apptest.Start(t, flags...)
 	s.Import(t, document(1), document(2), document(3))
 	upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "first")
 	upload(t, s.BaseURL, s.Token, "T-1", "b.pdf", "second")

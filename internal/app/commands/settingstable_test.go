@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,13 +39,11 @@ func TestSettingsTable(t *testing.T) {
 // Markdown. Flags of other commands are options of one run; their help shows them.
 func settingsTable(t *testing.T) string {
 	t.Helper()
-	var line commandLine
-	parser, err := newParser(&line, &process{stdout: io.Discard, stderr: io.Discard}, func(int) {}, new(resolver))
-	testenv.NoError(t, err)
+	model := newModel(t)
 	var b strings.Builder
 	b.WriteString("\nEvery command:\n")
-	writeRows(&b, parser.Model.Flags)
-	for _, leaf := range parser.Model.Leaves(true) {
+	writeRows(&b, model.Flags)
+	for _, leaf := range model.Leaves(true) {
 		if leaf.Path() == "serve" {
 			b.WriteString("\n`serve`, and `doctor`, which tests them:\n")
 			writeRows(&b, leaf.Flags)
@@ -69,4 +68,56 @@ func writeRows(b *strings.Builder, flags []*kong.Flag) {
 		cell := strings.NewReplacer("|", `\|`)
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", cell.Replace(name), fallback, cell.Replace(flag.Help))
 	}
+}
+
+// Updating reports whether the flag -update is set.
+func Updating() bool { return *update }
+
+// PublishedFlags returns the commands with what they require, and the flags with their
+// defaults, one a line.
+func PublishedFlags(t *testing.T) []string {
+	t.Helper()
+	model := newModel(t)
+	var lines []string
+	add := func(command string, flags []*kong.Flag, positional []*kong.Positional) {
+		required := ""
+		for _, argument := range positional {
+			if argument.Required {
+				required += " <" + argument.Name + ">"
+			}
+		}
+		for _, flag := range flags {
+			if flag.Required {
+				required += " --" + flag.Name
+			}
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("flag %s --%s %s %s", command, flag.Name, flag.Target.Kind(), flag.Default)))
+		}
+		lines = append(lines, "command "+command+" requires:"+required)
+	}
+	add("every", model.Flags, nil)
+	for _, leaf := range model.Leaves(true) {
+		add(leaf.Path(), leaf.Flags, leaf.Positional)
+	}
+	return lines
+}
+
+// JSONCommands returns the commands with the flag --json.
+func JSONCommands(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for _, leaf := range newModel(t).Leaves(true) {
+		if slices.ContainsFunc(leaf.Flags, func(f *kong.Flag) bool { return f.Name == "json" }) {
+			names = append(names, leaf.Path())
+		}
+	}
+	return names
+}
+
+// newModel returns the model of the command line.
+func newModel(t *testing.T) *kong.Application {
+	t.Helper()
+	var line commandLine
+	parser, err := newParser(&line, &process{stdout: io.Discard, stderr: io.Discard}, func(int) {}, new(resolver))
+	testenv.NoError(t, err)
+	return parser.Model
 }
