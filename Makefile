@@ -1,4 +1,4 @@
-.PHONY: help run test quick soak slow lint vulncheck bench release release-check
+.PHONY: help run test quick soak soak-nightly slow lint vulncheck bench release release-check
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,6 +14,9 @@ quick: ## run the tests that need only Go, and list the tests left out
 
 soak: ## run the tests with random faults for hours, or with MINUTES=30 two instances under load
 	bash scripts/soak $(if $(MINUTES),-minutes $(MINUTES))
+
+soak-nightly: ## run the soak hour after hour, each with the next seed, until it is stopped
+	bash scripts/soak -nightly $(if $(SEED),-seed $(SEED))
 
 slow: ## run all tests three times on one busy processor core
 	bash scripts/slow

@@ -27,7 +27,7 @@ func (s *soak) disturb(end time.Duration) {
 	s.database.standby = s.database.primary.StartStandby(s.t)
 	faults := []func(){
 		func() { s.kill(dice, end) }, func() { s.kill(dice, end) }, func() { s.kill(dice, end) }, func() { s.kill(dice, end) },
-		func() { s.failover(true) }, func() { s.failover(false) },
+		func() { s.failover(dice, true) }, func() { s.failover(dice, false) },
 		s.dumpOrRestore, s.dumpOrRestore, s.copyOrRestore, s.copyOrRestore,
 		func() { s.loseStorage(true) }, func() { s.loseStorage(false) },
 	}
@@ -63,12 +63,12 @@ func (s *soak) noError(err error) {
 
 // failover kills the primary and promotes its asynchronous standby. If it loses
 // commits, the standby has stopped some seconds before.
-func (s *soak) failover(loses bool) {
+func (s *soak) failover(dice *rand.Rand, loses bool) {
 	s.t.Helper()
 	d := s.database
 	if loses {
 		d.standby.Stop()
-		s.sleep(time.Second + rand.N(4*time.Second))
+		s.sleep(time.Second + time.Duration(dice.Int64N(int64(4*time.Second))))
 	}
 	s.replace(replacement{
 		end: d.primary.Stop,

@@ -29,7 +29,7 @@ const (
 // follow reads until the soak ends.
 func (r *soakReader) follow() {
 	history, after := "", int64(0)
-	r.sleep(rand.N(soakErrorPause)) // so that not all of them begin at once
+	r.sleep(time.Duration(r.dice.Int64N(int64(soakErrorPause)))) // so that not all of them begin at once
 	for r.context.Err() == nil {
 		from, waits := fmt.Sprintf("/v2/events?after=%d&limit=%d&wait=%d", after, soakLimit, soakWait), true
 		if history == "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -64,7 +65,7 @@ func (s *soak) report(end time.Duration) {
 	s.t.Helper()
 	c := &s.counts
 	rows := [][]string{
-		{"duration", end.String()}, {"seed", fmt.Sprint(*soakSeed)},
+		{"duration", end.String()}, {"seed, commit", fmt.Sprintf("%d, %s", *soakSeed, commit())},
 		{"merchants, waiting readers", fmt.Sprintf("%d, %d", soakMerchants, soakMerchants*soakReaders)},
 		{"requests", fmt.Sprint(c.requests.Load())},
 		{"responses checked", fmt.Sprint(c.checked.Load())},
@@ -108,6 +109,19 @@ func (s *soak) report(end time.Duration) {
 		fmt.Fprintf(&table, "| %s |\n", strings.Join(row, " | "))
 	}
 	fmt.Print(table.String())
+}
+
+// commit returns the commit of the sources, and says if they have been changed since.
+func commit() string {
+	hash, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
+	if err != nil {
+		return "(unknown commit)"
+	}
+	name := strings.TrimSpace(string(hash))
+	if changes, err := exec.Command("git", "status", "--porcelain").Output(); err != nil || len(changes) > 0 {
+		name += " (with changes that are not committed)"
+	}
+	return name
 }
 
 // thirds returns the measurements of an instance in the first and the last third of

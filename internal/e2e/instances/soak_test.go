@@ -19,7 +19,7 @@ import (
 
 var (
 	soakMinutes = flag.Int("minutes", 0, "how long TestSoak runs; 0: it is left out")
-	soakSeed    = flag.Uint64("seed", 1, "seed of the requests and faults of TestSoak")
+	soakSeed    = flag.Uint64("seed", 1, "seed of every request, pause and fault of TestSoak")
 )
 
 // The size of the soak.
@@ -53,6 +53,11 @@ func TestSoak(t *testing.T) {
 	}
 	s := newSoak(t)
 	end := time.Duration(*soakMinutes) * time.Minute
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("run it again: git checkout %s && bash scripts/soak -minutes %d -seed %d", commit(), *soakMinutes, *soakSeed)
+		}
+	})
 	defer s.report(end)
 	working := s.begin()
 	defer working.Wait()
