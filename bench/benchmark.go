@@ -29,11 +29,13 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		return err
 	}
 	b := &benchmark{options: o, merchants: newMerchants(o), workDir: dir, progress: progress, report: newReport(o.databases)}
-	if err := b.runSteps(ctx, []step{
-		{"building the programs", b.buildPrograms},
-		{"writing order documents", b.writeDocuments},
-	}); err != nil {
+	if err := b.runSteps(ctx, []step{{"building the programs", b.buildPrograms}}); err != nil {
 		return err
+	}
+	if o.stores == 0 {
+		if err := b.runSteps(ctx, []step{{"writing order documents", b.writeDocuments}}); err != nil {
+			return err
+		}
 	}
 	for _, database := range o.databases {
 		if err := b.measure(ctx, database); err != nil {
@@ -89,6 +91,9 @@ func (b *benchmark) measure(ctx context.Context, database string) error {
 		{"accepting many orders at once", i.measureAnswers},
 		{"uploading files", i.measureUploads},
 		{"uploading files concurrently", i.measureConcurrentUploads},
+	}
+	if b.stores > 0 {
+		steps = []step{{"measuring many stores", i.measureScale}}
 	}
 	for n := range steps {
 		steps[n].name = database + ": " + steps[n].name

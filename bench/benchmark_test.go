@@ -74,6 +74,23 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestScale runs the measurement of many stores, as small as possible.
+func TestScale(t *testing.T) {
+	t.Parallel()
+	require(t, "wrk", "wrk")
+	o := smallOptions()
+	o.databases, o.stores, o.large, o.dir = []string{sqlite}, 3, 1000, t.TempDir()
+	var table, progress bytes.Buffer
+	if err := run(t.Context(), o, &table, &progress); err != nil {
+		t.Fatalf("%v\n%s", err, &progress)
+	}
+	for _, want := range []string{"| Scale, 1,000 orders: import ", "| Scale, v2 accept: 99th percentile ", ": no findings"} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("no %q in\n%s", want, &table)
+		}
+	}
+}
+
 func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*options){
@@ -88,6 +105,7 @@ func TestInvalidOptions(t *testing.T) {
 		"too many uploads":    func(o *options) { o.uploads = 301 },
 		"no changes":          func(o *options) { o.accepts = 0 },
 		"no clients":          func(o *options) { o.clients = 0 },
+		"stores without":      func(o *options) { o.stores = 21 },
 		"no slice":            func(o *options) { o.slice = 0 },
 		"half a second":       func(o *options) { o.slice = 3 * time.Second / 2 },
 	} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +31,7 @@ func (b *benchmark) newInstallation(ctx context.Context, database, folder string
 	if database != postgres {
 		return i, removeData, nil
 	}
-	server, err := startPostgres(ctx)
+	server, err := startPostgres(ctx, b.postgresSettings()...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,7 +68,13 @@ func (i *installation) command(ctx context.Context, args ...string) *exec.Cmd {
 
 // run runs a command and returns its standard output.
 func (i *installation) run(ctx context.Context, args ...string) (string, error) {
+	return i.runWith(ctx, nil, args...)
+}
+
+// runWith runs a command with standard input, and returns its standard output.
+func (i *installation) runWith(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
 	command := i.command(ctx, args...)
+	command.Stdin = stdin
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()

@@ -45,6 +45,7 @@ func parseFlags() options {
 	flag.IntVar(&o.large, "orders", o.large, "orders of the large merchant, B")
 	flag.IntVar(&o.small, "small", o.small, "orders of the small merchant, A")
 	flag.IntVar(&oneDay, "one-day", 0, "orders of merchant C, all on one day (default a tenth of B's)")
+	flag.IntVar(&o.stores, "stores", o.stores, "measure the orders of so many stores instead of those of merchants A to E")
 	flag.BoolVar(&o.shuffled, "shuffled", o.shuffled, "import the orders in random order of time: the worst case for imports and deep pages")
 	flag.Func("only", "measure only the rows whose names match this regular expression", func(text string) error {
 		var err error

@@ -19,6 +19,7 @@ type options struct {
 	small     int            // orders of merchant A
 	large     int            // orders of merchant B
 	oneDay    int            // orders of merchant C, all on one day
+	stores    int            // 0: measure merchants A to E; else scale, with large orders of so many stores
 	shuffled  bool           // the orders are imported in random order of time
 	only      *regexp.Regexp // names of the rows to measure; nil: all
 	rounds    int            // alternations of service and baseline; results are medians
@@ -52,6 +53,8 @@ func (o options) check() error {
 		return errors.New("no database: name one or more")
 	case o.small < 100 || o.large < o.small || o.oneDay < o.small:
 		return errors.New("too few orders: merchant A needs 100 or more, the others as many as A or more")
+	case o.stores < 0 || o.stores > 0 && o.large < 10*o.stores:
+		return errors.New("too few orders: each store needs 10 or more")
 	case min(o.rounds, o.requests, o.uploads, o.accepts, o.answers, o.clients) < 1:
 		return errors.New("rounds, requests, uploads, changes, answers and clients must be 1 or more")
 	case o.uploads > o.small*maxFiles || o.rounds*uploadsPerRound > o.large*maxFiles:

@@ -28,22 +28,31 @@ type postgresServer struct {
 	stderr  bytes.Buffer // complete once the process has ended
 }
 
+// postgresSettings returns the settings of the PostgreSQL server beside its defaults.
+// Scale is measured with a part of the memory that docs/postgresql.md recommends.
+func (o options) postgresSettings() []string {
+	if o.stores > 0 {
+		return []string{"-c", "shared_buffers=1GB", "-c", "max_wal_size=4GB"}
+	}
+	return []string{"-c", "max_wal_size=256MB"}
+}
+
 // startPostgres creates a database cluster with initdb and starts a server for
 // it on a free port of the loopback address.
-func startPostgres(ctx context.Context) (*postgresServer, error) {
+func startPostgres(ctx context.Context, settings ...string) (*postgresServer, error) {
 	dir, err := os.MkdirTemp("", "merchant-orders-bench-postgres-")
 	if err != nil {
 		return nil, err
 	}
 	s := &postgresServer{dir: dir}
-	if err := s.start(ctx); err != nil {
+	if err := s.start(ctx, settings); err != nil {
 		s.remove()
 		return nil, fmt.Errorf("start PostgreSQL: %w", err)
 	}
 	return s, nil
 }
 
-func (s *postgresServer) start(ctx context.Context) error {
+func (s *postgresServer) start(ctx context.Context, settings []string) error {
 	if err := s.chooseAccount(); err != nil {
 		return err
 	}
@@ -57,8 +66,8 @@ func (s *postgresServer) start(ctx context.Context) error {
 	if s.port, err = freePort(); err != nil {
 		return err
 	}
-	server, err := s.command("postgres", "-D", s.data(), "-h", "127.0.0.1", "-p", strconv.Itoa(s.port),
-		"-c", "unix_socket_directories=", "-c", "max_connections=300", "-c", "max_wal_size=256MB")
+	server, err := s.command("postgres", append([]string{"-D", s.data(), "-h", "127.0.0.1", "-p", strconv.Itoa(s.port),
+		"-c", "unix_socket_directories=", "-c", "max_connections=300"}, settings...)...)
 	if err != nil {
 		return err
 	}
