@@ -17,6 +17,7 @@ type listView struct {
 	Orders []order.Summary
 	Total  int64 // not of a search
 	Search bool
+	Found  foundCount // of a search
 
 	Page               int64
 	First, Last        int64  // numbers of the first and the last order shown
@@ -59,15 +60,30 @@ func (s *site) list(w http.ResponseWriter, r *web.Request) error {
 	return s.show(w, r, http.StatusOK, "orders", &view)
 }
 
-// searchOrders sends a page of the results of a search. They have no total and no
-// numbers of pages: only a link to those that follow.
+// foundCount is how many orders a search finds. On other pages than the first it is zero.
+type foundCount struct {
+	Orders  int64
+	AtLeast bool // there may be more
+}
+
+func newFoundCount(search order.Search, page order.SearchPage) foundCount {
+	if !search.Count || search.After != nil {
+		return foundCount{}
+	}
+	return foundCount{int64(page.Found), !page.Exact}
+}
+
+// searchOrders sends a page of the results of a search. They have no numbers of pages:
+// only a link to those that follow.
 func (s *site) searchOrders(w http.ResponseWriter, r *web.Request, view listView, filter order.Filter) error {
 	after := readCursor(r.URL.Query())
-	page, err := s.Orders.Search(r.Context(), view.Form.ownSearch(r.Caller.MerchantID, filter, after))
+	search := view.Form.ownSearch(r.Caller.MerchantID, filter, after)
+	search.Count = true
+	page, err := s.Orders.Search(r.Context(), search)
 	if err != nil {
 		return err
 	}
-	view.Orders = summaries(page.Orders)
+	view.Found, view.Orders = newFoundCount(search, page), summaries(page.Orders)
 	view.Search, view.Page = true, 1
 	if after != nil {
 		view.FirstPage = view.View

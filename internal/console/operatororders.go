@@ -18,6 +18,7 @@ type foundView struct {
 	Merchant formView
 	States   []order.State
 	Orders   []order.FoundOrder
+	Found    foundCount
 	Overdue  bool   // sorted by deadline
 	First    string // query of the first page; empty: this is it
 	Next     string // query of the next page; empty: there is none
@@ -45,11 +46,12 @@ func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
 			search.Sort = order.SortExpires
 		}
 	}
+	search.Count = search.HasText()
 	page, err := s.Orders.Search(r.Context(), search)
 	if err != nil {
 		return err
 	}
-	view.Orders = page.Orders
+	view.Orders, view.Found = page.Orders, newFoundCount(search, page)
 	query := r.URL.Query()
 	if query.Del("after"); after != nil {
 		view.First = "?" + query.Encode()

@@ -22,6 +22,9 @@ const (
 	MaxSearchLimit     = 100
 )
 
+// MaxCounted is how many orders Search.Count counts at most.
+const MaxCounted = 50
+
 // MaxSearchText is the longest text of a search, in bytes.
 const MaxSearchText = 200
 
@@ -32,11 +35,11 @@ type Search struct {
 	MerchantID int64 // 0: all merchants
 	LegacyID   int64 // 0: any
 
-	Reference string // beginning of the reference; empty: any, as for the other texts
+	Reference string // beginning or end of the reference; empty: any, as for the other texts
 	Email     string // beginning of the customer's address
 	Phone     string // beginning of the customer's number, with or without the country code
 	Name      string // beginnings of words of first name, last name and company
-	Text      string // words of which each begins any of the above, or is the legacy id
+	Text      string // words of which each begins any of the above or a code of Order.Codes, or is the legacy id
 	// MerchantData makes Text also match MerchantData. It is set for the merchant
 	// MerchantID only.
 	MerchantData bool
@@ -49,6 +52,7 @@ type Search struct {
 
 	Sort  SearchSort // SortCreated if there is a text
 	Limit int        // 1 to MaxSearchLimit
+	Count bool       // whether SearchPage.Found is wanted; of a first page only
 	// After is the last result of the previous page; nil: this is the first page.
 	After *SearchCursor
 }
@@ -71,7 +75,21 @@ type FoundOrder struct {
 	ExpiresAt  time.Time // zero: none
 	Invoices   int       // active files
 
+	Codes        []string // see Order.Codes
 	MerchantData MerchantData
+}
+
+// Codes returns the codes of the items and the parcels, by which people search for an
+// order.
+func (o *Order) Codes() []string {
+	codes := []string{o.Carrier.TrackingCodes}
+	for _, item := range o.LineItems {
+		codes = append(codes, item.SKU, item.MerchantSKU, item.MerchantEAN)
+		if item.EAN != nil {
+			codes = append(codes, *item.EAN)
+		}
+	}
+	return codes
 }
 
 // SearchPage is a page of the results of a search.
@@ -81,6 +99,10 @@ type FoundOrder struct {
 type SearchPage struct {
 	Orders []FoundOrder
 	Next   *SearchCursor // nil: there are no more results
+	// Found is how many orders the search finds, if that was wanted. Unless it is Exact,
+	// there may be more: they are more than MaxCounted, or were too many to read.
+	Found int
+	Exact bool
 }
 
 // Search returns a page of results. Errors: ErrInvalidRange, ErrInvalidSearch.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/orderpb"
 	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )
@@ -75,7 +76,7 @@ func (o searchedOrders) Key(ctx context.Context, legacyID int64) (search.Key, bo
 	return key, err == nil, err
 }
 
-const foundColumns = summaryColumns + `, ` + merchantDataColumns + `, o.merchant_id, o.expires_at, CASE WHEN o.active_invoices = 0 THEN 0 ELSE
+const foundColumns = summaryColumns + `, ` + merchantDataColumns + `, o.details, o.merchant_id, o.expires_at, CASE WHEN o.active_invoices = 0 THEN 0 ELSE
 	(SELECT COUNT(*) FROM invoices i WHERE i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id AND i.status = ` + InvoiceActive + `) END`
 
 var selectFound = func() string {
@@ -102,8 +103,13 @@ func (o searchedOrders) Read(ctx context.Context, keys []search.Key) ([]*order.F
 		var data merchantDataRow
 		var o order.FoundOrder
 		var expiresAt sql.NullInt64
-		err := rows.Scan(append(append(row.dest(), data.dest()...), &o.MerchantID, &expiresAt, sqldb.Int(&o.Invoices))...)
-		o.Summary, o.ExpiresAt, o.MerchantData = row.summary(), timeOf(expiresAt), data.data()
+		var details sql.RawBytes
+		err := rows.Scan(append(append(row.dest(), data.dest()...), &details, &o.MerchantID, &expiresAt, sqldb.Int(&o.Invoices))...)
+		whole := order.Order{Reference: row.Reference}
+		if err == nil {
+			err = orderpb.DecodeDetails(details, &whole)
+		}
+		o.Summary, o.ExpiresAt, o.Codes, o.MerchantData = row.summary(), timeOf(expiresAt), whole.Codes(), data.data()
 		if err == nil {
 			found[positions[o.LegacyID]] = &o
 		}
@@ -131,19 +137,22 @@ func (db *DB) MergeWords(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-const selectSearched = `SELECT ` + summaryColumns + `, ` + merchantDataColumns + ` FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = $2`
+const selectSearched = `SELECT ` + summaryColumns + `, ` + merchantDataColumns + `, o.details FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = $2`
 
 // readWords returns the words of an order, as it is.
 func (t *tx) readWords(ctx context.Context, merchantID, legacyID int64) ([]search.Word, error) {
 	var row summaryRow
 	var data merchantDataRow
-	if err := t.QueryRow(ctx, selectSearched, []any{merchantID, legacyID}, append(row.dest(), data.dest()...)...); err != nil {
+	var details []byte
+	if err := t.QueryRow(ctx, selectSearched, []any{merchantID, legacyID}, append(append(row.dest(), data.dest()...), &details)...); err != nil {
 		return nil, fmt.Errorf("read the words of an order: %w", err)
 	}
 	s := row.summary()
-	return search.WordsOf(&order.Order{
+	o := order.Order{
 		MerchantID: merchantID, LegacyID: legacyID, Reference: s.Reference, CreatedAt: s.CreatedAt, Customer: s.Customer, MerchantData: data.data(),
-	}), nil
+	}
+	err := orderpb.DecodeDetails(details, &o)
+	return search.WordsOf(&o), err
 }
 
 // changeWords runs a change of a locked order, and then rewrites the words that it changes.

@@ -43,7 +43,7 @@ var syllables = []string{"πα", "πού", "λος", "γε", "ωρ", "γί", "ο
 
 // fillSearch imports orders of 100 merchants over three years. First names are of 24,
 // a tenth of the last names are one of two, the others of thousands; addresses and
-// numbers are unique.
+// numbers are unique; each order has one of 10,000 products.
 func fillSearch(b *testing.B, db *DB, orders int) {
 	b.Helper()
 	r := rand.New(rand.NewPCG(14, 2))
@@ -66,6 +66,8 @@ func fillSearch(b *testing.B, db *DB, orders int) {
 				FirstName: syllable() + "νης", LastName: syllable() + syllable() + syllable(),
 				Email: fmt.Sprintf("buyer%d.%x@example.com", i+j, r.Uint32()), Phone: &phone,
 			}
+			ean := fmt.Sprintf("520%010d", r.IntN(10_000))
+			o.LineItems[0].SKU, o.LineItems[0].MerchantSKU, o.LineItems[0].EAN = fmt.Sprintf("SKU-%05d", r.IntN(10_000)), "M-"+ean[8:], &ean
 			if r.IntN(10) == 0 {
 				o.Customer.LastName = []string{"Παπαδόπουλος", "Νικολαΐδης"}[r.IntN(2)]
 			}
@@ -102,6 +104,11 @@ var benchSearches = []struct {
 	{"two common names", func(s *order.Search) { s.Name = "γινης παπαδοπουλος" }},
 	{"three letters a year ago", func(s *order.Search) { s.Name, s.To = "παπ", order.DayOf(testTime.AddDate(-1, 0, 0)) }},
 	{"all numbers", func(s *order.Search) { s.Phone = "69" }},
+	{"anything, counted", func(s *order.Search) { s.Text, s.Count = "νικολ", true }},
+	{"end of a reference", func(s *order.Search) { s.Text = "5000-123" }},
+	{"EAN", func(s *order.Search) { s.Text = "5200000001234" }},
+	{"EAN, counted", func(s *order.Search) { s.Text, s.Count = "5200000001234", true }},
+	{"all EANs", func(s *order.Search) { s.Text = "5200" }},
 	{"name and state", func(s *order.Search) { s.Name, s.States = "παπαδοπ", []order.State{order.Registered} }},
 }
 

@@ -31,7 +31,8 @@ type foundView struct {
 
 type searchView struct {
 	Orders []foundView `json:"orders"`
-	Next   *string     `json:"next"` // cursor of the next page; nil: there is none
+	Next   *string     `json:"next"`  // cursor of the next page; nil: there is none
+	Total  *int        `json:"total"` // nil: not counted, or too many
 }
 
 // searchOrders serves GET /orders.
@@ -51,6 +52,9 @@ func (a API) searchOrders(w http.ResponseWriter, r *web.Request) error {
 	if page.Next != nil {
 		next := searchCursor(search, *page.Next)
 		view.Next = &next
+	}
+	if search.Count && page.Exact {
+		view.Total = &page.Found
 	}
 	return web.WriteJSON(w, http.StatusOK, view)
 }
@@ -86,6 +90,7 @@ func parseSearch(r *web.Request) (order.Search, error) {
 	s.States = parseStates(query)
 	s.Sort = parseSort(query, s)
 	s.After = parseSearchCursor(query, s)
+	s.Count = s.HasText() && s.After == nil
 	return s, query.Err()
 }
 
@@ -169,7 +174,7 @@ func searchCursor(s order.Search, c order.SearchCursor) string {
 
 // cursorList identifies a search for its cursors: everything but the limit.
 func cursorList(s order.Search) string {
-	s.Limit, s.After = 0, nil
+	s.Limit, s.Count, s.After = 0, false, nil
 	return fmt.Sprintf("%+v", s)
 }
 

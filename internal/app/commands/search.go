@@ -12,7 +12,7 @@ import (
 
 type searchCommand struct {
 	jsonFlag
-	Words         []string `arg:"" optional:"" help:"Beginnings of words of reference, e-mail address, phone number or names; the numeric id."`
+	Words         []string `arg:"" optional:"" help:"Beginnings of words of reference, e-mail address, phone number, names or codes; the end of the reference; the numeric id."`
 	Merchant      string   `placeholder:"N" help:"Only orders of this merchant."`
 	State         []string `placeholder:"STATE" help:"Only orders in this state; may be repeated."`
 	From          string   `placeholder:"DAY" help:"Only orders created on or after this day (UTC), such as 2026-11-20."`

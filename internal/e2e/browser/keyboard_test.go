@@ -70,9 +70,9 @@ func (p *staff) useKeyboard(t *testing.T) {
 	p.insert(t, p.Token) // the page has put the focus there
 	p.tabTo(t, "main button")
 	p.press(t, " ")
-	p.wait(t, "h2", "Orders found")
+	p.wait(t, "h2", "found")
 	p.useShortcuts(t)
-	p.see(t, "/console/orders?q=C-13", "h2", "Orders found")
+	p.see(t, "/console/orders?q=C-13", "h2", "found")
 	p.tabTo(t, ".skip")
 	p.press(t, kb.Enter)
 	p.tabTo(t, "#state")

@@ -74,11 +74,10 @@ func scanDerived(rows sqldb.Rows) (derivedOrder, error) {
 	var phone, reference, note sql.NullString
 	var expiresAt sql.NullInt64
 	var encoded sql.RawBytes
-	var details order.Order
 	err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &createdAt, &o.Customer.Email, &phone,
 		&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &reference, &note, &expiresAt, &encoded)
 	if err == nil {
-		err = orderpb.DecodeDetails(encoded, &details)
+		err = orderpb.DecodeDetails(encoded, &o.Order)
 	}
 	o.CreatedAt = time.Unix(createdAt, 0)
 	for text, to := range map[*sql.NullString]**string{&phone: &o.Customer.Phone, &reference: &o.MerchantData.Reference, &note: &o.MerchantData.Note} {
@@ -86,7 +85,6 @@ func scanDerived(rows sqldb.Rows) (derivedOrder, error) {
 			*to = &text.String
 		}
 	}
-	o.ExpiresAt = details.ExpiresAt
 	o.wrongDeadline = expiresAt.Valid == o.ExpiresAt.IsZero() || expiresAt.Valid && expiresAt.Int64 != o.ExpiresAt.Unix()
 	return o, err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/orderpb"
 	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )
@@ -141,9 +142,13 @@ func (t *table) write(ctx context.Context, tx sqldb.Querier, d diff) error {
 
 // rewriteWords replaces the words of orders that were written or removed.
 func rewriteWords(ctx context.Context, tx sqldb.Querier, words *search.Writer, d diff) error {
-	before, after := wordsOf(slices.Concat(d.old, d.remove)), wordsOf(d.write)
-	if slices.Equal(before, after) {
-		return nil
+	before, err := wordsOf(slices.Concat(d.old, d.remove))
+	if err != nil {
+		return err
+	}
+	after, err := wordsOf(d.write)
+	if err != nil || slices.Equal(before, after) {
+		return err
 	}
 	if err := words.Delete(ctx, tx, before); err != nil {
 		return err
@@ -152,8 +157,7 @@ func rewriteWords(ctx context.Context, tx sqldb.Querier, words *search.Writer, d
 }
 
 // wordsOf returns the words of rows of orders.
-func wordsOf(rows [][]any) []search.Word {
-	var words []search.Word
+func wordsOf(rows [][]any) (words []search.Word, err error) {
 	for _, row := range rows {
 		o := order.Order{
 			MerchantID: ordersTable.int(row, "merchant_id"), LegacyID: ordersTable.int(row, "legacy_id"), Reference: ordersTable.text(row, "reference"),
@@ -170,7 +174,10 @@ func wordsOf(rows [][]any) []search.Word {
 				*to = &text
 			}
 		}
+		if err := orderpb.DecodeDetails(ordersTable.column(row, "details").([]byte), &o); err != nil {
+			return nil, err
+		}
 		words = append(words, search.WordsOf(&o)...)
 	}
-	return words
+	return words, nil
 }

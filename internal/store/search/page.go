@@ -98,6 +98,10 @@ func (r *reader) run(ctx context.Context) (order.SearchPage, error) {
 // page reads orders until the page is full, nothing is left, or too much was read.
 func (r *reader) page(ctx context.Context) (order.SearchPage, error) {
 	var page order.SearchPage
+	most := r.Limit
+	if r.Count && r.After == nil {
+		most = max(most, order.MaxCounted)
+	}
 	for !r.ended && !r.stopped && r.read < maxRows && r.examined < maxKeys {
 		batch, err := r.nextKeys(ctx)
 		if err != nil {
@@ -115,15 +119,22 @@ func (r *reader) page(ctx context.Context) (order.SearchPage, error) {
 			if found[i] == nil || !r.matches(found[i]) {
 				continue
 			}
-			if len(page.Orders) == r.Limit {
+			if page.Found == most {
 				return page, nil
+			}
+			if page.Found++; page.Found > r.Limit {
+				continue
 			}
 			page.Orders = append(page.Orders, *found[i])
 			page.Next = &order.SearchCursor{At: key.At, LegacyID: key.LegacyID}
 		}
 	}
-	page.Next = nil
-	if !r.ended {
+	page.Exact = r.ended
+	switch {
+	case page.Found > r.Limit: // more than the page were counted
+	case r.ended:
+		page.Next = nil
+	default:
 		page.Next = &order.SearchCursor{At: r.reached.At, LegacyID: r.reached.LegacyID}
 	}
 	return page, nil
@@ -172,7 +183,7 @@ func (r *reader) matches(o *order.FoundOrder) bool {
 	case !r.ExpiresBefore.IsZero() && (o.ExpiresAt.IsZero() || !o.ExpiresAt.Before(r.ExpiresBefore)):
 		return false
 	}
-	return len(r.terms) == 0 || matchesAll(r.terms, o.LegacyID, textsOf(o.Reference, &o.Customer, &o.MerchantData))
+	return len(r.terms) == 0 || matchesAll(r.terms, o.LegacyID, textsOf(o.Reference, &o.Customer, o.Codes, &o.MerchantData))
 }
 
 // start is the key after which the results begin.

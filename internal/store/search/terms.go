@@ -33,6 +33,9 @@ func termsOf(search *order.Search) []term {
 		}
 	}
 	add(referenceKind, search.Reference, fold(search.Reference))
+	if end := endOfReference(search.Reference); end != "" {
+		terms[len(terms)-1].add(endKind, end)
+	}
 	add(emailKind, search.Email, address(search.Email))
 	add(phoneKind, search.Phone, digits(search.Phone))
 	add(nameKind, search.Name, names(search.Name)...)
@@ -73,6 +76,10 @@ func (t *term) add(kind, prefix string) {
 // merchantData is set.
 func anyTerm(text string, merchantData bool) term {
 	term := newTerm(referenceKind, fold(text))
+	term.add(endKind, endOfReference(text))
+	if codes := codes(text); len(codes) > 0 {
+		term.add(codeKind, codes[0])
+	}
 	term.add(emailKind, address(text))
 	longest := ""
 	if words := names(text); len(words) > 0 {

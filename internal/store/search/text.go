@@ -12,8 +12,9 @@ import (
 )
 
 // Words are made of a reference, of the e-mail address, the phone number and the names of a
-// customer, and of the merchant's own data, in a form without upper case and accents. They are stored with the order,
-// so a change of this file makes stored words wrong until `check --repair` rebuilds them.
+// customer, of the codes of items and parcels, and of the merchant's own data, in a form
+// without upper case and accents. They are stored with the order, so a change of this file
+// makes stored words wrong until `check --repair` rebuilds them.
 
 // The first letter of a word says what it is a word of, so that a search for a name
 // does not read e-mail addresses.
@@ -22,6 +23,9 @@ const (
 	emailKind     = "e"
 	phoneKind     = "p"
 	nameKind      = "n"
+	codeKind      = "c"
+	// endKind is a reference read backwards: its words begin with the end of the reference.
+	endKind = "z"
 	// Only searches of the merchant itself read these two.
 	merchantReferenceKind = "m"
 	noteKind              = "o"
@@ -31,20 +35,24 @@ const (
 	// maxLength is how many bytes of a text are in its word. A database limits what an
 	// index may hold.
 	maxLength = 64
-	// maxWords limits the words of an order without those of the note, which are at most
-	// maxNoteWords.
-	maxWords, maxNoteWords = 16, 32
+	// maxWords limits the words of an order without those of its codes and of the note,
+	// which are at most maxCodes and maxNoteWords.
+	maxWords, maxCodes, maxNoteWords = 16, 64, 32
+	// minEnd is how many characters of the end of a reference, or of a code, find it. Less
+	// would find a part of all orders.
+	minEnd, minCode = 4, 4
 )
 
 // textsOf returns the words of an order in ascending order, each once.
-func textsOf(reference string, customer *order.Customer, data *order.MerchantData) []string {
-	words, limit := make([]string, 0, 8), maxWords
+func textsOf(reference string, customer *order.Customer, itemCodes []string, data *order.MerchantData) []string {
+	words, limit := make([]string, 0, 16), maxWords
 	add := func(kind, text string) {
 		if text != "" && len(words) < limit {
 			words = append(words, kind+cut(text))
 		}
 	}
 	add(referenceKind, fold(reference))
+	add(endKind, endOfReference(reference))
 	if data.Reference != nil {
 		add(merchantReferenceKind, fold(*data.Reference))
 	}
@@ -57,6 +65,14 @@ func textsOf(reference string, customer *order.Customer, data *order.MerchantDat
 			add(nameKind, word)
 		}
 	}
+	limit = len(words) + maxCodes
+	for _, text := range itemCodes {
+		for _, code := range codes(text) {
+			if word := codeKind + cut(code); !slices.Contains(words, word) {
+				add(codeKind, code)
+			}
+		}
+	}
 	if data.Note != nil {
 		limit = len(words) + maxNoteWords
 		for _, word := range names(strings.Join(strings.Fields(*data.Note), " ")) { // of all lines
@@ -65,6 +81,23 @@ func textsOf(reference string, customer *order.Customer, data *order.MerchantDat
 	}
 	slices.Sort(words)
 	return slices.Compact(words)
+}
+
+// endOfReference returns a reference, or the end of one, backwards; empty: it is too short.
+func endOfReference(text string) string {
+	letters := []byte(fold(text))
+	if len(letters) < minEnd || !isPlain(text) {
+		return ""
+	}
+	slices.Reverse(letters)
+	return string(letters)
+}
+
+// codes returns the codes of a text, divided as people list them. It leaves out those that
+// are too short.
+func codes(text string) []string {
+	all := strings.FieldsFunc(fold(text), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;|", r) })
+	return slices.DeleteFunc(all, func(code string) bool { return len(code) < minCode })
 }
 
 // endOf returns the lowest text above every word that begins with a prefix. No word

@@ -19,27 +19,27 @@ func TestTextsOf(t *testing.T) {
 		customer *order.Customer
 		want     []string
 	}{
-		"nothing": {&order.Customer{}, []string{"rsf-1"}},
+		"nothing": {&order.Customer{}, []string{"rsf-1", "z1-fs"}},
 		"Greek": {
 			customer("ΓΙΏΡΓΟΣ", "Παπαδόπουλος", "Άλφα & Υιοί Α.Ε.", "G.Pap@Example.com", "+30 210 123-4567"),
-			[]string{"eg.pap@example.com", "nαλφα", "nα", "nε", "nγιωργοσ", "nπαπαδοπουλοσ", "nυιοι", "p2101234567", "rsf-1"},
+			[]string{"eg.pap@example.com", "nαλφα", "nα", "nε", "nγιωργοσ", "nπαπαδοπουλοσ", "nυιοι", "p2101234567", "rsf-1", "z1-fs"},
 		},
 		"Latin": {
 			customer("José-María", "Müller Ångström", "ﬁrst", "é@x", "0049 170 1"),
-			[]string{"ee@x", "nangstrom", "nfirst", "njose", "nmaria", "nmuller", "p491701", "rsf-1"},
+			[]string{"ee@x", "nangstrom", "nfirst", "njose", "nmaria", "nmuller", "p491701", "rsf-1", "z1-fs"},
 		},
-		"no letters": {customer("'", "-", " ", " ", "()"), []string{"rsf-1"}},
+		"no letters": {customer("'", "-", " ", " ", "()"), []string{"rsf-1", "z1-fs"}},
 		"long": {
 			customer(strings.Repeat("ά", 100), "", "", "", ""),
-			[]string{"n" + strings.Repeat("α", maxLength/2), "rsf-1"},
+			[]string{"n" + strings.Repeat("α", maxLength/2), "rsf-1", "z1-fs"},
 		},
 	} {
 		slices.Sort(test.want)
-		if got := textsOf("SF-1", test.customer, new(order.MerchantData)); !slices.Equal(got, test.want) {
+		if got := textsOf("SF-1", test.customer, nil, new(order.MerchantData)); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
-	if n := len(textsOf("SF-1", customer("a b c d e f g h", "i j k l m n o p", "q r s t", "e", "1"), new(order.MerchantData))); n != maxWords {
+	if n := len(textsOf("SF-1", customer("a b c d e f g h", "i j k l m n o p", "q r s t", "e", "1"), nil, new(order.MerchantData))); n != maxWords {
 		t.Errorf("%d words", n)
 	}
 }
@@ -58,7 +58,7 @@ func TestDigits(t *testing.T) {
 
 func TestMatchesAll(t *testing.T) {
 	t.Parallel()
-	words := textsOf("SF-2026-0000017", customer("Γιώργος", "Παπαδόπουλος", "Tea & Co", "George.P@example.com", "+30 2101234567"), new(order.MerchantData))
+	words := textsOf("SF-2026-0000017", customer("Γιώργος", "Παπαδόπουλος", "Tea & Co", "George.P@example.com", "+30 2101234567"), []string{"GR123456789, 52 0001", "", "SKU-77 red", "5201234567890", "5201234567890"}, new(order.MerchantData))
 	const legacyID = 900017
 	for _, test := range []struct {
 		search order.Search
@@ -81,6 +81,17 @@ func TestMatchesAll(t *testing.T) {
 		{order.Search{Phone: "+"}, false},
 		{order.Search{Reference: "sf-2026"}, true},
 		{order.Search{Reference: "2026"}, false},
+		{order.Search{Reference: "0017"}, true},
+		{order.Search{Reference: "017"}, false},
+		{order.Search{Reference: "6-0000017"}, true},
+		{order.Search{Reference: "0018"}, false},
+		{order.Search{Text: "0017"}, true},
+		{order.Search{Text: "παπα 0017 gr1234"}, true},
+		{order.Search{Text: "sku-77"}, true},
+		{order.Search{Text: "520 1234 567890"}, true},
+		{order.Search{Text: "520"}, false},
+		{order.Search{Text: "7890"}, false},
+		{order.Search{Name: "sku-77"}, false},
 		{order.Search{Text: "sf-2026 παπα tea george."}, true},
 		{order.Search{Text: "+30 210 1234567"}, true},
 		{order.Search{Text: "900017"}, true},
@@ -103,7 +114,7 @@ func FuzzWords(f *testing.F) {
 	f.Add("ẞİﬀ ϓ Σς\u0345", "a b\x00", "００30")
 	f.Add("\xff\U0010ffff", "Kΐ\u1fd3", "٣")
 	f.Fuzz(func(t *testing.T, name, email, phone string) {
-		words := textsOf("R", customer(name, name, "", email, phone), new(order.MerchantData))
+		words := textsOf("R", customer(name, name, "", email, phone), nil, new(order.MerchantData))
 		if len(words) > maxWords || !slices.IsSorted(words) {
 			t.Errorf("words %q", words)
 		}

@@ -48,6 +48,8 @@ var searchTexts = []struct {
 	{order.Search{Reference: "s-"}, [5]bool{true, true, true, true, true}},
 	{order.Search{Text: "S-"}, [5]bool{true, true, true, true, true}},
 	{order.Search{Reference: "t"}, [5]bool{}},
+	{order.Search{Text: "5200-3"}, [5]bool{false, false, false, true, false}},
+	{order.Search{Text: "gr-1 georg"}, [5]bool{false, true, false, false, false}},
 }
 
 // crowd is orders of several merchants, and what searches must find of them.
@@ -66,6 +68,8 @@ func (c *crowd) grow(n int) {
 		at := noon.Add(time.Duration(c.IntN(n/4+2))*time.Hour).AddDate(0, 0, -[]int{0, 0, 0, 20, 40, 400}[c.IntN(6)])
 		o := dated([]int64{alpha, beta}[c.IntN(2)], fmt.Sprintf("S-%05d", k), at, c.state())
 		o.Customer = shoppers[k%len(shoppers)]
+		o.Carrier.TrackingCodes = fmt.Sprintf("SP-%d, GR-%d", k, k%len(shoppers))
+		o.LineItems[0].EAN = given(fmt.Sprintf("5200-%d", k%len(shoppers)))
 		if c.IntN(3) > 0 {
 			o.ExpiresAt = noon.Add(time.Duration(c.IntN(100)) * time.Hour)
 		}
@@ -81,7 +85,7 @@ func (c *crowd) grow(n int) {
 				LegacyID: result.LegacyID, Reference: o.Reference, State: o.State, Currency: o.Currency, CountryCode: o.CountryCode,
 				CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, Total: o.Total, Customer: o.Customer,
 			},
-			MerchantID: o.MerchantID, ExpiresAt: o.ExpiresAt,
+			MerchantID: o.MerchantID, ExpiresAt: o.ExpiresAt, Codes: o.Codes(),
 		})
 	}
 }
@@ -133,9 +137,18 @@ func (c *crowd) walk(search order.Search) (found []order.FoundOrder, pages int) 
 
 func (c *crowd) compare(search order.Search, finds [5]bool) {
 	c.Helper()
+	search.Count = c.IntN(2) == 0
 	found, _ := c.walk(search)
-	if diff := gocmp.Diff(c.find(search, finds), found, cmpopts.EquateEmpty()); diff != "" {
+	want := c.find(search, finds)
+	if diff := gocmp.Diff(want, found, cmpopts.EquateEmpty()); diff != "" {
 		c.Fatalf("search %+v (-want +got):\n%s", search, diff)
+	}
+	if !search.Count {
+		return
+	}
+	page, err := c.b.Search(c.Context(), search)
+	if counted := min(len(want), max(search.Limit, order.MaxCounted)); err != nil || page.Found != counted || page.Exact != (counted == len(want)) {
+		c.Fatalf("search %+v: found %d, exact %v of %d, %v", search, page.Found, page.Exact, len(want), err)
 	}
 }
 
@@ -198,6 +211,9 @@ func testSearchModel(f *fixture) {
 		}
 	}
 	o := c.orders[1]
+	if found, _ := c.walk(order.Search{Reference: "0001", Limit: 5, From: order.NoDay, To: order.NoDay}); len(found) != 1 || found[0].Reference != o.Reference {
+		f.Errorf("the end of reference %s finds %+v", o.Reference, found)
+	}
 	c.compare(order.Search{Text: strconv.FormatInt(o.LegacyID, 10), Limit: 5, From: order.NoDay, To: order.NoDay, States: []order.State{99}}, [5]bool{})
 	if found, _ := c.walk(order.Search{Text: strconv.FormatInt(o.LegacyID, 10), Limit: 5, From: order.NoDay, To: order.NoDay}); !slices.ContainsFunc(found,
 		func(x order.FoundOrder) bool { return x.LegacyID == o.LegacyID }) {
