@@ -66,6 +66,8 @@ func (s *site) operatorRoutes() []web.Route {
 		post("/merchants/{merchant}/suspend", order.ScopeMerchants, s.suspendMerchant),
 		post("/merchants/{merchant}/resume", order.ScopeMerchants, s.resumeMerchant),
 		post("/merchants/{merchant}/login-link", order.ScopeMerchants|order.ScopeTokens, s.makeLoginLink),
+		get("/tokens/people", order.ScopeTokens, s.people),
+		post("/tokens/people/end", order.ScopeTokens, s.endSession),
 		get("/orders", order.ScopeOrdersRead, s.operatorSearch),
 		get("/orders/{merchant}/{reference}", order.ScopeOrdersRead, s.operatorOrder),
 		post("/orders/{merchant}/{reference}/state", order.ScopeOrdersRead|order.ScopeOrdersTransition, web.FormHandler(s.transition).OfRevision()),

@@ -12,8 +12,9 @@ import (
 	"merchantorders/internal/web"
 )
 
-// peopleView is the data of the page of who is signed in.
+// peopleView is the data of the page of who is signed in, for merchants and for operators.
 type peopleView struct {
+	Base     string // path of the page below the root
 	Sessions []token.OpenSession
 	Own      string // id of the session that asks
 
@@ -25,7 +26,15 @@ type peopleView struct {
 	Notice string // key of a message; empty: none
 }
 
-// people serves GET /people.
+// peopleBase returns the path of the page of people of a session.
+func peopleBase(r *web.Request) string {
+	if r.Caller.Operator() {
+		return operatorPrefix + "/tokens/people"
+	}
+	return Prefix + "/people"
+}
+
+// people serves GET /people and GET /operator/tokens/people.
 func (s *site) people(w http.ResponseWriter, r *web.Request) error {
 	view := peopleView{Form: invitation()}
 	if r.URL.Query().Get("done") == "ended" {
@@ -42,7 +51,7 @@ func (s *site) showPeople(w http.ResponseWriter, r *web.Request, status int, vie
 	if view.Sessions, err = s.Sessions.Open(r.Context(), r.Caller.MerchantID); err != nil {
 		return err
 	}
-	view.Own, view.Scopes = r.Session.ID, offeredScopes(r.Caller)
+	view.Base, view.Own, view.Scopes = peopleBase(r), r.Session.ID, offeredScopes(r.Caller)
 	return s.show(w, r, status, "people", view)
 }
 
@@ -87,12 +96,12 @@ func readInvitation(form formView) token.Person {
 	return request
 }
 
-// endSession serves POST /people/end.
+// endSession serves POST /people/end and POST /operator/tokens/people/end.
 func (s *site) endSession(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	err := replayed(s.Sessions.EndOther(r.Context(), r.Caller, values.Get("session"), web.FormOptions[string](r)))
 	if err != nil && !errors.Is(err, token.ErrNoSession) { // it has ended meanwhile
 		return err
 	}
-	http.Redirect(w, r.Request, s.root+Prefix+"/people?done=ended", http.StatusSeeOther)
+	http.Redirect(w, r.Request, s.root+peopleBase(r)+"?done=ended", http.StatusSeeOther)
 	return nil
 }

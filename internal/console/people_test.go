@@ -8,12 +8,26 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
 )
 
 var (
 	loginLink  = regexp.MustCompile(`/console/login/[0-9A-Za-z_-]{43}`)
 	sessionIDs = regexp.MustCompile(`name="session" value="([^"]*)"`)
 )
+
+// sessionOf returns the id of a person's session in a list of sessions.
+func sessionOf(t *testing.T, list page, name string) string {
+	t.Helper()
+	for row := range strings.SplitSeq(list.Body, "<tr>") {
+		if strings.Contains(row, name) {
+			return sessionIDs.FindStringSubmatch(row)[1]
+		}
+	}
+	t.Fatalf("no session of %s", name)
+	return ""
+}
 
 // TestPeople invites a colleague, who answers an order under a name and is signed out.
 func TestPeople(t *testing.T) {
@@ -52,13 +66,7 @@ func TestPeople(t *testing.T) {
 
 	list := b.get(people)
 	list.WantText(t, http.StatusOK, "Νίκος &lt;b&gt;", "this sign-in")
-	id := ""
-	for _, row := range strings.Split(list.Body, "<tr>") {
-		if strings.Contains(row, "Νίκος") {
-			id = sessionIDs.FindStringSubmatch(row)[1]
-		}
-	}
-	end := url.Values{"key": form["key"], "session": {id}}
+	end := url.Values{"key": form["key"], "session": {sessionOf(t, list, "Νίκος")}}
 	others.post(people+"/end", end)
 	colleague.get(orderPage).WantText(t, http.StatusOK, "A-1")
 	b.post(people+"/end", end).WantStatus(t, http.StatusSeeOther)
@@ -67,4 +75,27 @@ func TestPeople(t *testing.T) {
 	if body := b.get(people + "?done=ended").Body; strings.Contains(body, "Νίκος") || !strings.Contains(body, "has ended") {
 		t.Error("the session is still listed")
 	}
+}
+
+// TestOperatorSessions lists the sessions of operators and ends one. Those of a store are
+// not among them, and a store ends none of them.
+func TestOperatorSessions(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const people = "/console/operator/tokens/people"
+	b, staff := s.operator(order.OperatorScopes), s.signedIn(s.token)
+	made, err := s.Tokens.Add(t.Context(), order.Command(), token.Request{Operator: true, Scopes: order.ScopeTokens, Label: "Ελένη <b>"}, order.Options[token.Created]{})
+	testenv.NoError(t, err)
+	eleni := s.signedIn(made.Text)
+	list := b.get(people)
+	list.WantText(t, http.StatusOK, "<bdi>Ελένη &lt;b&gt;</bdi>", "this sign-in", "Operators sign in with")
+	if n := len(sessionIDs.FindAllString(list.Body, -1)); n != 1 {
+		t.Errorf("%d sessions can be ended", n)
+	}
+	end := url.Values{"key": list.postForm(t, people+"/end")["key"], "session": {sessionOf(t, list, "Ελένη")}}
+	staff.post("/console/people/end", end)
+	eleni.get(people).WantText(t, http.StatusOK, "this sign-in")
+	b.post(people+"/end", end).WantStatus(t, http.StatusSeeOther)
+	eleni.get(people).WantStatus(t, http.StatusSeeOther)
+	s.signedIn(made.Text) // the token stays
 }

@@ -32,7 +32,7 @@ var operatorPages = map[string]pageScopes{
 	"/operator": {scopes: order.ScopeOrdersRead | order.ScopeWebhooks}, "/operator/orders": {scopes: order.ScopeOrdersRead}, "/operator/orders/355/FIRST": {scopes: order.ScopeOrdersRead},
 	"/operator/imports": {scopes: order.ScopeOrdersIngest | order.ScopeOrdersTransition}, "/operator/merchants": {scopes: order.ScopeMerchants},
 	"/operator/merchants/355": {scopes: order.ScopeMerchants}, "/operator/tokens": {scopes: order.ScopeTokens}, "/operator/tokens/1/revoke": {scopes: order.ScopeTokens},
-	"/operator/tokens/1/rotate": {scopes: order.ScopeTokens}, "/operator/audit": {scopes: order.ScopeAudit}, "/operator/customers": {scopes: order.ScopeCustomerData},
+	"/operator/tokens/people": {scopes: order.ScopeTokens}, "/operator/tokens/1/rotate": {scopes: order.ScopeTokens}, "/operator/audit": {scopes: order.ScopeAudit}, "/operator/customers": {scopes: order.ScopeCustomerData},
 	"/operator/webhooks": {scopes: order.ScopeWebhooks}, "/operator/webhooks/355/1": {scopes: order.ScopeWebhooks}, "/operator/webhooks/355/1/remove": {scopes: order.ScopeWebhooks},
 }
 

@@ -58,7 +58,7 @@ var (
 		{"op-webhook", "/console/operator/webhooks/355/1", ""},
 		{"op-webhook-remove", "/console/operator/webhooks/355/1/remove", ""}, {"op-imports", "/console/operator/imports", ""}, {"op-imports-refused", "/console/operator/imports", chooseFile},
 		{"op-tokens", "/console/operator/tokens", ""}, {"op-tokens-wrong", "/console/operator/tokens?merchant=x", ""},
-		{"op-token-rotate", "/console/operator/tokens/1/rotate", ""}, {"op-token-revoke", "/console/operator/tokens/1/revoke", ""},
+		{"op-people", "/console/operator/tokens/people", ""}, {"op-token-rotate", "/console/operator/tokens/1/rotate", ""}, {"op-token-revoke", "/console/operator/tokens/1/revoke", ""},
 		{"op-audit", "/console/operator/audit", ""}, {"op-erase-ask", "/console/operator/customers", send("main form", "reference", "NONE", "merchant", "355")}, {"op-audit-wrong", "/console/operator/audit?from=x&token=x&reference=%25", ""},
 		{"op-erase", "/console/operator/customers", ""}, {"op-notfound", "/console/operator/orders/355/NONE", ""},
 	}
