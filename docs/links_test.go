@@ -34,7 +34,7 @@ func TestLinks(t *testing.T) {
 // documents returns every document of the project.
 func documents(t *testing.T, root fs.FS) []string {
 	t.Helper()
-	files := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
+	files := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"}
 	for _, pattern := range []string{"docs/*.md", "docs/guide/*.md", "docs/decisions/*.md"} {
 		found, err := fs.Glob(root, pattern)
 		if err != nil || len(found) == 0 {

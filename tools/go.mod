@@ -15,6 +15,7 @@ tool (
 
 require (
 	github.com/bufbuild/protocompile v0.14.1
+	github.com/google/licenseclassifier/v2 v2.0.0
 	github.com/polyfloyd/go-errorlint v1.8.0
 	github.com/timakin/bodyclose v0.0.0-20260723120731-857993a2939c
 	golang.org/x/tools v0.52.0

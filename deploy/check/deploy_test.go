@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/compose-spec/compose-go/v2/cli"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -21,13 +22,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// manifests are the objects that kustomize makes of the folder.
+// manifests are the objects that kustomize makes of an overlay with the folder and its
+// component.
 type manifests struct {
 	config     corev1.ConfigMap
 	service    corev1.Service
 	deployment appsv1.Deployment
 	network    networkingv1.NetworkPolicy
 	disruption policyv1.PodDisruptionBudget
+	metrics    corev1.Service
+	monitor    monitoringv1.ServiceMonitor
 }
 
 // noError ends a test if a call failed. This module cannot import testenv.
@@ -40,19 +44,24 @@ func noError(t *testing.T, err error) {
 
 func build(t *testing.T) manifests {
 	t.Helper()
-	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "../kubernetes")
+	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "testdata/overlay")
 	noError(t, err)
 	var m manifests
 	targets := map[string]any{
-		"ConfigMap": &m.config, "Service": &m.service, "Deployment": &m.deployment,
+		"ConfigMap": &m.config, "Service merchant-orders": &m.service, "Deployment": &m.deployment,
 		"NetworkPolicy": &m.network, "PodDisruptionBudget": &m.disruption,
+		"Service merchant-orders-metrics": &m.metrics, "ServiceMonitor": &m.monitor,
 	}
 	for _, object := range objects.Resources() {
-		target := targets[object.GetKind()]
-		if target == nil {
-			t.Fatalf("kind %q is unknown or occurs twice", object.GetKind())
+		name := object.GetKind()
+		if name == "Service" {
+			name += " " + object.GetName()
 		}
-		delete(targets, object.GetKind())
+		target := targets[name]
+		if target == nil {
+			t.Fatalf("%q is unknown or occurs twice", name)
+		}
+		delete(targets, name)
 		text, err := object.AsYAML()
 		if err == nil {
 			err = yaml.UnmarshalStrict(text, target)
@@ -73,7 +82,7 @@ func TestKubernetes(t *testing.T) {
 	m := build(t)
 	pod := m.deployment.Spec.Template
 	for kind, selector := range map[string]map[string]string{
-		"Deployment": m.deployment.Spec.Selector.MatchLabels, "Service": m.service.Spec.Selector,
+		"Deployment": m.deployment.Spec.Selector.MatchLabels, "Service": m.service.Spec.Selector, "Service for metrics": m.metrics.Spec.Selector,
 		"NetworkPolicy": m.network.Spec.PodSelector.MatchLabels, "PodDisruptionBudget": m.disruption.Spec.Selector.MatchLabels,
 	} {
 		if len(selector) == 0 || fmt.Sprint(selector) != fmt.Sprint(pod.Labels) {
@@ -86,7 +95,7 @@ func TestKubernetes(t *testing.T) {
 		ports = append(ports, port.Name)
 	}
 	mentioned := []string{
-		m.service.Spec.Ports[0].TargetPort.String(), container.ReadinessProbe.HTTPGet.Port.String(),
+		m.service.Spec.Ports[0].TargetPort.String(), m.metrics.Spec.Ports[0].TargetPort.String(), container.ReadinessProbe.HTTPGet.Port.String(),
 		container.LivenessProbe.HTTPGet.Port.String(), container.StartupProbe.HTTPGet.Port.String(),
 	}
 	for _, rule := range m.network.Spec.Ingress {
@@ -96,6 +105,13 @@ func TestKubernetes(t *testing.T) {
 		if !slices.Contains(ports, name) {
 			t.Errorf("the container has no port %q, but %q", name, ports)
 		}
+	}
+	// The monitor finds the Service for metrics, and no other one, and gives the job the name
+	// that the alerts know.
+	labels := m.monitor.Spec.Selector.MatchLabels
+	if len(labels) == 0 || fmt.Sprint(labels) != fmt.Sprint(m.metrics.Labels) || fmt.Sprint(labels) == fmt.Sprint(m.service.Labels) ||
+		m.monitor.Spec.Endpoints[0].Port != m.metrics.Spec.Ports[0].Name || m.metrics.Labels[m.monitor.Spec.JobLabel] != "merchant-orders" {
+		t.Errorf("the monitor %+v does not find the service %+v", m.monitor.Spec, m.metrics)
 	}
 	// Monitoring reaches the port for metrics only.
 	monitoring, _ := strconv.Atoi(argument(container.Args, "--metrics-listen", "0.0.0.0:"))

@@ -224,6 +224,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 		} else {
 			groups = append(groups, merchantPages...)
 		}
+		root.Routes = append(root.Routes, httpserver.SecurityRoute(s.Flags.SecurityContact, s.Now))
 		root.Routes = append(root.Routes, signIn...)
 		return append(groups, root)
 	}, admin

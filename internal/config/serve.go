@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"merchantorders/internal/identity"
@@ -47,6 +48,7 @@ type Serve struct {
 	OIDCClientID         string `name:"oidc-client-id" placeholder:"TEXT" help:"The service's id at --oidc-issuer."`
 	OIDCClientSecret     string `name:"oidc-client-secret" secret:"" placeholder:"TEXT" help:"The service's secret at --oidc-issuer. Empty: it is a public client."`
 	OIDCRules            string `name:"oidc-rules" placeholder:"LINES" help:"What people may do by their claims, the first line that applies: CLAIM=VALUE, then operator, merchant=N, or merchant=* if VALUE is * and the claim is the id, then scopes."`
+	SecurityContact      string `name:"security-contact" placeholder:"URI" help:"Where to report vulnerabilities, for /.well-known/security.txt: mailto:ADDRESS, https://... or tel:NUMBER. Empty: that page is a 404."`
 	NoWebhooks           bool   `name:"no-webhooks" help:"Deliver no webhooks from this server, for example because it serves a copy of an installation."`
 	WebhookAllowPrivate  bool   `name:"webhook-allow-private" help:"Allow webhooks with the scheme http, any port, and addresses that are not public. Only for tests and sandboxes: merchants can then reach the network of the server."`
 	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders, and print a token for 24 hours and three commands to try. Then act as the marketplace of this merchant, as the command simulate does, and as a sandbox (--sandbox). Other data is not changed. Only on a loopback address."`
@@ -99,8 +101,17 @@ func (s Serve) Check() error {
 		Invalid("metrics-listen", checkFurtherListen(s.MetricsListen, listenFlag{"listen", s.Listen}, listenFlag{"admin-listen", s.AdminListen})),
 		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge), Invalid("retain", retain), Invalid("deadline-warning", warning),
 		Invalid("max-connections", connections), Invalid("idle-timeout", idle), Invalid("drain", drain),
-		Invalid("oidc-issuer", issuer), Invalid("oidc-client-id", clientID), Invalid("oidc-rules", rules),
+		Invalid("security-contact", checkContact(s.SecurityContact)), Invalid("oidc-issuer", issuer), Invalid("oidc-client-id", clientID), Invalid("oidc-rules", rules),
 		Invalid("log-format", oneOf(s.LogFormat, LogJSON, LogText)))
+}
+
+// checkContact checks where to report vulnerabilities.
+func checkContact(text string) string {
+	contact, err := url.Parse(text)
+	if text == "" || err == nil && text == contact.String() && (contact.Scheme == "https" && contact.Host != "" || contact.Scheme == "mailto" && strings.Contains(contact.Opaque, "@") || contact.Scheme == "tel" && contact.Opaque != "") {
+		return ""
+	}
+	return "must be a URI such as mailto:security@example.com or https://example.com/security"
 }
 
 // checkIssuer checks the URL of an identity provider.

@@ -60,9 +60,9 @@ func (c *Contract) Examples() ([]Example, error) {
 	return all, nil
 }
 
-// withoutExamples are the operations whose responses have no examples: documents, pages
-// and metrics.
-var withoutExamples = map[string]bool{"getDocument": true, "docsIndex": true, "docsGuide": true, "docsReference": true, "docsAsset": true, "metrics": true}
+// withoutExamples are the operations whose responses have no examples: documents, pages,
+// metrics and security.txt.
+var withoutExamples = map[string]bool{"getDocument": true, "docsIndex": true, "docsGuide": true, "docsReference": true, "docsAsset": true, "metrics": true, "securityContact": true}
 
 func (o *operation) examples(document string) ([]Example, error) {
 	id := o.at.get("operationId").text()

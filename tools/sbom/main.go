@@ -1,7 +1,10 @@
 // Command sbom writes the software bill of materials of a Go program in the JSON
 // form of CycloneDX 1.6: the modules that the Go tool recorded in the program, and
-// the standard library. The same program gives the same bytes, so it has neither a
-// serial number nor the time of its creation.
+// the standard library, each with its licenses. The same program gives the same bytes, so
+// it has neither a serial number nor the time of its creation.
+//
+// The licenses are those of the files in the module cache, so run it in the folder of the
+// module after the program was built.
 //
 //	sbom VERSION PROGRAM
 package main
@@ -36,6 +39,15 @@ type component struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	URL     string `json:"purl"` // package URL
+
+	Licenses []licenseChoice `json:"licenses"`
+}
+
+// licenseChoice is a license by its identifier of SPDX.
+type licenseChoice struct {
+	License struct {
+		ID string `json:"id"`
+	} `json:"license"`
 }
 
 // dependency says what a component needs. The program has the modules without the
@@ -53,9 +65,13 @@ func main() {
 	if err != nil {
 		fail("read %s: %v", os.Args[2], err)
 	}
+	bill := describe(os.Args[1], info)
+	if err := addLicenses(&bill); err != nil {
+		fail("find the licenses: %v", err)
+	}
 	encoder := json.NewEncoder(os.Stdout)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(describe(os.Args[1], info)); err != nil {
+	if err := encoder.Encode(bill); err != nil {
 		fail("write the bill of materials: %v", err)
 	}
 }

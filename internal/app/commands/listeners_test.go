@@ -151,7 +151,7 @@ func TestAdminListen(t *testing.T) {
 		{"behind a proxy", []string{"--listen=0.0.0.0:0", "--trusted-proxies=127.0.0.1"}, false, []string{hint}, []string{unencrypted}},
 		{"behind a proxy on this machine", []string{"--trusted-proxies=127.0.0.1"}, false, []string{hint, `"setting":"--trusted-proxies"`}, []string{unencrypted}},
 		{"a public URL", []string{"--base-url=https://orders.example.com"}, false, []string{hint, `"setting":"--base-url"`}, []string{unencrypted}},
-		{"a local URL", []string{"--base-url=http://localhost:8080/"}, true, nil, []string{hint}},
+		{"a local URL", []string{"--base-url=http://localhost:8080/", "--security-contact=mailto:security@example.com"}, true, nil, []string{hint}},
 		{"a public URL and admin", []string{"--base-url=https://orders.example.com", "--admin-listen=127.0.0.1:0"}, false, nil, []string{hint}},
 		{"admin", []string{"--admin-listen=127.0.0.1:0"}, false, nil, []string{hint, unencrypted}},
 		{"metrics", []string{"--listen=0.0.0.0:0", "--metrics-listen=127.0.0.1:0"}, false, []string{"the operator interface is not served"}, []string{hint}},
@@ -164,6 +164,11 @@ func TestAdminListen(t *testing.T) {
 			token := s.Folder.Token(t, "--operator")
 			for path, want := range merchant {
 				testenv.Send(t, token, "GET", s.BaseURL+path, "").WantStatus(t, want)
+			}
+			if contact := testenv.Send(t, token, "GET", s.BaseURL+"/.well-known/security.txt", ""); strings.Contains(strings.Join(test.flags, " "), "--security-contact") {
+				contact.WantText(t, 200, "Contact: mailto:security@example.com\nExpires: "+time.Now().UTC().AddDate(0, 0, 180).Format("2006-01"))
+			} else {
+				contact.WantStatus(t, 404)
 			}
 			for path, want := range operator {
 				if !test.onMain {
@@ -257,22 +262,24 @@ func TestServeRefusesListeners(t *testing.T) {
 		flags []string
 		want  string
 	}{
-		"no key":            {[]string{"--tls-cert", one.Cert}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): is required with --tls-cert"},
-		"no certificate":    {[]string{"--tls-key", one.Key}, "--tls-cert (MERCHANT_ORDERS_TLS_CERT): is required with --tls-key"},
-		"no such file":      {[]string{"--tls-cert", dir + "/x", "--tls-key", one.Key}, "--tls-cert (MERCHANT_ORDERS_TLS_CERT): " + dir + "/x: cannot read the file: no such file or directory"},
-		"a folder":          {[]string{"--tls-cert", one.Cert, "--tls-key", dir}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): " + dir + ": cannot read the file: is a directory"},
-		"text":              {[]string{"--tls-cert", text, "--tls-key", one.Key}, "--tls-cert (MERCHANT_ORDERS_TLS_CERT): must be a file with a certificate in PEM form: " + text + " has none"},
-		"a key for a cert":  {[]string{"--tls-cert", one.Key, "--tls-key", one.Key}, "--tls-cert (MERCHANT_ORDERS_TLS_CERT): must be a file with a certificate in PEM form: " + one.Key + " has none"},
-		"another key":       {[]string{"--tls-cert", one.Cert, "--tls-key", other.Key}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): must be a file with the private key of the certificate in " + one.Cert + ", in PEM form: " + other.Key + ": private key does not match public key"},
-		"text for a key":    {[]string{"--tls-cert", one.Cert, "--tls-key", text}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): must be a file with the private key of"},
-		"the same port":     {[]string{"--listen=127.0.0.1:18", "--admin-listen=127.0.0.1:18"}, "--admin-listen (MERCHANT_ORDERS_ADMIN_LISTEN): overlaps with --listen 127.0.0.1:18: choose another port"},
-		"the same metrics":  {[]string{"--admin-listen=127.0.0.1:18", "--metrics-listen=127.0.0.1:18"}, "--metrics-listen (MERCHANT_ORDERS_METRICS_LISTEN): overlaps with --admin-listen 127.0.0.1:18: choose another port"},
-		"no port":           {[]string{"--admin-listen=127.0.0.1"}, "--admin-listen (MERCHANT_ORDERS_ADMIN_LISTEN): must be host:port with a port"},
-		"not bindable":      {[]string{"--admin-listen=192.0.2.1:8081"}, "--admin-listen (MERCHANT_ORDERS_ADMIN_LISTEN): cannot listen on 192.0.2.1:8081: "},
-		"no network":        {[]string{"--trusted-proxies=10.0.0.0/8,proxy"}, "--trusted-proxies (MERCHANT_ORDERS_TRUSTED_PROXIES): must be networks or addresses, separated by commas, such as"},
-		"every address":     {[]string{"--trusted-proxies=0.0.0.0/0"}, "--trusted-proxies (MERCHANT_ORDERS_TRUSTED_PROXIES): must not trust every address: 0.0.0.0/0"},
-		"a drain below 0":   {[]string{"--drain=-1s"}, "--drain (MERCHANT_ORDERS_DRAIN): must be a duration from 0s to 1h, such as 5s"},
-		"a drain of a year": {[]string{"--drain=8760h"}, "--drain (MERCHANT_ORDERS_DRAIN): must be a duration from 0s to 1h, such as 5s"},
+		"no key":                     {[]string{"--tls-cert", one.Cert}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): is required with --tls-cert"},
+		"no certificate":             {[]string{"--tls-key", one.Key}, "--tls-cert (MERCHANT_ORDERS_TLS_CERT): is required with --tls-key"},
+		"no such file":               {[]string{"--tls-cert", dir + "/x", "--tls-key", one.Key}, "--tls-cert (MERCHANT_ORDERS_TLS_CERT): " + dir + "/x: cannot read the file: no such file or directory"},
+		"a folder":                   {[]string{"--tls-cert", one.Cert, "--tls-key", dir}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): " + dir + ": cannot read the file: is a directory"},
+		"text":                       {[]string{"--tls-cert", text, "--tls-key", one.Key}, "--tls-cert (MERCHANT_ORDERS_TLS_CERT): must be a file with a certificate in PEM form: " + text + " has none"},
+		"a key for a cert":           {[]string{"--tls-cert", one.Key, "--tls-key", one.Key}, "--tls-cert (MERCHANT_ORDERS_TLS_CERT): must be a file with a certificate in PEM form: " + one.Key + " has none"},
+		"another key":                {[]string{"--tls-cert", one.Cert, "--tls-key", other.Key}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): must be a file with the private key of the certificate in " + one.Cert + ", in PEM form: " + other.Key + ": private key does not match public key"},
+		"text for a key":             {[]string{"--tls-cert", one.Cert, "--tls-key", text}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): must be a file with the private key of"},
+		"the same port":              {[]string{"--listen=127.0.0.1:18", "--admin-listen=127.0.0.1:18"}, "--admin-listen (MERCHANT_ORDERS_ADMIN_LISTEN): overlaps with --listen 127.0.0.1:18: choose another port"},
+		"the same metrics":           {[]string{"--admin-listen=127.0.0.1:18", "--metrics-listen=127.0.0.1:18"}, "--metrics-listen (MERCHANT_ORDERS_METRICS_LISTEN): overlaps with --admin-listen 127.0.0.1:18: choose another port"},
+		"no port":                    {[]string{"--admin-listen=127.0.0.1"}, "--admin-listen (MERCHANT_ORDERS_ADMIN_LISTEN): must be host:port with a port"},
+		"not bindable":               {[]string{"--admin-listen=192.0.2.1:8081"}, "--admin-listen (MERCHANT_ORDERS_ADMIN_LISTEN): cannot listen on 192.0.2.1:8081: "},
+		"no network":                 {[]string{"--trusted-proxies=10.0.0.0/8,proxy"}, "--trusted-proxies (MERCHANT_ORDERS_TRUSTED_PROXIES): must be networks or addresses, separated by commas, such as"},
+		"every address":              {[]string{"--trusted-proxies=0.0.0.0/0"}, "--trusted-proxies (MERCHANT_ORDERS_TRUSTED_PROXIES): must not trust every address: 0.0.0.0/0"},
+		"a contact without a scheme": {[]string{"--security-contact=security@example.com"}, "--security-contact (MERCHANT_ORDERS_SECURITY_CONTACT): must be a URI such as mailto:security@example.com or https://example.com/security"},
+		"a contact of two lines":     {[]string{"--security-contact=https://example.com/\nExpires: x"}, "--security-contact (MERCHANT_ORDERS_SECURITY_CONTACT): must be a URI such as mailto:security@example.com or https://example.com/security"},
+		"a drain below 0":            {[]string{"--drain=-1s"}, "--drain (MERCHANT_ORDERS_DRAIN): must be a duration from 0s to 1h, such as 5s"},
+		"a drain of a year":          {[]string{"--drain=8760h"}, "--drain (MERCHANT_ORDERS_DRAIN): must be a duration from 0s to 1h, such as 5s"},
 	} {
 		data := filepath.Join(dir, "data")
 		got := apptest.Run(t, "", append([]string{"serve", "--data", data, "--listen=127.0.0.1:0"}, test.flags...)...)
