@@ -1,10 +1,12 @@
 package release
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -13,7 +15,8 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// The two versions that are built.
+// The two versions that are built: the newest release, or this commit if there is none yet,
+// and this commit with a further step of the schema.
 const (
 	oldVersion = "v0.9.0"
 	newVersion = "v0.9.1"
@@ -70,11 +73,67 @@ func build(version string) error {
 	if _, err := fmt.Sscan(string(platform), &system, &architecture); err != nil {
 		return err
 	}
-	cmd := exec.Command("bash", "../../../scripts/release")
+	source, err := clone(version)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("bash", "scripts/release")
+	cmd.Dir = source
 	cmd.Env = append(os.Environ(), "OUT="+filepath.Join(built, version), "VERSION="+version,
 		"TARGETS="+system+"/"+architecture, "FORMATS=program deb")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build release %s: %w\n%s", version, err, output)
 	}
 	return nil
+}
+
+// clone returns a folder with the source of a version.
+func clone(version string) (string, error) {
+	old := "HEAD"
+	if tag, err := git("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*"); err == nil {
+		old = tag
+	}
+	project, err := filepath.Abs("../../..")
+	if err != nil {
+		return "", err
+	}
+	source := filepath.Join(built, "source of "+version)
+	_, err = git("clone", "--quiet", project, source)
+	if err == nil && version == oldVersion {
+		_, err = git("-C", source, "checkout", "--quiet", old)
+	}
+	if err == nil && version == newVersion {
+		err = addStep(source, old)
+	}
+	return source, errors.Join(err, os.Symlink(filepath.Join(project, "bin"), filepath.Join(source, "bin")))
+}
+
+// addStep adds the last step that the release after an old one may have.
+func addStep(source, old string) error {
+	const folder = "internal/store/migrations"
+	steps, err := git("-C", source, "ls-tree", "--name-only", old, folder+"/postgres/")
+	if err != nil {
+		return err
+	}
+	var newest int
+	if _, err := fmt.Sscanf(steps[strings.LastIndex(steps, "/")+1:], "%d", &newest); err != nil {
+		return err
+	}
+	for _, engine := range []string{"sqlite", "postgres"} {
+		// Each release has a hundred numbers.
+		path := filepath.Join(source, folder, engine, fmt.Sprintf("%05d_next.sql", newest/100*100+199))
+		if err := os.WriteFile(path, []byte("-- +goose Up\nALTER TABLE orders ADD COLUMN of_next_release TEXT;\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// git returns the standard output of git.
+func git(args ...string) (string, error) {
+	output, err := exec.Command("git", args...).Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w", args, err)
+	}
+	return strings.TrimSpace(string(output)), nil
 }

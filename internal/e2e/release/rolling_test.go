@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -32,7 +34,7 @@ const (
 
 // TestRollingUpgrade replaces two instances of the old version on PostgreSQL by the
 // new version, one after the other, while clients read and change orders. No
-// request fails.
+// request fails. Then the old version refuses the database.
 func TestRollingUpgrade(t *testing.T) {
 	testenv.Release(t)
 	t.Parallel()
@@ -65,6 +67,15 @@ func TestRollingUpgrade(t *testing.T) {
 	close(stop)
 	load.Wait()
 	t.Logf("%d requests", balancer.done.Load())
+
+	if log := balancer.instances[0].Log(); !strings.Contains(log, `"msg":"schema migrated"`) {
+		t.Errorf("the new version has not migrated the schema:\n%s", log)
+	}
+	args := append([]string{"serve", "--data", data, "--listen=127.0.0.1:0"}, folder.Settings...)
+	output, err := exec.CommandContext(t.Context(), old, args...).CombinedOutput()
+	if err == nil || !strings.Contains(string(output), "the database was migrated by a newer version") {
+		t.Errorf("the old version again: error %v\n%s", err, output)
+	}
 }
 
 // ordersOfClient is how many orders a client can accept.

@@ -28,7 +28,7 @@ type NewerSchemaError struct {
 
 func (e *NewerSchemaError) Error() string {
 	return fmt.Sprintf("the database was migrated by a newer version of merchant-orders"+
-		" (schema version %d, this program knows %d); start that version", e.Version, e.Known)
+		" (schema version %d, this program knows %d); start that version, or restore a backup that this one has made", e.Version, e.Known)
 }
 
 // ForeignSchemaError means that a database has run other steps than those of this
