@@ -12,6 +12,9 @@ type field struct {
 	Label, Value string
 }
 
+// Copied reports whether people take the value to another program.
+func (f field) Copied() bool { return f.Label == "carrier.tracking" || f.Label == "invoice.vat" }
+
 // fields collects those values that are given.
 type fields []field
 

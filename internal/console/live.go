@@ -27,6 +27,8 @@ type liveView struct {
 	Newest  int64    `json:"newest"`  // number of the newest event
 	History string   `json:"history"` // of the feed; another one: numbers mean other events
 	Orders  []string `json:"orders"`  // references of the orders that have changed, each once
+	Created int      `json:"created"` // how many of them are new
+	New     int64    `json:"new"`     // orders that wait for an answer
 }
 
 // live serves GET /live?after=5: it waits for the merchant's events after a number.
@@ -56,6 +58,12 @@ func (s *site) live(w http.ResponseWriter, r *web.Request) error {
 			seen[event.Reference] = true
 			view.Orders = append(view.Orders, event.Reference)
 		}
+		if event.Type == order.OrderCreated {
+			view.Created++
+		}
+	}
+	if view.New, err = s.stateCount(r, order.Registered); err != nil {
+		return err
 	}
 	return web.WriteJSON(w, http.StatusOK, view)
 }

@@ -109,6 +109,13 @@ func TestPages(t *testing.T) {
 		checkPage(t, path, b.get(path))
 	}
 	checkPage(t, "/", s.browser().get("/"))
+	// An error does not take the navigation away.
+	for path, status := range map[string]int{"/console/orders/NONE": http.StatusNotFound, "/console/nothing": http.StatusNotFound, "/console/live?after=x": http.StatusBadRequest, "/console/operator/orders": http.StatusForbidden} {
+		b.get(path).WantText(t, status, `href="/console/new"`, "/console/sign-out")
+		if got := s.browser().get(path); strings.Contains(got.Body, "/console/sign-out") {
+			t.Errorf("%s shows a stranger the navigation: %d", path, got.Status)
+		}
+	}
 	if got := b.get("/nothing"); !strings.HasPrefix(got.Header.Get("Content-Type"), "application/json") {
 		t.Errorf("a path outside the console gets %s", got.Header.Get("Content-Type"))
 	}

@@ -151,7 +151,7 @@ func TestLive(t *testing.T) {
 	s := start(t, newOrder(1, "OURS"), newOrder(2, "THEIRS", ofMerchant(theirs)))
 	b := s.signedIn(s.token)
 	got := b.get("/console/live?after=0")
-	got.WantText(t, http.StatusOK, `"orders":["OURS"]`, `"next":1`)
+	got.WantText(t, http.StatusOK, `"orders":["OURS"]`, `"next":1`, `"created":1`, `"new":1`)
 	b.get("/console/orders").WantText(t, http.StatusOK, `data-live-url="/console/live" data-live-after="1"`)
 	for _, query := range []string{"", "?after=x", "?after=-1"} {
 		b.get("/console/live"+query).WantText(t, http.StatusBadRequest)
@@ -162,7 +162,7 @@ func TestLive(t *testing.T) {
 	s.waitForWaiters(1)
 	_, err := s.Orders.Accept(t.Context(), order.CommandFor(ours), order.ByReference("OURS"), order.Options[order.WriteResult]{})
 	testenv.NoError(s.T, err)
-	(<-changed).WantText(t, http.StatusOK, `"orders":["OURS"]`, `"next":2`)
+	(<-changed).WantText(t, http.StatusOK, `"orders":["OURS"]`, `"next":2`, `"created":0`, `"new":0`)
 
 	go func() { changed <- b.get("/console/live?after=2") }()
 	s.waitForWaiters(1)

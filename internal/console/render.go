@@ -111,6 +111,12 @@ type layout struct {
 	Live  bool
 	After int64
 	Order string
+	New   int64 // orders that wait for an answer, for the title
+}
+
+// signIn makes the layout that of somebody who is signed in.
+func (l *layout) signIn(session *token.Session, scopes order.Scope, operator bool, path string) {
+	l.Session, l.Scopes, l.Operator, l.Section = session, scopes, operator, sectionOf(path)
 }
 
 // Can reports whether the session has a scope, by its name.
@@ -136,12 +142,20 @@ func (s *site) show(w http.ResponseWriter, r *web.Request, status int, name stri
 			return err
 		}
 	}
-	return s.send(w, r.Request, status, layout{
+	l := layout{
 		Stores:   stores,
-		Template: name, Page: page, Session: &r.Session, Scopes: r.Caller.Scopes, Operator: r.Caller.Operator(), Section: sectionOf(r.URL.Path),
+		Template: name, Page: page,
 		// A form that came back is not replaced under the person's hands.
-		Live: r.Method == http.MethodGet && !r.Caller.Operator(), After: r.DataVersion.Event, Order: r.PathValue("reference"),
-	})
+		Live: (r.Method == http.MethodGet || status == http.StatusOK) && !r.Caller.Operator(), After: r.DataVersion.Event, Order: r.PathValue("reference"),
+	}
+	l.signIn(&r.Session, r.Caller.Scopes, r.Caller.Operator(), r.URL.Path)
+	if l.Staff() {
+		var err error
+		if l.New, err = s.stateCount(r, order.Registered); err != nil {
+			return err
+		}
+	}
+	return s.send(w, r.Request, status, l)
 }
 
 // send renders a whole page before it sends anything: after an error another page can
@@ -221,7 +235,14 @@ func (s *site) encodeError(r *http.Request, err error) (int, any) {
 	if kind == "notfound" && sectionOf(r.URL.Path) != "" {
 		view.Text = "error.notfound.operator"
 	}
-	page, err := s.page(r, layout{Template: "error", Page: view})
+	l := layout{Template: "error", Page: view}
+	// A page about a database that is overloaded or out of reach does not ask it.
+	if cookie, err := r.Cookie(s.sessionName(r)); err == nil && status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
+		if session, grant, err := s.Sessions.Look(r.Context(), cookie.Value, s.Proxies.Client(r)); err == nil && s.notServed(grant.Operator()) == "" {
+			l.signIn(&session, grant.Scopes, grant.Operator(), r.URL.Path)
+		}
+	}
+	page, err := s.page(r, l)
 	if err != nil {
 		return http.StatusInternalServerError, web.MessageBody{Message: http.StatusText(http.StatusInternalServerError)}
 	}

@@ -9,20 +9,66 @@ document.addEventListener("submit", (event) => {
   if (!form.matches("[data-once]") || event.submitter?.formMethod === "get") return;
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
-  form.setAttribute("aria-busy", "true");
+  showBusy(event.submitter);
 });
+// showBusy shows that a button works.
+function showBusy(button) {
+  button?.setAttribute("aria-busy", "true");
+  const status = document.querySelector("[data-status]");
+  status.textContent = status.dataset.busy;
+}
 // A page that the browser kept may be sent again.
 addEventListener("pageshow", () => {
-  for (const form of document.querySelectorAll("form[data-sent]")) {
-    delete form.dataset.sent;
-    form.removeAttribute("aria-busy");
-  }
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  for (const button of document.querySelectorAll("button[aria-busy]")) button.removeAttribute("aria-busy");
 });
+
+// A picture over the limit becomes a smaller JPEG. Everything else stays as it is.
+async function shrink(file, max) {
+  if (file.size <= max || !/\.(png|jpe?g)$/i.test(file.name)) return file;
+  try {
+    const picture = await createImageBitmap(file);
+    const canvas = document.createElement("canvas");
+    for (let longest = 3000; longest > 300; longest *= 0.7) {
+      const scale = Math.min(1, longest / Math.max(picture.width, picture.height));
+      canvas.width = Math.max(1, picture.width * scale);
+      canvas.height = Math.max(1, picture.height * scale);
+      const paper = canvas.getContext("2d");
+      paper.fillStyle = "#fff"; // a JPEG is not transparent
+      paper.fillRect(0, 0, canvas.width, canvas.height);
+      paper.drawImage(picture, 0, 0, canvas.width, canvas.height);
+      const smaller = await new Promise((done) => canvas.toBlob(done, "image/jpeg", 0.85));
+      if (smaller && smaller.size <= max) return new File([smaller], file.name.replace(/\.[^.]*$/, ".jpg"), { type: "image/jpeg" });
+    }
+  } catch { /* not a picture that the browser can read */ }
+  return file;
+}
+
+// shrinkPictures replaces the pictures over the limit that were chosen in a form, and says so.
+async function shrinkPictures(form, input) {
+  const note = form.querySelector("[data-smaller]");
+  const files = input.files;
+  const chosen = new DataTransfer();
+  const lines = [];
+  for (const file of files) {
+    const smaller = await shrink(file, Number(form.dataset.max));
+    if (smaller !== file) lines.push(note.dataset.smaller.replace("%s", file.name).replace("%s", megabytes(file)).replace("%s", megabytes(smaller)));
+    chosen.items.add(smaller);
+  }
+  if (input.files !== files) return; // others were chosen meanwhile
+  if (lines.length) {
+    input.files = chosen.files;
+    note.textContent = lines.join(" ");
+  }
+  note.hidden = !lines.length;
+}
+const megabytes = (file) => (file.size / 1e6).toLocaleString(document.documentElement.lang, { maximumFractionDigits: 1 }) + "\u00a0MB";
 
 // Files: limits before the upload, drag and drop, progress.
 const extensions = /\.(pdf|png|jpe?g)$/i;
 function prepareUpload(form) {
   const input = form.querySelector("input[type=file]");
+  let chosen = Promise.resolve(); // waits for pictures
   const problem = form.querySelector("[data-problem]");
   const progress = form.querySelector("progress");
   const show = (text) => {
@@ -40,11 +86,15 @@ function prepareUpload(form) {
   const send = (button) => {
     if (!progress.hidden) return; // a double click
     const request = new XMLHttpRequest();
+    const ended = () => {
+      progress.hidden = true;
+      button?.removeAttribute("aria-busy");
+    };
     request.upload.addEventListener("progress", (event) => {
       progress.value = event.loaded / event.total;
     });
     request.addEventListener("error", () => {
-      progress.hidden = true;
+      ended();
       show(form.dataset.failed);
     });
     request.addEventListener("load", () => {
@@ -54,32 +104,38 @@ function prepareUpload(form) {
         location.replace(request.responseURL);
         return;
       }
-      progress.hidden = true;
+      ended();
       const notice = main.querySelector(".notice.bad, .lead");
       show(notice ? notice.innerText.trim() : form.dataset.failed);
     });
     show("");
     progress.hidden = false;
+    showBusy(button);
     request.open("POST", form.action);
     request.send(new FormData(form, button));
   };
-  input.addEventListener("change", () => show(check()));
+  const choose = () => {
+    chosen = shrinkPictures(form, input).then(() => show(check()));
+    return chosen;
+  };
+  input.addEventListener("change", choose);
   // A photo is one more file.
   form.querySelector("[data-camera]")?.addEventListener("change", (event) => {
     const all = new DataTransfer();
     for (const file of [...input.files, ...event.target.files]) all.items.add(file);
     input.files = all.files;
     event.target.value = "";
-    show(check());
+    choose();
   });
-  form.addEventListener("submit", (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    await chosen;
     const text = check();
     if (text) show(text);
     else send(event.submitter);
   });
-  dropFiles(form, input, () => {
-    show(check());
+  dropFiles(form, input, async () => {
+    await choose();
     if (problem.hidden) send();
   });
 }
@@ -109,6 +165,7 @@ function prepareMatch(form) {
   const matches = form.querySelector("[data-match]");
   const button = form.querySelector("button");
   const choose = async () => {
+    await shrinkPictures(form, input);
     const files = [...input.files];
     const total = files.reduce((sum, file) => sum + file.size, 0);
     problem.textContent = files.length > Number(form.dataset.left) ? form.dataset.countProblem : total > Number(form.dataset.total) ? form.dataset.totalProblem : "";

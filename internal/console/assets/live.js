@@ -5,30 +5,42 @@
 
 (() => {
   const body = document.body;
+  const title = document.title;
+  count(Number(body.dataset.new));
   if (!body.dataset.liveUrl || !document.querySelector("[data-live]")) return;
   const background = { headers: { "Console-Background": "1" }, redirect: "manual", cache: "no-store" };
   let after = Number(body.dataset.liveAfter);
   let history = "";
   let request = null; // AbortController of the request that waits
   let failures = 0;
+  let again = () => {}; // ends the pause after a failure
 
   // A browser opens few connections to a host, and a hidden page needs none: it asks
-  // for everything that it has missed when it is visible again.
+  // for everything that it has missed when it is visible again. One page stays for
+  // notifications, if they are wanted: see notify.js.
+  const idle = () => document.hidden && !body.dataset.notifies;
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden) request?.abort();
+    if (idle()) request?.abort();
     else watch();
   });
-  addEventListener("online", () => watch());
+  addEventListener("online", () => {
+    again();
+    watch();
+  });
   addEventListener("pageshow", (event) => { if (event.persisted) watch(); });
   addEventListener("pagehide", () => request?.abort());
 
   async function watch() {
     if (request) return;
-    while (!document.hidden) {
+    while (!idle()) {
       request = new AbortController();
       try {
-        const response = await fetch(body.dataset.liveUrl + "?after=" + after, { ...background, signal: request.signal });
-        if (response.type === "opaqueredirect") { location.reload(); return; } // signed out
+        const response = await fetch(body.dataset.liveUrl + "?after=" + after, { ...background, signal: request.signal }).catch((error) => {
+          if (error.name !== "AbortError") report(true);
+          throw error;
+        });
+        report(false);
+        if (response.type === "opaqueredirect") { load(); return; } // signed out
         if (!response.ok) throw new Error(String(response.status));
         const feed = await response.json();
         // After a restore the numbers mean other events.
@@ -37,13 +49,29 @@
         if (other || feed.orders.length) await refresh(other ? null : new Set(feed.orders));
         after = other ? feed.newest : feed.next;
         failures = 0;
+        count(feed.new);
+        if (!other && feed.created) document.dispatchEvent(new CustomEvent("created", { detail: feed.created }));
       } catch (error) {
         if (error.name === "AbortError") break;
         failures++;
-        await new Promise((done) => setTimeout(done, Math.min(60, 2 ** failures) * 1000));
+        await new Promise((done) => {
+          again = done;
+          setTimeout(done, Math.min(60, 2 ** failures) * 1000);
+        });
       }
     }
     request = null;
+  }
+
+  // load opens the page anew, also one that a form led to.
+  const load = () => location.replace(location.pathname + location.search);
+
+  // report says whether the connection is lost: see offline.js.
+  const report = (lost) => document.dispatchEvent(new CustomEvent("connection", { detail: { lost } }));
+
+  // count shows the number of new orders in the title.
+  function count(orders) {
+    document.title = (orders ? `(${orders}) ` : "") + title;
   }
 
   // refresh replaces the parts of the page that have changed. A page of one order
@@ -52,7 +80,7 @@
     const own = body.dataset.liveOrder;
     if (own && orders && !orders.has(own)) return;
     const response = await fetch(location.href, { ...background, signal: request.signal });
-    if (response.type === "opaqueredirect") { location.reload(); return; }
+    if (response.type === "opaqueredirect") { load(); return; }
     if (!response.ok) throw new Error(String(response.status));
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const fresh = new Map([...page.querySelectorAll("[data-live]")].map((part) => [part.dataset.live, part]));
@@ -97,10 +125,9 @@
 
   // announce tells a screen reader, politely.
   function announce() {
-    const status = document.querySelector("[data-live-status]");
-    if (!status) return;
+    const status = document.querySelector("[data-status]");
     status.textContent = "";
-    setTimeout(() => { status.textContent = status.dataset.liveStatus; }, 100);
+    setTimeout(() => { status.textContent = status.dataset.changed; }, 100);
   }
 
   // Before other scripts change anything.

@@ -39,9 +39,13 @@ func TestConsole(t *testing.T) {
 	p.beSecond(t)
 	p.answerSeveral(t)
 	p.addInvoices(t)
+	p.addPicture(t)
+	p.loseConnection(t)
+	p.printList(t)
 	p.export(t, "?state=in-processing", "C-1", "C-3", "C-4", "C-5", "C-6", "C-7") // the newest first
 	p.seeHostile(t)
 	p.useTokens(t)
+	p.beNotified(t)
 	p.signOut(t)
 	t.Run("jobs", func(t *testing.T) { newStaff(t, s).doJobs(t) })
 	t.Run("keyboard", func(t *testing.T) { newStaff(t, s).useKeyboard(t) })

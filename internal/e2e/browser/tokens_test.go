@@ -20,6 +20,8 @@ func (p *staff) useTokens(t *testing.T) {
 	p.clickTwice(t, "form.wide .primary")
 	p.wait(t, ".notice.good", "Copy the new token now.")
 	text := strings.TrimSpace(value(t, p.tab, chromedp.Text(chromedp.CSS(".secret"))))
+	p.click(t, ".notice .copy")
+	p.wait(t, ".notice .copied", "Copied")
 	const row = `[...document.querySelectorAll("tbody tr")].filter(row => row.innerText.includes("onerror=alert(1)"))`
 	if rows := value(t, p.tab, chromedp.Evaluate[int](row+".length")); rows != 1 {
 		t.Errorf("a double click has created %d tokens", rows)

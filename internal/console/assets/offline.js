@@ -1,0 +1,28 @@
+// Says that the connection is lost. Meanwhile no form is sent: the browser would replace the
+// page, with what was typed, by an error of its own.
+"use strict";
+
+(() => {
+  const notice = document.querySelector("[data-offline]");
+  const show = (lost) => { notice.hidden = !lost; };
+  show(!navigator.onLine);
+  addEventListener("offline", () => show(true));
+  addEventListener("online", () => show(false));
+  document.addEventListener("connection", (event) => show(event.detail.lost)); // see live.js
+
+  document.addEventListener("submit", async (event) => {
+    const { target: form, submitter } = event;
+    if (notice.hidden || form.method === "dialog") return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    try {
+      // The browser may not know yet that the connection is back.
+      await fetch(document.querySelector("link[rel=icon]").href, { method: "HEAD", cache: "no-store" });
+    } catch {
+      notice.focus();
+      return;
+    }
+    show(false);
+    form.requestSubmit(submitter);
+  }, true);
+})();

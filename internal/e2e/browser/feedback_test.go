@@ -1,0 +1,135 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	chromium "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/testenv"
+)
+
+// connect ends the connection of the tab, or makes it again.
+func (p *staff) connect(t *testing.T, offline bool) {
+	t.Helper()
+	command(t, p.tab, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{Offline: offline, DownloadThroughput: -1, UploadThroughput: -1}},
+	})
+	command(t, p.tab, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: offline, DownloadThroughput: -1, UploadThroughput: -1})
+}
+
+// loseConnection types a note, and sends it twice: without a connection and with one.
+func (p *staff) loseConnection(t *testing.T) {
+	p.see(t, "/console/orders/C-12", "h1", "C-12")
+	p.run(t, chromedp.SetValue(chromedp.CSS("[name=merchantNote]"), "call first"))
+	const save = "form[action$='/own'] button"
+	p.connect(t, true)
+	p.wait(t, "[data-offline]:not([hidden])", "Offline: nothing is sent.")
+	p.click(t, save)
+	p.wait(t, "[data-offline]:not([hidden]):focus", "")
+	p.connect(t, false)
+	p.wait(t, "[data-offline][hidden]", "")
+	p.forgive("ERR_INTERNET_DISCONNECTED")
+	busy := value(t, p.tab, chromedp.Evaluate[string](fmt.Sprintf(`(() => {
+		const button = document.querySelector(%q), stay = event => event.preventDefault();
+		addEventListener("submit", stay);
+		button.click();
+		removeEventListener("submit", stay);
+		delete button.form.dataset.sent;
+		return button.ariaBusy + " " + getComputedStyle(button, "::after").animationName;
+	})()`, save)))
+	testenv.Equal(t, "a button that works", "true turn", busy)
+	p.click(t, save)
+	p.wait(t, ".notice.good", "Your number and note are saved.")
+	if note := value(t, p.tab, chromedp.Evaluate[string](`document.querySelector("[name=merchantNote]").value`)); note != "call first" {
+		t.Errorf("the note is %q", note)
+	}
+}
+
+// arrivingOrder returns an order that is no part of the other journeys.
+func arrivingOrder(n int) []byte {
+	return ingesttest.Document(consoleOrders+jobOrders+1+n, func(document map[string]any) { register(document, fmt.Sprintf("N-%d", n), 0) })
+}
+
+// beNotified asks for notifications and leaves the page to itself. New orders arrive.
+func (p *staff) beNotified(t *testing.T) {
+	if _, err := chromedp.CallBrowser(p.ctx, chromium.SetPermission, chromium.SetPermissionParams{
+		Permission: &chromium.PermissionDescriptor{Name: "notifications"}, Setting: chromium.PermissionSettingGranted, Origin: p.BaseURL,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	p.see(t, "/console/new", "[data-notify]", "Notifications")
+	before := value(t, p.tab, chromedp.Evaluate[int](`Number(document.body.dataset.new)`))
+	p.waitTitle(t, before)
+	value(t, p.tab, chromedp.Evaluate[bool](`(() => {
+		const told = document.createElement("p"), real = Notification;
+		told.id = "told";
+		document.body.append(told);
+		window.Notification = class extends real {
+			constructor(text, options) {
+				super(text, options);
+				told.textContent = text;
+				window.last = this;
+			}
+		};
+		return true;
+	})()`))
+	p.click(t, "[data-notify]")
+	p.wait(t, "#told", "You will be notified of new orders")
+	// Nobody looks at the page, which goes on.
+	value(t, p.tab, chromedp.Evaluate[bool](`Object.defineProperty(document, "hidden", {value: true}), document.dispatchEvent(new Event("visibilitychange"))`))
+	p.Import(t, arrivingOrder(1))
+	p.wait(t, "#told", "1 new order")
+	p.waitTitle(t, before+1)
+	p.Import(t, arrivingOrder(2))
+	p.wait(t, "#told", "2 new orders")
+	p.see(t, "/console/orders", "h1", "Orders")
+	p.see(t, "/console/new", `[data-notify][aria-pressed="true"]`, "") // remembered
+	p.click(t, "[data-notify]")
+	p.wait(t, `[data-notify][aria-pressed="false"]`, "")
+}
+
+// waitTitle waits until the title has the number of new orders.
+func (p *staff) waitTitle(t *testing.T, orders int) {
+	t.Helper()
+	p.run(t, chromedp.WaitReady(chromedp.CSS("title")))
+	value(t, p.tab, chromedp.Poll[bool](fmt.Sprintf(`document.title === "(%d) New orders · Merchant Orders"`, orders)))
+}
+
+// printList checks that a list is printed without what is around it.
+func (p *staff) printList(t *testing.T) {
+	p.see(t, "/console/orders", "tbody .ref", "C-")
+	command(t, p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	shown := value(t, p.tab, chromedp.Evaluate[[]string](
+		`["table", ".bar", ".filter", ".actionbar", ".pages a", ".pick"].filter(part => document.querySelector(part).getClientRects().length > 0)`))
+	testenv.Equal(t, "printed", []string{"table"}, shown)
+	command(t, p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
+}
+
+// addPicture adds a picture over the limit, which the browser makes smaller.
+func (p *staff) addPicture(t *testing.T) {
+	p.see(t, "/console/orders/C-5", "#file-help", "2 more files")
+	value(t, p.tab, chromedp.Evaluate[bool](`(() => {
+		const canvas = Object.assign(document.createElement("canvas"), {width: 1300, height: 1300}), paper = canvas.getContext("2d");
+		const noise = paper.createImageData(1300, 1300);
+		for (let i = 0; i < noise.data.length; i += 65000) crypto.getRandomValues(noise.data.subarray(i, i + 65000));
+		paper.putImageData(noise, 0, 0);
+		canvas.toBlob(blob => {
+			const chosen = new DataTransfer(), input = document.querySelector("#file");
+			chosen.items.add(new File([blob], "photo.png"));
+			input.files = chosen.files;
+			input.dispatchEvent(new Event("change"));
+		});
+		return true;
+	})()`))
+	p.wait(t, "[data-smaller]", "photo.png: made smaller, from ")
+	p.click(t, ".upload button")
+	p.wait(t, ".files a", "photo.jpg")
+	if size := value(t, p.tab, chromedp.Evaluate[string](`document.querySelector(".files li:last-child .help").innerText`)); size == "" {
+		t.Error("the file has no size")
+	}
+}
