@@ -150,7 +150,7 @@ func first(texts ...string) string {
 // language of the page.
 func (l language) payment(name string) string {
 	switch name {
-	case payOnDelivery, "card", "bank-transfer":
+	case payOnDelivery, "card", "bank-transfer", "wallet":
 		return l.text("payment." + name)
 	}
 	return name
