@@ -22,7 +22,7 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-const page = "../../docs/monitoring.md"
+const page, runbook = "../../docs/monitoring.md", "../../docs/runbook.md"
 
 // rules is the form of alerts.yml.
 type rules struct {
@@ -83,14 +83,14 @@ func TestRules(t *testing.T) {
 }
 
 // TestEveryAlertIsExplained checks that each alert has a heading of its name in the
-// page, in the same order, that its annotation leads there, and that it has a test.
+// runbook, in the same order, that its annotation leads there, and that it has a test.
 func TestEveryAlertIsExplained(t *testing.T) {
 	t.Parallel()
 	var named []string
 	tests := read(t, "alerts_test.yml")
 	for _, rule := range alerts(t).Groups[0].Rules {
 		named = append(named, rule.Alert)
-		if want := "docs/monitoring.md#" + strings.ToLower(rule.Alert); rule.Annotations["runbook"] != want {
+		if want := "docs/runbook.md#" + strings.ToLower(rule.Alert); rule.Annotations["runbook"] != want {
 			t.Errorf("%s: runbook %q, want %q", rule.Alert, rule.Annotations["runbook"], want)
 		}
 		if rule.Annotations["summary"] == "" || !slices.Contains([]string{"warning", "critical"}, rule.Labels["severity"]) {
@@ -103,11 +103,11 @@ func TestEveryAlertIsExplained(t *testing.T) {
 		}
 	}
 	var explained []string
-	for _, heading := range regexp.MustCompile(`(?m)^### (MerchantOrders\w+)$`).FindAllStringSubmatch(read(t, page), -1) {
+	for _, heading := range regexp.MustCompile(`(?m)^### (MerchantOrders\w+)$`).FindAllStringSubmatch(read(t, runbook), -1) {
 		explained = append(explained, heading[1])
 	}
 	if diff := cmp.Diff(named, explained); diff != "" || len(named) == 0 {
-		t.Errorf("alerts (-rules +page):\n%s", diff)
+		t.Errorf("alerts (-rules +runbook):\n%s", diff)
 	}
 }
 

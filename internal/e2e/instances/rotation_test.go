@@ -27,7 +27,7 @@ import (
 // rotatedOrders is how many orders there are to accept: more than the load takes.
 const rotatedOrders = 1500
 
-// TestRotateSecrets does what docs/rotation.md says, except for the keys of the bucket: that
+// TestRotateSecrets does what docs/runbook.md says, except for the keys of the bucket: that
 // of the test has one account. Meanwhile clients read, accept and upload, and a webhook gets
 // the events. No request fails, and every signature is valid.
 func TestRotateSecrets(t *testing.T) {
