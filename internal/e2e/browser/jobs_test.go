@@ -24,7 +24,7 @@ func (p *staff) doJobs(t *testing.T) {
 		p.wait(t, "#q:focus", "")
 		p.insert(t, "J-23")
 		p.press(t, kb.Enter)
-		p.wait(t, "h2", "Παραγγελίες που βρέθηκαν")
+		p.wait(t, "h2", "Βρέθηκε 1 παραγγελία")
 		p.click(t, "tbody a")
 		p.wait(t, "h1", "J-23")
 		p.click(t, ".answer .primary")
