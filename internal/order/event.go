@@ -132,8 +132,9 @@ type Feed struct {
 // Events returns a page of a merchant's events. With Wait it is a long poll: if
 // there are no events it returns as soon as any instance of the service commits
 // one, or the history changes. It returns no events when Wait is over, when the
-// token is revoked or the merchant suspended, when the merchant has MaxWaiters waiters already, and after
-// StopWaiting. It holds no database connection while it waits.
+// token is revoked or the merchant suspended, when the merchant has MaxWaiters waiters
+// already, after StopWaiting, and if After is beyond the newest event: only a lost
+// history had it. It holds no database connection while it waits.
 func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery) (Feed, error) {
 	if query.Latest {
 		feed, err := s.store.Events(ctx, merchantID, math.MaxInt64, 1)
@@ -189,7 +190,8 @@ func (s *Service) waitForEvents(ctx context.Context, merchantID int64, query Fee
 		wake := s.waiters.next(merchantID)
 		feed, err := read()
 		feed.Waited = history != ""
-		if err != nil || len(feed.Events) > 0 || feed.More || feed.Waited && feed.History != history {
+		lost := query.After > feed.Version.Event || feed.Waited && feed.History != history
+		if err != nil || len(feed.Events) > 0 || feed.More || lost {
 			return feed, err
 		}
 		s.waiters.see(merchantID, feed.Version)

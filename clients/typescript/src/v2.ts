@@ -3435,7 +3435,7 @@ export interface operations {
                 after?: number | "latest";
                 /** @description Maximum number of events. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Seconds to wait for an event if there is none. */
+                /** @description Seconds to wait for an event if there is none; without effect if `newest` is below `after`. */
                 wait?: number;
                 /**
                  * @description With `order` each event has its order.
