@@ -198,7 +198,7 @@ func (s *service) tokenFor(t *testing.T, e openapitest.Example) string {
 
 // randomText matches a token or its beginning, a secret, the id of a message, the
 // history or the cursor of a feed, or the signature of a link.
-var randomText = regexp.MustCompile(`"(mop?_|whsec_|msg_1_1_|evt_355_1_|(?:history|next)":"|[^"]*/files/[0-9.]+\.|[^"]*/console/login/)[0-9A-Za-z_+/=-]+"`)
+var randomText = regexp.MustCompile(`"(mop?_|whsec_|msg_1_1_|evt_355_[0-9]+_|(?:history|next)":"|[^"]*/files/[0-9.]+\.|[^"]*/console/login/)[0-9A-Za-z_+/=-]+"`)
 
 // auditEntry matches the hash and the number of an entry of the audit log, which depend
 // on every change before it.

@@ -176,7 +176,8 @@ func (b *bodies) Post(_ context.Context, m webhook.Message) webhook.Result {
 }
 
 // TestDeliveryExamples delivers an event of each type, a test, and an event with its order,
-// and compares them with the examples in the OpenAPI document.
+// to the merchant and some of them to the marketplace, and compares them with the examples
+// in the OpenAPI documents.
 func TestDeliveryExamples(t *testing.T) {
 	t.Parallel()
 	receiver := new(bodies)
@@ -200,43 +201,56 @@ func TestDeliveryExamples(t *testing.T) {
 
 	feed, err := s.Orders.Events(ctx, apitest.MerchantID, order.FeedQuery{Limit: order.MaxFeedLimit})
 	testenv.NoError(t, err)
-	deliver := func(e order.EventRecord) []byte {
+	const withOrder = "order.created, with the order"
+	last := func(_ webhook.Delivery, err error) []byte {
 		t.Helper()
-		_, err := s.Webhooks.Redeliver(ctx, caller, hook, hook.MerchantID, e.Seq, order.Options[webhook.Delivery]{})
 		testenv.NoError(t, err)
 		return receiver.posted[len(receiver.posted)-1]
 	}
-	delivered := make(map[string][]byte)
+	deliver := func(to webhook.Key, e order.EventRecord) []byte {
+		t.Helper()
+		return last(s.Webhooks.Redeliver(ctx, order.Command(), to, e.MerchantID, e.Seq, order.Options[webhook.Delivery]{}))
+	}
+	test := func(to webhook.Key) []byte {
+		t.Helper()
+		return last(s.Webhooks.Test(ctx, order.Command(), to, order.Options[webhook.Delivery]{}))
+	}
+	market, err := s.Webhooks.Add(ctx, order.Command(), webhook.Addition{URL: "https://hooks.example.com/market"}, order.Options[webhook.Endpoint]{})
+	testenv.NoError(t, err)
+	delivered, toMarket := map[string][]byte{"webhook.test": test(hook)}, map[string][]byte{"webhook.test": test(market.Key)}
 	for _, e := range feed.Events {
 		if name := e.Type.String(); delivered[name] == nil {
-			delivered[name] = deliver(e)
+			delivered[name] = deliver(hook, e)
 		}
 	}
-	_, err = s.Webhooks.Test(ctx, caller, hook, order.Options[webhook.Delivery]{})
-	testenv.NoError(t, err)
-	delivered["webhook.test"] = receiver.posted[len(receiver.posted)-1]
-	_, err = s.Webhooks.Change(ctx, order.CommandFor(apitest.MerchantID), hook, webhook.Change{Orders: new(true)}, order.Options[webhook.Endpoint]{})
-	testenv.NoError(t, err)
-	delivered["order.created, with the order"] = deliver(feed.Events[1])
-
-	examples := openapitest.Published().DeliveryExamples()
-	for _, name := range slices.Concat(webhook.TypeNames, []string{"webhook.test", "order.created, with the order"}) {
-		if examples[name] == nil || delivered[name] == nil {
-			t.Errorf("%s: example %v, delivered %s", name, examples[name], delivered[name])
-			continue
-		}
-		if diff := cmp.Diff(comparable(t, examples[name]), comparable(t, json.RawMessage(delivered[name]))); diff != "" {
-			t.Errorf("%s (-document +delivered):\n%s", name, diff)
-		}
-		text, err := json.Marshal(examples[name])
+	toMarket["order.created"] = deliver(market.Key, feed.Events[0])
+	for _, key := range []webhook.Key{hook, market.Key} {
+		_, err = s.Webhooks.Change(ctx, order.Command(), key, webhook.Change{Orders: new(true)}, order.Options[webhook.Endpoint]{})
 		testenv.NoError(t, err)
-		if err := openapitest.Published().DeliveryViolation(text); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		delete(examples, name)
 	}
-	for name := range examples {
-		t.Errorf("%s: an example of no delivery", name)
+	delivered[withOrder], toMarket[withOrder] = deliver(hook, feed.Events[1]), deliver(market.Key, feed.Events[1])
+
+	for _, name := range slices.Concat(webhook.TypeNames, []string{"webhook.test", withOrder}) {
+		if delivered[name] == nil {
+			t.Errorf("%s: not delivered", name)
+		}
+	}
+	for document, bodies := range map[string]map[string][]byte{"v2": delivered, "operator": toMarket} {
+		examples := openapitest.Published().DeliveryExamples(document)
+		for name, body := range bodies {
+			if diff := cmp.Diff(comparable(t, examples[name]), comparable(t, json.RawMessage(body))); diff != "" {
+				t.Errorf("%s, %s (-document +delivered):\n%s", document, name, diff)
+			}
+			text, err := json.Marshal(examples[name])
+			testenv.NoError(t, err)
+			if err := openapitest.Published().DeliveryViolation(document, text); err != nil {
+				t.Errorf("%s, %s: %v", document, name, err)
+			}
+			delete(examples, name)
+		}
+		for name := range examples {
+			t.Errorf("%s, %s: an example of no delivery", document, name)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package openapitest
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -97,22 +96,25 @@ func Load(documents []openapi.Document) (*Contract, error) {
 	return contract, nil
 }
 
-// DeliveryViolation returns an error if the documents do not describe the body of a
+// DeliveryViolation returns an error if a document does not describe the body of a
 // delivery to a webhook.
-func (c *Contract) DeliveryViolation(body []byte) error {
+func (c *Contract) DeliveryViolation(document string, body []byte) error {
 	for _, d := range c.documents {
-		if d.delivery != nil {
+		if d.name == document && d.delivery != nil {
 			return checkJSON(d.delivery, body)
 		}
 	}
-	return errors.New("no document describes deliveries")
+	return fmt.Errorf("document %s describes no deliveries", document)
 }
 
-// DeliveryExamples returns the examples of deliveries to a webhook, by name: each is that
-// of a type of event, or one with an order.
-func (c *Contract) DeliveryExamples() map[string]any {
+// DeliveryExamples returns the examples of deliveries to a webhook in a document, by name:
+// each is that of a type of event, or one with an order.
+func (c *Contract) DeliveryExamples(document string) map[string]any {
 	examples := make(map[string]any)
 	for _, d := range c.documents {
+		if d.name != document {
+			continue
+		}
 		for _, name := range d.deliveries.keys() {
 			examples[name] = d.deliveries.get(name, "value").value
 		}

@@ -148,7 +148,7 @@ func TestEventsByType(t *testing.T) {
 		"a test in the row": {"order.created", "webhook.test", false},
 		"another time":      {"09:15:00Z", "09:15:00+00:00", false},
 	} {
-		err := Published().DeliveryViolation([]byte(strings.Replace(event, test.old, test.new, 1)))
+		err := Published().DeliveryViolation("v2", []byte(strings.Replace(event, test.old, test.new, 1)))
 		if (err == nil) != test.valid {
 			t.Errorf("%s: %v, want a violation: %t", name, err, !test.valid)
 		}

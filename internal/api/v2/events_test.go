@@ -179,7 +179,7 @@ func TestDeliveriesAreDescribed(t *testing.T) {
 	testenv.NoError(t, err)
 	bodies[name] = body
 	for name, body := range bodies {
-		if err := openapitest.Published().DeliveryViolation(body); err != nil {
+		if err := openapitest.Published().DeliveryViolation("v2", body); err != nil {
 			t.Errorf("%s: %s: %v", name, body, err)
 		}
 	}
