@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -146,6 +147,34 @@ func TestRedirects(t *testing.T) {
 	}
 	if n := connections.Load(); n != 0 {
 		t.Errorf("%d redirects were followed", n)
+	}
+}
+
+// TestConnectionIsReused posts one message after the other, which get short and long
+// responses: one connection is enough, however many merchants they are of.
+func TestConnectionIsReused(t *testing.T) {
+	t.Parallel()
+	var connections atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, _ := strconv.Atoi(r.Header.Get("Webhook-Id"))
+		w.WriteHeader(200 + n/8*300) // the last ones fail
+		_, _ = w.Write(make([]byte, 1000*n))
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	client := NewClient(true)
+	for n := range 10 {
+		if result := client.Post(t.Context(), Message{ID: strconv.Itoa(n), URL: server.URL, At: time.Now()}); result.Status == 0 {
+			t.Errorf("%+v", result)
+		}
+	}
+	if n := connections.Load(); n != 1 {
+		t.Errorf("%d connections", n)
 	}
 }
 
