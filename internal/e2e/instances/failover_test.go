@@ -94,12 +94,15 @@ func TestFailoverLosesCommits(t *testing.T) {
 
 // soakMarketPage is a page of the feed of all merchants.
 type soakMarketPage struct {
-	Events []struct {
-		MerchantID int64
-		soakEvent
-	}
+	Events        []soakMarketEvent
 	Next, History string
 	More          bool
+}
+
+// soakMarketEvent is an event in the feed of all merchants.
+type soakMarketEvent struct {
+	MerchantID int64
+	soakEvent
 }
 
 // marketEnd returns where the feed of all merchants ends.

@@ -105,6 +105,46 @@ func ledgerCases() map[string]ledgerCase {
 	}
 }
 
+// TestSoakDeliveriesSeeFaults has the events of a merchant arrive at readers that repeat
+// events and at one that does not, as the marketplace's webhook and its feed.
+func TestSoakDeliveriesSeeFaults(t *testing.T) {
+	t.Parallel()
+	l := newTimeline()
+	for n := range sample(4) {
+		testenv.NoError(t, l.append(committed{kind: order.OrderCreated, order: 1 + n, to: order.Registered}))
+	}
+	const again, between, lost = "comes after", "event 4 comes after 2", "1 of 4 events are missing: "
+	for name, tc := range map[string]struct {
+		events          []int64 // numbers; negative: with the content of another event
+		webhook, market string  // part of the message; empty: nothing is wrong
+	}{
+		"right":                {[]int64{1, 2, 3, 4}, "", ""},
+		"repeated":             {[]int64{1, 2, 2, 3, 1, 2, 3, 4}, "", again},
+		"last one lost":        {[]int64{1, 2, 3}, lost + "4", lost + "4"},
+		"lost between":         {[]int64{1, 2, 4}, between, between},
+		"misordered":           {[]int64{1, 2, 4, 3}, between, between},
+		"misordered, repeated": {[]int64{1, 2, 3, 1, 3, 2, 4}, "event 3 comes after 1", again},
+		"of another history":   {[]int64{1, -2, 3, 4}, lost + "2", lost + "2"},
+	} {
+		for once, want := range map[bool]string{false: tc.webhook, true: tc.market} {
+			d := newSoakDeliveries(once)
+			var found []string
+			for _, seq := range tc.events {
+				number := max(seq, -seq)
+				e := soakEvent{Seq: number, Type: "order.created", OrderReference: sample(number).Reference()}
+				if seq > 0 {
+					e.Data.State = "registered"
+				}
+				found = append(found, d.take(e))
+			}
+			found = append(found, d.missing(l))
+			if got := strings.Join(found, ""); (got == "") != (want == "") || !strings.Contains(got, want) {
+				t.Errorf("%s, once %t: %q, want %q", name, once, got, want)
+			}
+		}
+	}
+}
+
 // TestSoakTimelineRefuses appends events that cannot follow those before.
 func TestSoakTimelineRefuses(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ func newSoakMarket(s *soak, feeds client) *soakMarket {
 	m := &soakMarket{soak: s, client: feeds, dice: rand.New(rand.NewPCG(*soakSeed, 104)), received: make(map[int64]*soakDeliveries)}
 	m.client.Token = s.operator.Token
 	for _, one := range s.merchants {
-		m.received[one.id] = &soakDeliveries{last: make(map[int64]soakEvent)}
+		m.received[one.id] = newSoakDeliveries(true)
 	}
 	return m
 }
@@ -68,10 +68,13 @@ func (m *soakMarket) read(ctx context.Context, wait string) bool {
 	m.cursor = page.Next
 	for _, e := range page.Events {
 		d := m.received[e.MerchantID]
-		if d.newest != 0 && e.Seq != d.newest+1 {
-			m.problem("merchant %d: event %d is in the feed of all merchants after %d", e.MerchantID, e.Seq, d.newest)
+		if d == nil {
+			m.problem("merchant %d is in the feed of all merchants", e.MerchantID)
+			continue
 		}
-		d.newest, d.last[e.Seq] = e.Seq, e.soakEvent
+		if problem := d.take(e.soakEvent); problem != "" {
+			m.problem("merchant %d, in the feed of all merchants: %s", e.MerchantID, problem)
+		}
 		m.counts.market.Add(1)
 	}
 	return true
@@ -86,7 +89,7 @@ func (m *soakMarket) check() {
 		missing := ""
 		for end := time.Now().Add(hookWait); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 			m.read(m.t.Context(), "0")
-			if missing = m.received[one.id].missing(l); missing == "" {
+			if missing = m.received[one.id].missing(l.timeline); missing == "" {
 				break
 			}
 		}

@@ -75,7 +75,7 @@ func (s *soak) report(end time.Duration) {
 		{"changes acknowledged", fmt.Sprint(len(s.times.done))},
 		{"streams of transitions, lines checked", fmt.Sprintf("%d, %d", c.streams.Load(), c.lines.Load())},
 		{"searches and reads of the audit log", fmt.Sprint(c.searches.Load())},
-		{"deliveries to webhooks", fmt.Sprint(c.deliveries.Load())},
+		{"deliveries to webhooks of merchants, of the marketplace", fmt.Sprintf("%d, %d", c.deliveries.Load(), c.marketDeliveries.Load())},
 		{"events read of all merchants", fmt.Sprint(c.market.Load())},
 		{"imports beside it", fmt.Sprint(c.imports.Load())},
 		{"instances killed", fmt.Sprint(c.kills)},

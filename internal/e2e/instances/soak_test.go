@@ -42,9 +42,10 @@ const (
 // TestSoak runs two instances on PostgreSQL and S3 for a long time, under a mixed load
 // of 20 merchants with 2,000 waiting readers, and kills instances, replaces the
 // database by a standby or an earlier copy of it, stops the storage and revokes
-// tokens meanwhile. Operators send streams of transitions of all merchants, webhooks
-// deliver the events, and a client follows the feed of all merchants. Every response is compared with the events in the database (see
-// ledger). In the end memory, goroutines and descriptors must not have grown.
+// tokens meanwhile. Operators send streams of transitions of all merchants, webhooks of
+// merchants and of the marketplace deliver the events, and a client follows the feed of
+// all merchants. Every response is compared with the events in the database (see ledger).
+// In the end memory, goroutines and descriptors must not have grown.
 //
 // It runs only if -minutes is given, which scripts/soak does.
 func TestSoak(t *testing.T) {
@@ -117,7 +118,7 @@ type soakMerchant struct {
 // soakCounts are the counts of a soak.
 type soakCounts struct {
 	requests, checked, between, events, faults, revocations, imports atomic.Int64
-	streams, lines, searches, deliveries, market                     atomic.Int64
+	streams, lines, searches, deliveries, marketDeliveries, market   atomic.Int64
 
 	kills, failovers, restores, outages int
 	lost                                int64 // events that a failover or a restore has lost

@@ -6,115 +6,157 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/webhook"
 )
 
-// soakHooks receives the deliveries of webhooks of some merchants. Now and then it refuses
-// one.
+// soakHooks receives the deliveries of the webhooks of some merchants, and of one of the
+// marketplace. Now and then it refuses one.
 type soakHooks struct {
 	*soak
 	server *httptest.Server
 
 	mu       sync.Mutex
 	dice     *rand.Rand
-	received map[int64]*soakDeliveries // by merchant
+	received map[soakHook]*soakDeliveries
 }
 
-// soakDeliveries is what the webhook of a merchant has received.
+// soakHook is a webhook, and a merchant whose events it receives.
+type soakHook struct {
+	owner    string // id of the merchant, or webhook.All
+	merchant int64
+}
+
+// soakDeliveries are the events of a merchant that one reader has received.
 type soakDeliveries struct {
-	phase  int                 // of the newest delivery
-	newest int64               // number of the newest event that was received in this phase; 0: none
-	last   map[int64]soakEvent // the last delivery of each number
+	once   bool                // events are not repeated while the database stays the same
+	phase  int                 // of the newest event
+	newest int64               // number of the newest event in this phase; 0: none
+	last   map[int64]soakEvent // by number, as received last
+}
+
+func newSoakDeliveries(once bool) *soakDeliveries {
+	return &soakDeliveries{once: once, last: make(map[int64]soakEvent)}
 }
 
 const (
 	// soakHooked is how many merchants have a webhook.
 	soakHooked = 6
-	// hookWait is how long deliveries may go on when the load has ended: longer than the
+	// hookWait is how long a delivery may take when the load has ended: longer than the
 	// pause after several failures.
 	hookWait = 3 * time.Minute
+	// hookRefuses and marketRefuses: of so many deliveries one is refused. The marketplace's
+	// webhook has the events of all merchants, and waits after each that it refuses.
+	hookRefuses   = 50
+	marketRefuses = 1000
 )
 
 // startHooks adds the webhooks.
 func (s *soak) startHooks() *soakHooks {
 	s.t.Helper()
-	h := &soakHooks{soak: s, dice: rand.New(rand.NewPCG(*soakSeed, 103)), received: make(map[int64]*soakDeliveries)}
+	h := &soakHooks{soak: s, dice: rand.New(rand.NewPCG(*soakSeed, 103)), received: make(map[soakHook]*soakDeliveries)}
 	h.server = httptest.NewServer(h)
 	s.t.Cleanup(h.server.Close)
-	c := s.operator
-	c.Base = s.instances[0].Load().process.BaseURL
 	for _, m := range s.merchants[:soakHooked] {
-		h.received[m.id] = &soakDeliveries{last: make(map[int64]soakEvent)}
-		body := fmt.Sprintf(`{"url":"%s/%d","after":0}`, h.server.URL, m.id)
-		got, err := c.Try(http.MethodPost, fmt.Sprintf("/operator/merchants/%d/webhooks", m.id), body)
-		testenv.NoError(s.t, err)
-		if got.Status != http.StatusCreated {
-			s.t.Fatalf("add a webhook: %d %s", got.Status, got.Body)
-		}
+		owner := fmt.Sprint(m.id)
+		h.received[soakHook{owner, m.id}] = newSoakDeliveries(false)
+		h.add(owner, `"after":0`)
 	}
+	for _, m := range s.merchants {
+		h.received[soakHook{webhook.All, m.id}] = newSoakDeliveries(false)
+	}
+	h.add(webhook.All, `"cursor":""`)
 	return h
 }
 
-// ServeHTTP takes a delivery. While the database stays the same, none may be left out
-// before it.
+// add adds a webhook that begins with the first event.
+func (h *soakHooks) add(owner, start string) {
+	h.t.Helper()
+	c := h.operator
+	c.Base = h.instances[0].Load().process.BaseURL
+	got, err := c.Try(http.MethodPost, "/operator/merchants/"+owner+"/webhooks", fmt.Sprintf(`{"url":"%s/%s",%s}`, h.server.URL, owner, start))
+	testenv.NoError(h.t, err)
+	if got.Status != http.StatusCreated {
+		h.t.Fatalf("add a webhook: %d %s", got.Status, got.Body)
+	}
+}
+
+// ServeHTTP takes a delivery.
 func (h *soakHooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var id int64
-	var e soakEvent
-	_, err := fmt.Sscanf(r.URL.Path, "/%d", &id)
-	if decodeErr := json.NewDecoder(r.Body).Decode(&e); err != nil || decodeErr != nil {
-		h.problem("delivery to %s: %v, %v", r.URL.Path, err, decodeErr)
-		return
+	owner := strings.TrimPrefix(r.URL.Path, "/")
+	var e soakMarketEvent
+	err := json.NewDecoder(r.Body).Decode(&e)
+	refuses, count := marketRefuses, &h.counts.marketDeliveries
+	if owner != webhook.All {
+		e.MerchantID, _ = strconv.ParseInt(owner, 10, 64)
+		refuses, count = hookRefuses, &h.counts.deliveries
 	}
 	phase := h.ask().phase
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.dice.IntN(50) == 0 {
+	if h.dice.IntN(refuses) == 0 {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
-	d := h.received[id]
+	d := h.received[soakHook{owner, e.MerchantID}]
+	if err != nil || d == nil {
+		h.problem("delivery to %s: merchant %d, %v", r.URL.Path, e.MerchantID, err)
+		return
+	}
 	if phase != d.phase || phase%2 == 1 {
 		d.phase, d.newest = phase, 0
 	}
-	if d.newest != 0 && e.Seq > d.newest+1 {
-		h.problem("merchant %d: event %d is delivered after %d", id, e.Seq, d.newest)
+	if problem := d.take(e.soakEvent); problem != "" {
+		h.problem("webhook of %s, merchant %d: %s", owner, e.MerchantID, problem)
 	}
-	d.newest = max(d.newest, e.Seq)
-	d.last[e.Seq] = e
-	h.counts.deliveries.Add(1)
+	count.Add(1)
 }
 
-// missing returns which events of a merchant are not delivered as the table has them.
-func (h *soakHooks) missing(id int64, l *ledger) string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.received[id].missing(l)
+// take takes the next event and returns what is wrong with it. None may be left out before
+// it.
+func (d *soakDeliveries) take(e soakEvent) string {
+	before := d.newest
+	d.newest, d.last[e.Seq] = e.Seq, e
+	if before != 0 && (e.Seq > before+1 || d.once && e.Seq <= before) {
+		return fmt.Sprintf("event %d comes after %d", e.Seq, before)
+	}
+	return ""
 }
 
 // check waits until all events are delivered, and compares the last delivery of each with
 // the table.
 func (h *soakHooks) check() {
 	h.t.Helper()
-	for _, m := range h.merchants[:soakHooked] {
-		l := h.ledgers[m.id]
-		missing := ""
-		for end := time.Now().Add(hookWait); time.Now().Before(end); time.Sleep(time.Second) {
-			if missing = h.missing(m.id, l); missing == "" {
-				break
+	for hook := range h.received {
+		missing, count := h.missing(hook)
+		for end := time.Now().Add(hookWait); missing != "" && time.Now().Before(end); {
+			time.Sleep(time.Second)
+			before := count
+			if missing, count = h.missing(hook); count > before {
+				end = time.Now().Add(hookWait)
 			}
 		}
 		if missing != "" {
-			h.problem("merchant %d: %s", m.id, missing)
+			h.problem("webhook of %s, merchant %d: %s", hook.owner, hook.merchant, missing)
 		}
 	}
 }
 
+// missing returns which events a webhook has not received of a merchant as the table has
+// them, and how many deliveries there were of all.
+func (h *soakHooks) missing(hook soakHook) (missing string, deliveries int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.received[hook].missing(h.ledgers[hook.merchant].timeline), h.counts.deliveries.Load() + h.counts.marketDeliveries.Load()
+}
+
 // missing returns which events of a merchant were not received as the table has them.
-func (d *soakDeliveries) missing(l *ledger) string {
+func (d *soakDeliveries) missing(l *timeline) string {
 	var all []string
 	for seq := int64(1); seq <= l.newest(); seq++ {
 		if e, ok := d.last[seq]; !ok || !e.tells(l.event(seq)) {
