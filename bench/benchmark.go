@@ -87,6 +87,7 @@ func (b *benchmark) measure(ctx context.Context, database string) error {
 		{"exporting few and many orders", i.measureExport},
 		{"reading everything else of small and large merchants", i.measureGrowth},
 		{"waiting for events", i.measureWaiting},
+		{"delivering events", i.measureDeliveries},
 		{"accepting orders", i.measureAccepts},
 		{"accepting many orders at once", i.measureAnswers},
 		{"uploading files", i.measureUploads},

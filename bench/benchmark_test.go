@@ -45,7 +45,7 @@ func TestRun(t *testing.T) {
 	require(t, "initdb", "postgresql")
 	o := smallOptions()
 	o.dir = t.TempDir()
-	o.only = regexp.MustCompile(`^(Disk|v2 order, random(, during as many.*)?|List, in a rare state|Growth, (console, one order|operator, overview)|Accepts.*|Answers.*|Uploads.*|\d+ concurrent uploads.*)$`)
+	o.only = regexp.MustCompile(`^(Disk|Export.*|Deliveries.*|v2 order, random(, during as many.*)?|List, in a rare state|Growth, (console, one order|operator, overview)|Accepts.*|Answers.*|Uploads.*|\d+ concurrent uploads.*)$`)
 	var table, progress bytes.Buffer
 	if err := run(t.Context(), o, &table, &progress); err != nil {
 		t.Fatalf("%v\n%s", err, &progress)
@@ -63,6 +63,7 @@ func TestRun(t *testing.T) {
 		"Disk: durable writes", "Program", "Import", "Start", "Memory, idle", "v2 order, random", "v2 order, random, during as many accepts as possible",
 		"Memory, after the reads", "List, in a rare state: B/A", "List, in a rare state: C/A",
 		"Growth, console, one order: B/A", "Growth, console, one order: C/A", "Growth, operator, overview: all/A",
+		"Export, an order: B/A", "Export, peak memory over idle", "Deliveries of the marketplace's webhook",
 		"Accepts, relative to bare updates", "Answers, 20 in one request", "Answers, 99th percentile of accepts beside them", "Uploads of 4,000,000 bytes, processor time", "3 concurrent uploads of 4,000,000 bytes: memory",
 	} {
 		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "| "+name+" ") }) {

@@ -10,19 +10,27 @@ import (
 	"time"
 )
 
-// measureExport exports the orders of merchants with few and with many orders in one
-// request each, and reads those of the small one one by one, as a copy without exports
-// does.
+// measureExport exports the orders of merchants with few and with many orders, and of all
+// merchants, in one request each, and reads those of the small one one by one, as a copy
+// without exports does.
 func (i *installation) measureExport(ctx context.Context) error {
 	const name = "Export, an order"
 	if !i.wants(name) {
 		return nil
 	}
+	operator, err := i.run(ctx, "token", "create", "--operator")
+	if err != nil {
+		return err
+	}
 	return i.withServer(ctx, func(server *process) error {
+		idle, err := server.memory("VmRSS")
+		if err != nil {
+			return err
+		}
 		var perOrder [2]time.Duration
 		for n, m := range []*merchant{i.a, i.b} {
 			for range i.rounds {
-				elapsed, err := exportAll(ctx, server.baseURL, i.tokens[m], m.count)
+				elapsed, err := exportAll(ctx, server.baseURL+"/v2/orders/export", i.tokens[m], m.count)
 				if err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
@@ -45,13 +53,24 @@ func (i *installation) measureExport(ctx context.Context) error {
 		single := time.Since(start) / time.Duration(i.a.count)
 		i.add(name+": B/A", ratio(float64(perOrder[1])/float64(perOrder[0])), atMost(1.25),
 			fmt.Sprintf("A %s, B %s; read alone %s", perOrder[0], perOrder[1], single))
-		return nil
+		orders := 0
+		for _, m := range i.all() {
+			orders += m.count
+		}
+		all, err := exportAll(ctx, server.baseURL+"/operator/orders/export", operator, orders)
+		if err != nil {
+			return fmt.Errorf("export of all merchants: %w", err)
+		}
+		peak, err := server.memory("VmHWM")
+		i.add("Export, peak memory over idle", megabytes(peak-idle), "< 128 MB",
+			fmt.Sprintf("all %s orders by the operator in %.1f s", thousands(float64(orders)), all.Seconds()))
+		return err
 	})
 }
 
-// exportAll exports the orders of a merchant and returns how long it took.
-func exportAll(ctx context.Context, baseURL, token string, orders int) (time.Duration, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, baseURL+"/v2/orders/export", http.NoBody)
+// exportAll requests an export of so many orders and returns how long it took.
+func exportAll(ctx context.Context, address, token string, orders int) (time.Duration, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return 0, err
 	}

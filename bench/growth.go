@@ -48,6 +48,7 @@ var growthCases = []growthCase{
 	{name: "v2, deliveries", path: "/v2/webhooks/{webhook}/deliveries", who: byMerchant},
 	{name: "v2, events of an order", path: "/v2/orders/{order}/events", who: byMerchant},
 	{name: "v2, feed", path: "/v2/events?after=500", who: byMerchant},
+	{name: "v2, 1,000 events with orders", path: "/v2/events?limit=1000&include=order", who: byMerchant},
 	{name: "v2, link to a file", method: http.MethodPost, path: "/v2/orders/{order}/invoices/{file}/link", who: byMerchant},
 	{name: "console, overview", path: "/console", who: atConsole},
 	{name: "console, orders", path: "/console/orders", who: atConsole},
@@ -61,6 +62,7 @@ var growthCases = []growthCase{
 	{name: "operator, search by name", path: "/operator/orders?name=%CF%80%CE%B1%CF%80%CE%B1%CE%B4%CE%BF", whole: true}, // παπαδο
 	{name: "operator, search without result", path: "/operator/orders?q=zzzz", whole: true},
 	{name: "operator, events of all merchants", path: "/operator/events", whole: true},
+	{name: "operator, 1,000 events with orders", path: "/operator/events?limit=1000&include=order", whole: true},
 	{name: "operator, end of all events", path: "/operator/events?cursor=latest", whole: true},
 	{name: "operator, overview", path: "/operator/overview", whole: true},
 	{name: "operator, merchants", path: "/operator/merchants", whole: true},
