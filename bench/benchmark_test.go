@@ -17,6 +17,7 @@ func smallOptions() options {
 	return options{
 		databases: []string{sqlite, postgres}, small: 100, large: 200, oneDay: 100, rounds: 1, slice: time.Second,
 		requests: 2, uploads: 3, accepts: 20, answers: 20, clients: 2,
+		program: os.Getenv("MERCHANT_ORDERS_TEST_PROGRAM"), // scripts/test builds it once
 	}
 }
 

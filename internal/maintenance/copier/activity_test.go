@@ -23,7 +23,7 @@ func TestCopySourceInUse(t *testing.T) {
 			source, target := maintenancetest.New(t, kinds[0]), maintenancetest.New(t, kinds[1])
 			source.Fill(t, 250)
 			activity := maintenancetest.StartActivity(t, source, testenv.Count(300, 1000))
-			for range testenv.Count(2, 3) {
+			for range testenv.Count(1, 3) {
 				activity.AddOrders(t)
 				orders, files := activity.Acknowledged()
 				mustCopy(t, source.Installation, target.Installation)
