@@ -107,7 +107,7 @@ func TestBulkTransitions(t *testing.T) {
 	s := start(t)
 	body := strings.Join([]string{
 		`{"merchantId":355,"reference":"R-1","state":"in-processing"}`,
-		`{"merchantId":355,"reference":"R-1","state":"ready-for-shipment","carrier":{"trackingCodes":"T-1"}}`,
+		`{"merchantId":355,"reference":"R-1","state":"ready-for-shipment","shippingAddress":{"city":"Πάτρα"},"carrier":{"trackingCodes":"T-1"}}`,
 		`{"merchantId":355,"reference":"R-2","state":"completed"}`,
 		`{"merchantId":355,"reference":"R-3","state":"canceled","reason":"customer-request"}`,
 		`{"merchantId":355,"reference":"R-4","customer":{"phone":"210 2"}}`,
@@ -142,7 +142,7 @@ func TestBulkTransitions(t *testing.T) {
 	}
 	done := []string{
 		`{"line":1,"merchantId":355,"reference":"R-1","status":"changed","state":"in-processing"}`,
-		`{"line":2,"merchantId":355,"reference":"R-1","status":"changed","state":"ready-for-shipment","corrected":["carrier.trackingCodes"]}`,
+		`{"line":2,"merchantId":355,"reference":"R-1","status":"changed","state":"ready-for-shipment","corrected":["shippingAddress.city","carrier.trackingCodes"]}`,
 		refused,
 		`{"line":4,"merchantId":355,"reference":"R-3","status":"changed","state":"canceled"}`,
 		`{"line":5,"merchantId":355,"reference":"R-4","status":"changed","state":"registered","corrected":["customer.phone"]}`,

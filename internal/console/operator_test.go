@@ -342,6 +342,7 @@ func TestCorrection(t *testing.T) {
 		t.Error("a form without a change corrects the order")
 	}
 	form.Set("carrier.trackingCodes", "77 88")
+	form.Set("shippingAddress.lastName", "<b>Άλλη</b>")
 	form.Set("carrier.shipmentIds", "")
 	form.Set("expiresAt", "2026-12-01T10:00")
 	for range 2 {
@@ -350,10 +351,10 @@ func TestCorrection(t *testing.T) {
 		}
 	}
 	got := s.get("FIRST")
-	if c := got.Carrier; c.TrackingCodes != "77 88" || len(c.ShipmentIDs) != 0 || c.Name != "Line one\nline two" || got.ExpiresAt.Format("15:04") != "10:00" {
+	if c := got.Carrier; c.TrackingCodes != "77 88" || got.Shipping.LastName != "<b>Άλλη</b>" || len(c.ShipmentIDs) != 0 || c.Name != "Line one\nline two" || got.ExpiresAt.Format("15:04") != "10:00" {
 		t.Errorf("the order has %+v, until %s", c, got.ExpiresAt)
 	}
-	b.get(address+"?done=corrected").WantText(t, http.StatusOK, "The order was corrected", "77 88", `value="2026-12-01T10:00"`)
+	b.get(address+"?done=corrected").WantText(t, http.StatusOK, "The order was corrected", "77 88", "&lt;b&gt;Άλλη&lt;/b&gt;", `value="2026-12-01T10:00"`)
 	late.Set("carrier.trackingCodes", "99")
 	b.post(action, late).WantText(t, http.StatusConflict, "the order has changed", `value="99"`)
 }

@@ -15,7 +15,7 @@ import (
 const MaxUpdate = 1 << 20
 
 // correctionKeys are the keys of a change that correct the order.
-var correctionKeys = []string{"expiresAt", "dispatchUntil", "customer", "carrier"}
+var correctionKeys = []string{"expiresAt", "dispatchUntil", "customer", "shippingAddress", "carrier"}
 
 // UpdateKeys are the keys of a change of an order.
 var UpdateKeys = append([]string{"state", "reason"}, correctionKeys...)

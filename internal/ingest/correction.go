@@ -16,11 +16,25 @@ type correction struct {
 	ExpiresAt     optional[string]             `json:"expiresAt"`
 	DispatchUntil optional[string]             `json:"dispatchUntil"`
 	Customer      optional[customerCorrection] `json:"customer"`
+	Shipping      optional[addressCorrection]  `json:"shippingAddress"`
 	Carrier       optional[carrierCorrection]  `json:"carrier"`
 }
 
 type customerCorrection struct {
 	Phone optional[string] `json:"phone"`
+}
+
+type addressCorrection struct {
+	FirstName    optional[string] `json:"firstName"`
+	LastName     optional[string] `json:"lastName"`
+	Phone        optional[string] `json:"phone"`
+	Street       optional[string] `json:"street"`
+	StreetNumber optional[string] `json:"streetNumber"`
+	Address2     optional[string] `json:"address2"`
+	PostCode     optional[string] `json:"postCode"`
+	City         optional[string] `json:"city"`
+	Region       optional[string] `json:"region"`
+	RegionCode   optional[string] `json:"regionCode"`
 }
 
 type carrierCorrection struct {
@@ -67,6 +81,7 @@ func ParseCorrection(text []byte) (order.Correction, error) {
 		ExpiresAt:     r.correctedTime("expiresAt", given.ExpiresAt),
 		DispatchUntil: r.correctedTime("dispatchUntil", given.DispatchUntil),
 		Phone:         nullable(members(&r, "customer", given.Customer).Phone),
+		Shipping:      shippingCorrection(members(&r, "shippingAddress", given.Shipping)),
 		Carrier:       r.carrierCorrection(members(&r, "carrier", given.Carrier)),
 	}
 	if r.problem != nil {
@@ -89,6 +104,21 @@ func members[T any](r *reader, field string, given optional[T]) T {
 
 func (r *reader) correctedTime(field string, given optional[string]) order.Field[time.Time] {
 	return order.Field[time.Time]{Set: given.given, Value: r.timestamp(field, given.value)}
+}
+
+func shippingCorrection(given addressCorrection) order.AddressCorrection {
+	return order.AddressCorrection{
+		FirstName:    plain(given.FirstName),
+		LastName:     plain(given.LastName),
+		Phone:        plain(given.Phone),
+		Street:       plain(given.Street),
+		StreetNumber: plain(given.StreetNumber),
+		Address2:     plain(given.Address2),
+		PostCode:     plain(given.PostCode),
+		City:         plain(given.City),
+		Region:       plain(given.Region),
+		RegionCode:   plain(given.RegionCode),
+	}
 }
 
 func (r *reader) carrierCorrection(given carrierCorrection) order.CarrierCorrection {

@@ -20,6 +20,7 @@ func TestParseCorrection(t *testing.T) {
 	text := func(value string) order.Field[*string] { return order.To(&value) }
 	want := order.Correction{
 		ExpiresAt: order.To(time.Date(2026, 11, 20, 8, 15, 30, 0, time.UTC)), DispatchUntil: order.To(time.Time{}), Phone: text("210 0"),
+		Shipping: order.AddressCorrection{FirstName: order.To("Άννα"), City: order.To(""), PostCode: order.To("11473")},
 		Carrier: order.CarrierCorrection{
 			ShipmentIDs: order.To([]int64{7, -1}), Name: order.To("ACS"), Method: order.To(""), DeliveryName: order.To("Next day"),
 			DeliveryKey: order.To("k"), TrackingCodes: order.To("a,β"), Comments: order.To[*string](nil),
@@ -27,6 +28,7 @@ func TestParseCorrection(t *testing.T) {
 		},
 	}
 	got, err := ingest.ParseCorrection([]byte(`{"expiresAt":"2026-11-20T10:15:30.9+02:00","dispatchUntil":null,"customer":{"phone":"210 0"},
+		"shippingAddress":{"firstName":"Άννα","city":null,"postCode":"11473"},
 		"carrier":{"shipmentIds":[7,-1],"name":"ACS","method":null,"deliveryName":"Next day","deliveryKey":"k","trackingCodes":"a,β",
 		"comments":null,"deliveryToCourierEstimationDate":"","deliveryToCustomerEstimationDate":"soon"}}`))
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -46,7 +48,8 @@ func TestCorrectionBadInput(t *testing.T) {
 	values := []string{`"x"`, `"2026-11-20"`, `1`, `1.5`, `true`, `{}`, `[]`, `[1]`, `["1"]`, `[null]`, `[9223372036854775808]`, `null`, `"\u0000"`, `"\ud800"`, long}
 	texts := []string{`"x"`, `"2026-11-20"`, `null`}
 	allowed := map[string][]string{
-		"expiresAt": {`null`}, "dispatchUntil": {`null`}, "customer": {`{}`}, "carrier": {`{}`},
+		"expiresAt": {`null`}, "dispatchUntil": {`null`}, "customer": {`{}`}, "carrier": {`{}`}, "shippingAddress": {`{}`},
+		"shippingAddress.street": texts, "shippingAddress.phone": texts, "shippingAddress.countryCode": nil,
 		"customer.phone": texts, "carrier.name": texts, "carrier.method": texts, "carrier.deliveryName": texts, "carrier.deliveryKey": texts,
 		"carrier.trackingCodes": texts, "carrier.comments": texts,
 		"carrier.deliveryToCourierEstimationDate": texts, "carrier.deliveryToCustomerEstimationDate": texts,
@@ -115,7 +118,7 @@ func TestCorrectionHasEveryField(t *testing.T) {
 	}
 	var c order.Correction
 	visit(&c, reflect.ValueOf(&c).Elem())
-	if fields != 12 {
+	if fields != 22 {
 		t.Errorf("%d fields", fields)
 	}
 }

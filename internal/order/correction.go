@@ -21,7 +21,23 @@ type Correction struct {
 	ExpiresAt     Field[time.Time]
 	DispatchUntil Field[time.Time]
 	Phone         Field[*string] // of the customer
+	Shipping      AddressCorrection
 	Carrier       CarrierCorrection
+}
+
+// AddressCorrection is the fields of the shipping address that are corrected. The country
+// is none of them: amounts and the carrier follow from it.
+type AddressCorrection struct {
+	FirstName    Field[string]
+	LastName     Field[string]
+	Phone        Field[string]
+	Street       Field[string]
+	StreetNumber Field[string]
+	Address2     Field[string]
+	PostCode     Field[string]
+	City         Field[string]
+	Region       Field[string]
+	RegionCode   Field[string]
 }
 
 // CarrierCorrection is the fields of a Carrier that are corrected.
@@ -40,8 +56,10 @@ type CarrierCorrection struct {
 
 // Empty reports whether no field is set.
 func (c Correction) Empty() bool {
-	r := c.Carrier
-	return !(c.ExpiresAt.Set || c.DispatchUntil.Set || c.Phone.Set || r.ShipmentIDs.Set || r.Name.Set || r.Method.Set ||
+	r, s := c.Carrier, c.Shipping
+	return !(s.FirstName.Set || s.LastName.Set || s.Phone.Set || s.Street.Set || s.StreetNumber.Set || s.Address2.Set ||
+		s.PostCode.Set || s.City.Set || s.Region.Set || s.RegionCode.Set ||
+		c.ExpiresAt.Set || c.DispatchUntil.Set || c.Phone.Set || r.ShipmentIDs.Set || r.Name.Set || r.Method.Set ||
 		r.DeliveryName.Set || r.DeliveryKey.Set || r.TrackingCodes.Set || r.Comments.Set ||
 		r.DeliveryToCourierEstimation.Set || r.DeliveryToCustomerEstimation.Set)
 }
@@ -50,6 +68,7 @@ func (c Correction) Empty() bool {
 // value changes have in the order document.
 func (c Correction) Apply(o *Order) (changed []string) {
 	r, carrier := c.Carrier, &o.Carrier
+	s, shipping := c.Shipping, &o.Shipping
 	for _, field := range []struct {
 		name    string
 		changed bool
@@ -57,6 +76,16 @@ func (c Correction) Apply(o *Order) (changed []string) {
 		{"expiresAt", apply(&o.ExpiresAt, c.ExpiresAt, time.Time.Equal)},
 		{"dispatchUntil", apply(&o.DispatchUntil, c.DispatchUntil, time.Time.Equal)},
 		{"customer.phone", apply(&o.Customer.Phone, c.Phone, equalTexts)},
+		{"shippingAddress.firstName", apply(&shipping.FirstName, s.FirstName, equal)},
+		{"shippingAddress.lastName", apply(&shipping.LastName, s.LastName, equal)},
+		{"shippingAddress.phone", apply(&shipping.Phone, s.Phone, equal)},
+		{"shippingAddress.street", apply(&shipping.Street, s.Street, equal)},
+		{"shippingAddress.streetNumber", apply(&shipping.StreetNumber, s.StreetNumber, equal)},
+		{"shippingAddress.address2", apply(&shipping.Address2, s.Address2, equal)},
+		{"shippingAddress.postCode", apply(&shipping.PostCode, s.PostCode, equal)},
+		{"shippingAddress.city", apply(&shipping.City, s.City, equal)},
+		{"shippingAddress.region", apply(&shipping.Region, s.Region, equal)},
+		{"shippingAddress.regionCode", apply(&shipping.RegionCode, s.RegionCode, equal)},
 		{"carrier.shipmentIds", apply(&carrier.ShipmentIDs, r.ShipmentIDs, slices.Equal)},
 		{"carrier.name", apply(&carrier.Name, r.Name, equal)},
 		{"carrier.method", apply(&carrier.Method, r.Method, equal)},

@@ -32,6 +32,11 @@ func CorrectDetails(encoded []byte, o *order.Order) ([]byte, error) {
 	if d.Carrier != nil {
 		carrier.unknownFields = d.Carrier.unknownFields
 	}
+	shipping := newAddress(&o.Shipping)
+	if d.Shipping != nil {
+		shipping.unknownFields = d.Shipping.unknownFields
+	}
+	d.Shipping = shipping
 	d.Carrier, d.ExpiresAt, d.DispatchUntil = carrier, seconds(o.ExpiresAt), seconds(o.DispatchUntil)
 	corrected, err := d.MarshalVT()
 	if err != nil {

@@ -27,7 +27,8 @@ func testCorrections(f *fixture) {
 	phone := "+30 210 0000000"
 	correction := order.Correction{
 		Phone: order.To(&phone), ExpiresAt: order.To(noon.Add(50 * time.Hour)), DispatchUntil: order.To(time.Time{}),
-		Carrier: order.CarrierCorrection{ShipmentIDs: order.To([]int64{7, 8}), TrackingCodes: order.To("Ω-1"), Comments: order.To[*string](nil)},
+		Shipping: order.AddressCorrection{LastName: order.To("Άλλος"), Street: order.To("Οδός"), Region: order.To("")},
+		Carrier:  order.CarrierCorrection{ShipmentIDs: order.To([]int64{7, 8}), TrackingCodes: order.To("Ω-1"), Comments: order.To[*string](nil)},
 	}
 	want := asRead(imported, number, "Alpha Shop")
 	expect := func(when string, result order.WriteResult, err error, at time.Time, fields int, changes int64) {
