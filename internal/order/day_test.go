@@ -59,6 +59,57 @@ func TestDayIsInUTC(t *testing.T) {
 	}
 }
 
+// TestDayInTimeZone compares days with their moments, also those on which the clocks
+// change: each begins where the one before ends.
+func TestDayInTimeZone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ zone, day, begin, end string }{
+		{"UTC", "2026-11-20", "2026-11-20T00:00:00Z", "2026-11-21T00:00:00Z"},
+		{"Europe/Athens", "2026-11-20", "2026-11-19T22:00:00Z", "2026-11-20T22:00:00Z"},
+		{"Europe/Athens", "2026-03-29", "2026-03-28T22:00:00Z", "2026-03-29T21:00:00Z"},      // 23 hours
+		{"Europe/Athens", "2026-10-25", "2026-10-24T21:00:00Z", "2026-10-25T22:00:00Z"},      // 25 hours
+		{"Africa/Cairo", "2026-04-24", "2026-04-23T22:00:00Z", "2026-04-24T21:00:00Z"},       // begins at 01:00
+		{"Atlantic/Azores", "2026-10-25", "2026-10-25T00:00:00Z", "2026-10-26T01:00:00Z"},    // has midnight twice
+		{"America/St_Johns", "2026-07-01", "2026-07-01T02:30:00Z", "2026-07-02T02:30:00Z"},   // half an hour
+		{"Pacific/Apia", "2011-12-30", "2011-12-30T10:00:00Z", "2011-12-30T10:00:00Z"},       // was left out
+		{"Pacific/Kiritimati", "2026-01-01", "2025-12-31T10:00:00Z", "2026-01-01T10:00:00Z"}, // 14 hours ahead
+	} {
+		zone, err := order.LoadTimeZone(c.zone)
+		if err != nil {
+			t.Fatal(c.zone, err)
+		}
+		day, _ := order.ParseDay(c.day)
+		begin, end := day.StartIn(zone).UTC(), (day + 1).StartIn(zone).UTC()
+		if got, next := begin.Format(time.RFC3339), end.Format(time.RFC3339); got != c.begin || next != c.end {
+			t.Errorf("%s in %s: from %s to %s, want %s to %s", c.day, c.zone, got, next, c.begin, c.end)
+		}
+		for moment := begin; moment.Before(end); moment = moment.Add(15 * time.Minute) {
+			if got := order.DayIn(moment, zone); got != day {
+				t.Errorf("%s: %s is on %s, want %s", c.zone, moment, got, day)
+			}
+		}
+		if got := order.DayIn(begin.Add(-1), zone); got >= day {
+			t.Errorf("%s: the moment before %s is on %s", c.zone, c.day, got)
+		}
+	}
+	if order.NoDay+1 != order.DayIn((order.NoDay+1).Start(), nil) {
+		t.Error("nil is not UTC")
+	}
+}
+
+func TestTimeZoneProblem(t *testing.T) {
+	t.Parallel()
+	for name, valid := range map[string]bool{
+		"UTC": true, "Europe/Athens": true, "America/Argentina/Buenos_Aires": true, "Etc/GMT+3": true, "America/Port-au-Prince": true,
+		"": false, "Local": false, "Europe": false, "Europe/Atlantis": false, "europe/athens": false, "+02:00": false, "right/UTC": false,
+		"posix/Europe/Athens": false, "localtime": false, "../../etc/passwd": false, "Europe/../UTC": false, "Europe/Athens\n": false,
+	} {
+		if problem := order.TimeZoneProblem(name); (problem == "") != valid {
+			t.Errorf("%q: %q", name, problem)
+		}
+	}
+}
+
 func TestInvalidDay(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -16,6 +16,8 @@ type Filter struct {
 
 	From Day // first day, inclusive; NoDay: no lower bound
 	To   Day // last day, inclusive; NoDay: no upper bound
+	// Zone is the time zone of the days; nil: UTC, as in the interfaces.
+	Zone *time.Location
 
 	Page     int64 // from 1
 	PageSize int64 // 1 to MaxPageSize
@@ -46,6 +48,10 @@ func (f *Filter) Normalize() error {
 	}
 	return nil
 }
+
+// Bounds returns the times of creation that the filter selects, in Unix seconds: from
+// from on, and before until. An open bound is math.MinInt64 or math.MaxInt64.
+func (f Filter) Bounds() (from, until int64) { return bounds(f.From, f.To, f.Zone) }
 
 // EffectiveRange returns the date range that `params` of a list reports
 // (decision 3). An open start is 1970-01-01, or the last day if that is earlier.

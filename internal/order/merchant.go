@@ -41,6 +41,9 @@ type Merchant struct {
 	SuspendedAt      time.Time
 	SuspensionReason string // of the operator, for operators; empty unless suspended
 	RateLimit        RateLimit
+	// TimeZone is the name of the zone whose days the merchant's staff see. Empty: that of
+	// the service.
+	TimeZone string
 }
 
 // Suspended reports whether the merchant is suspended.
@@ -66,6 +69,7 @@ type MerchantFilter struct {
 type MerchantUpdate struct {
 	Name      *string
 	RateLimit *RateLimit // a pointer to the zero RateLimit: back to the default
+	TimeZone  *string    // a pointer to the empty text: back to the default
 }
 
 // MerchantStore holds merchants. Every method may return ErrUnavailable in addition to the
@@ -128,6 +132,9 @@ func (m *Merchants) Update(ctx context.Context, caller Caller, id int64, update 
 		if update.RateLimit != nil {
 			changed.RateLimit = *update.RateLimit
 		}
+		if update.TimeZone != nil {
+			changed.TimeZone = *update.TimeZone
+		}
 	})
 }
 
@@ -180,6 +187,9 @@ func (m Merchant) changedFields(before Merchant) []string {
 	}
 	if m.RateLimit != before.RateLimit {
 		fields = append(fields, "limits")
+	}
+	if m.TimeZone != before.TimeZone {
+		fields = append(fields, "timeZone")
 	}
 	return fields
 }

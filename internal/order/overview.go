@@ -18,9 +18,10 @@ const MaxExamined = 300
 var invoiceStates = []State{InProcessing, ReadyForShipment, PickedByCourier}
 
 // DayCounts returns the numbers of a merchant's orders by day and state, of the days
-// from a day on, in the order of days. Days and states without orders are absent.
-func (s *Service) DayCounts(ctx context.Context, merchantID int64, from Day) ([]DayCount, error) {
-	return s.store.DayCounts(ctx, merchantID, from)
+// of a filter, which has both bounds, in the order of days. Days and states without
+// orders are absent.
+func (s *Service) DayCounts(ctx context.Context, merchantID int64, days Filter) ([]DayCount, error) {
+	return s.store.DayCounts(ctx, merchantID, days)
 }
 
 // WithoutInvoice returns the newest orders that are accepted and on their way but

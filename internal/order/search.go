@@ -44,9 +44,10 @@ type Search struct {
 	// MerchantID only.
 	MerchantData bool
 
-	States []State // empty: any
-	From   Day     // first day of creation, inclusive; NoDay: no lower bound
-	To     Day     // last day of creation, inclusive; NoDay: no upper bound
+	States []State        // empty: any
+	From   Day            // first day of creation, inclusive; NoDay: no lower bound
+	To     Day            // last day of creation, inclusive; NoDay: no upper bound
+	Zone   *time.Location // of the days; nil: UTC
 	// ExpiresBefore selects registered orders whose deadline is earlier; zero: any.
 	ExpiresBefore time.Time
 
@@ -62,6 +63,9 @@ type SearchCursor struct {
 	At       int64 // Unix seconds of the time by which the results are sorted
 	LegacyID int64
 }
+
+// Bounds is Filter.Bounds for a search.
+func (s *Search) Bounds() (from, until int64) { return bounds(s.From, s.To, s.Zone) }
 
 // HasText reports whether the search has a text.
 func (s *Search) HasText() bool {

@@ -71,9 +71,9 @@ type Store interface {
 	// InvoiceFile returns the active invoice of an order by its stored name, or
 	// ErrInvoiceNotFound.
 	InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (Invoice, error)
-	// DayCounts returns the numbers of orders by day and state, of the days from a day
-	// on, in the order of days.
-	DayCounts(ctx context.Context, merchantID int64, from Day) ([]DayCount, error)
+	// DayCounts returns the numbers of orders by day and state, of the days of a filter,
+	// in the order of days.
+	DayCounts(ctx context.Context, merchantID int64, days Filter) ([]DayCount, error)
 	// Unanswered returns a page of registered orders, the earliest deadline first, then
 	// those without one, oldest first.
 	Unanswered(ctx context.Context, merchantID int64, query UnansweredQuery) (UnansweredPage, error)

@@ -44,7 +44,7 @@ func (db *DB) listOptimistically(ctx context.Context, merchantID int64, filter o
 	index := db.indexes.Get(merchantID)
 	source := indexSource{db.sql, merchantID}
 	position, err := index.Locate(ctx, source, filter)
-	if err != nil {
+	if err != nil || position.Inexact {
 		return order.Page{}, false, err
 	}
 	orders, version, err := readPage(ctx, db.sql, merchantID, filter, position)
@@ -122,12 +122,10 @@ func makePage(filter order.Filter, at pageindex.Position, orders []order.Summary
 	page := order.Page{Orders: orders, Total: at.Total, Version: at.Version}
 	more := at.More
 	if filter.After != nil {
-		if filter.From != order.NoDay {
-			// The statement has no lower bound: orders before the first day may follow.
-			end := slices.IndexFunc(orders, func(o order.Summary) bool { return o.CreatedAt.Before(filter.From.Start()) })
-			if end >= 0 {
-				page.Orders = orders[:end]
-			}
+		// The statement has no lower bound: orders before the first day may follow.
+		from, _ := filter.Bounds()
+		if end := slices.IndexFunc(orders, func(o order.Summary) bool { return o.CreatedAt.Unix() < from }); end >= 0 {
+			page.Orders = orders[:end]
 		}
 		if more = int64(len(page.Orders)) > filter.PageSize; more {
 			page.Orders = page.Orders[:filter.PageSize]

@@ -34,7 +34,7 @@ func (t *tx) AddMerchant(ctx context.Context, merchant order.Merchant, entry ord
 }
 
 // selectMerchants is completed by a condition.
-const selectMerchants = `SELECT id, name, created_at, suspended_at, suspension_reason, rate_limit, rate_burst FROM merchants `
+const selectMerchants = `SELECT id, name, created_at, suspended_at, suspension_reason, rate_limit, rate_burst, time_zone FROM merchants `
 
 // merchantRow is a row of selectMerchants.
 type merchantRow struct {
@@ -47,7 +47,7 @@ type merchantRow struct {
 func (r *merchantRow) dest() []any {
 	return []any{
 		&r.ID, &r.Name, &r.createdAt, &r.suspendedAt, &r.SuspensionReason,
-		sqldb.Int(&r.RateLimit.PerSecond), sqldb.Int(&r.RateLimit.Burst),
+		sqldb.Int(&r.RateLimit.PerSecond), sqldb.Int(&r.RateLimit.Burst), &r.TimeZone,
 	}
 }
 
@@ -136,8 +136,8 @@ func (t *tx) LockMerchant(ctx context.Context, id int64) (order.Merchant, error)
 // with the old one is valid any more.
 func (t *tx) UpdateMerchant(ctx context.Context, m order.Merchant, entry order.AuditEntry) error {
 	err := t.update(ctx, errNoRow, `UPDATE merchants SET name_nonce = CASE WHEN name = $1 THEN name_nonce ELSE $2 END, name = $1,
-		suspended_at = $3, suspension_reason = $4, rate_limit = $5, rate_burst = $6 WHERE id = $7`,
-		m.Name, newNonce(), seconds(m.SuspendedAt), m.SuspensionReason, m.RateLimit.PerSecond, m.RateLimit.Burst, m.ID)
+		suspended_at = $3, suspension_reason = $4, rate_limit = $5, rate_burst = $6, time_zone = $7 WHERE id = $8`,
+		m.Name, newNonce(), seconds(m.SuspendedAt), m.SuspensionReason, m.RateLimit.PerSecond, m.RateLimit.Burst, m.TimeZone, m.ID)
 	if err != nil {
 		return err
 	}

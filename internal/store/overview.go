@@ -7,20 +7,50 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/sqldb"
 )
 
-// DayCounts implements order.Store.
-func (db *DB) DayCounts(ctx context.Context, merchantID int64, from order.Day) ([]order.DayCount, error) {
+// DayCounts implements order.Store. The page index has the numbers: the table order_days
+// has days in UTC only.
+func (db *DB) DayCounts(ctx context.Context, merchantID int64, days order.Filter) (counts []order.DayCount, err error) {
 	defer db.timed("day_counts")()
-	counts, err := sqldb.All(ctx, db.sql, `SELECT day, state, orders FROM order_days
-		WHERE merchant_id = $1 AND day >= $2 AND orders <> 0 ORDER BY day, state`, []any{merchantID, int64(from)},
-		func(rows sqldb.Rows) (order.DayCount, error) {
-			var c order.DayCount
-			err := rows.Scan(sqldb.Int(&c.Day), sqldb.Int(&c.State), &c.Orders)
-			return c, err
+	index, source := db.indexes.Get(merchantID), indexSource{db.sql, merchantID}
+	version, err := source.Version(ctx)
+	if err == nil {
+		err = index.Refresh(ctx, source, version)
+	}
+	exact := false
+	if err == nil {
+		counts, exact, err = dayCounts(ctx, index, source, days)
+	}
+	if err == nil && !exact {
+		err = db.sql.Snapshot(ctx, func(q sqldb.Querier) error {
+			counts, _, err = dayCounts(ctx, pageindex.NewShared(pageindex.DefaultSizes), indexSource{q, merchantID}, days)
+			return err
 		})
+	}
 	return counts, db.readError("read day counts", err, nil)
+}
+
+// dayCounts returns the day counts that an index has. It reports false if the index was
+// loaded again too often meanwhile.
+func dayCounts(ctx context.Context, index *pageindex.Shared, source indexSource, days order.Filter) ([]order.DayCount, bool, error) {
+	var counts []order.DayCount
+	filter := order.Filter{Zone: days.Zone, Page: 1, PageSize: 1}
+	for day := days.From; day <= days.To; day++ {
+		for _, state := range order.States() {
+			filter.From, filter.To, filter.States = day, day, []order.State{state}
+			position, err := index.Locate(ctx, source, filter)
+			if err != nil || position.Inexact {
+				return nil, false, err
+			}
+			if position.Total > 0 {
+				counts = append(counts, order.DayCount{Day: day, State: state, Orders: position.Total})
+			}
+		}
+	}
+	return counts, true, nil
 }
 
 // WithoutInvoice implements order.Store. The inner LIMIT bounds what is read if all

@@ -36,8 +36,8 @@ func (t *tx) AddSession(ctx context.Context, hash token.Hash, s token.Session) e
 const (
 	selectSessionMerchant = `SELECT t.merchant_id FROM sessions s JOIN tokens t ON t.id = s.token_id WHERE s.hash = $1`
 	selectSession         = `SELECT t.id, t.merchant_id, t.scopes, t.expires_at, t.revoked_at, ` + grantedColumns + `,
-		m.name, t.label, s.owns_token, s.created_at, s.last_used_at
-		FROM sessions s JOIN tokens t ON t.id = s.token_id LEFT JOIN (SELECT name, ` + grantedColumns + ` FROM merchants WHERE id = $1) m ON TRUE
+		m.name, m.time_zone, t.label, s.owns_token, s.created_at, s.last_used_at
+		FROM sessions s JOIN tokens t ON t.id = s.token_id LEFT JOIN (SELECT name, time_zone, ` + grantedColumns + ` FROM merchants WHERE id = $1) m ON TRUE
 		WHERE s.hash = $2`
 )
 
@@ -49,10 +49,11 @@ func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (token.Session,
 		return token.Session{}, token.Grant{}, db.readError("read session", err, token.ErrNoSession)
 	}
 	var row grantRow
-	var name sql.NullString
+	var name, zone sql.NullString
 	var session token.Session
-	err := db.sql.QueryRow(ctx, selectSession, []any{merchantID, hash[:]}, append(row.dest(), &name, &session.Name, &owns, &created, &used)...)
-	session.ID, session.TokenID, session.OwnsToken, session.MerchantName = token.SessionID(hash), row.ID, owns != 0, name.String
+	err := db.sql.QueryRow(ctx, selectSession, []any{merchantID, hash[:]}, append(row.dest(), &name, &zone, &session.Name, &owns, &created, &used)...)
+	session.ID, session.TokenID, session.OwnsToken = token.SessionID(hash), row.ID, owns != 0
+	session.MerchantName, session.TimeZone = name.String, zone.String
 	session.CreatedAt, session.LastUsedAt = time.Unix(created, 0).UTC(), time.Unix(used, 0).UTC()
 	return session, row.grant(), db.readError("read session", err, token.ErrNoSession)
 }

@@ -49,9 +49,9 @@ type Session struct {
 	OwnsToken  bool
 	CreatedAt  time.Time
 	LastUsedAt time.Time // accurate to touchInterval
-	// MerchantName is that of the token's merchant, and Name the label of the token: the
-	// person, if the session owns it. Set on read.
-	MerchantName, Name string
+	// MerchantName and TimeZone are those of the token's merchant, and Name is the label of
+	// the token: the person, if the session owns it. Set on read.
+	MerchantName, TimeZone, Name string
 }
 
 // Person returns the name of who signed in; empty: it is not known.

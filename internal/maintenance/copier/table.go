@@ -46,7 +46,7 @@ const (
 // The tables of the schema, without those of the migration history.
 var (
 	merchantsTable = newTable(table{name: "merchants", keyColumns: 1, permanent: true},
-		"id, name, name_nonce, created_at, suspended_at, suspension_reason, rate_limit, rate_burst, last_event, data_nonce, audit_seq,"+
+		"id, name, name_nonce, created_at, suspended_at, suspension_reason, rate_limit, rate_burst, time_zone, last_event, data_nonce, audit_seq,"+
 			" in_state_1, in_state_2, in_state_3, in_state_4, in_state_5, in_state_6, in_state_7, in_state_8,"+
 			" in_state_9, in_state_10, in_state_11")
 	tokensTable = newTable(table{name: "tokens", keyColumns: 1, permanent: true},

@@ -208,8 +208,7 @@ type searchResult struct {
 
 // search goes through the orders that are in some states and have keys from low
 // up to high, the highest key first, and finds the one that has rank orders
-// before it. low and high must be bounds of days, so that no bucket lies on
-// both sides of one.
+// before it. No bucket may have orders on both sides of low or high.
 func (l *bucketList) search(states []order.State, low, high Key, rank int64) searchResult {
 	if len(l.chunks) == 0 {
 		return searchResult{}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -165,6 +166,9 @@ func FuzzIndex(f *testing.F) {
 		x := NewIndex(smallSizes)
 		testenv.NoError(t, x.Load(nil, order.DataVersion{}))
 		filters := testFilters()
+		inside := filters[len(filters)-1] // days that begin and end inside of those in UTC
+		inside.AnyState, inside.From, inside.To, inside.Zone = true, today-1, today-1, time.FixedZone("", -300)
+		filters = append(filters, inside)
 		for i, op := range operations[:min(len(operations), 500)] {
 			argument, orders := int64(op/8), int64(len(source.orders))
 			before := len(source.events)
@@ -197,6 +201,7 @@ func FuzzIndex(f *testing.F) {
 			if t.Failed() {
 				t.Fatal(fmt.Sprint("before filter ", i))
 			}
+			splitAll(t, x, source, filter)
 			checkPosition(t, source, filter, x.Locate(filter))
 		}
 	})

@@ -23,7 +23,11 @@ type Position struct {
 	// begins at a cursor.
 	More bool
 
-	// split is the split that makes Offset small; nil if it is.
+	// Inexact: the filter begins or ends inside of a bucket, so that nothing but the
+	// version is known.
+	Inexact bool
+
+	// split is the split that makes Offset small, or the position exact; nil if they are.
 	split *SplitRange
 }
 
@@ -48,6 +52,11 @@ func (x *Index) Locate(filter order.Filter) Position {
 		rank = pages * filter.PageSize
 	}
 	low, high := keyRange(filter)
+	for _, bound := range []Key{low, high} {
+		if split := x.splitAt(bound); split != nil {
+			return Position{Version: x.version, Inexact: true, split: split}
+		}
+	}
 	found := x.buckets.search(states, low, high, rank)
 	p := Position{Version: x.version, Total: found.total}
 	switch {
@@ -70,18 +79,17 @@ func (x *Index) Locate(filter order.Filter) Position {
 
 // keyRange returns the range of keys, high excluded, that a filter's days have.
 func keyRange(filter order.Filter) (low, high Key) {
-	low, high = minKey, maxKey
-	if filter.From != order.NoDay {
-		low = StartOfDay(filter.From)
-	}
-	if filter.To != order.NoDay && filter.To != math.MaxInt32 {
-		high = StartOfDay(filter.To + 1)
+	from, until := filter.Bounds()
+	low, high = Key{from, math.MinInt64}, Key{until, math.MinInt64}
+	if until == math.MaxInt64 {
+		high = maxKey
 	}
 	return low, high
 }
 
 // LocateAt returns the position of a page as of an earlier version. It reports
-// false if the version is not among the last ones of this index.
+// false if the version is not among the last ones of this index, or if the
+// position is not exact.
 func (x *Index) LocateAt(filter order.Filter, version order.DataVersion) (Position, bool) {
 	if !x.loaded {
 		return Position{}, false
@@ -103,5 +111,5 @@ func (x *Index) LocateAt(filter order.Filter, version order.DataVersion) (Positi
 		x.change(d, +1)
 	}
 	p.Version = version
-	return p, true
+	return p, !p.Inexact
 }

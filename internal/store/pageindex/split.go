@@ -15,7 +15,8 @@ type SplitRange struct {
 	Ascending bool  // read from the lowest key up; otherwise from the highest down
 	Limit     int64 // number of keys to read
 
-	bucketOrders int64 // orders of each new bucket
+	bucketOrders int64 // orders of each new bucket; 0: there are two
+	bound        Key   // of two buckets: the lowest key of the upper one
 }
 
 // OrderState is one order of a bucket to be split.
@@ -51,6 +52,20 @@ func (x *Index) splitFor(at location, states []order.State, offset int64) *Split
 	return r
 }
 
+// splitAt returns the split that makes a bucket begin with a key; nil if no order
+// is in a bucket that begins below the key and ends above it.
+func (x *Index) splitAt(k Key) *SplitRange {
+	at, ok := x.buckets.find(k)
+	if !ok {
+		return nil
+	}
+	b, high := x.buckets.at(at), x.buckets.dayBound(at)
+	if b.low == k || high.Compare(k) <= 0 || b.counts[anyState] == 0 {
+		return nil
+	}
+	return &SplitRange{Low: b.low, High: high, Limit: x.sizes.MaxKeys, bound: k}
+}
+
 // Split replaces a bucket by smaller ones. It reports false if the index does not
 // have the version of the keys, or not the bucket. An error means that the keys do
 // not match the counts.
@@ -75,6 +90,9 @@ func (x *Index) Split(r SplitRange, keys Keys) (bool, error) {
 func (r SplitRange) parts(orders []OrderState, rest stateCounts) ([]bucket, error) {
 	if len(orders) == 0 {
 		return nil, fmt.Errorf("%w: none of its keys was found", errMismatch(r))
+	}
+	if r.bucketOrders == 0 {
+		return r.halves(orders, rest)
 	}
 	if !r.Ascending {
 		orders = slices.Clone(orders)
@@ -111,6 +129,31 @@ func (r SplitRange) parts(orders []OrderState, rest stateCounts) ([]bucket, erro
 		parts = slices.Insert(parts, 0, bucket{r.Low, rest})
 	}
 	return parts, nil
+}
+
+// halves is parts for a split of splitAt. If the limit ended the reading above the bound,
+// the upper half begins with the last key that was read, and another split follows.
+func (r SplitRange) halves(orders []OrderState, lower stateCounts) ([]bucket, error) {
+	upper := bucket{low: r.bound}
+	above := slices.IndexFunc(orders, func(o OrderState) bool { return o.Key.Compare(r.bound) < 0 })
+	if above < 0 {
+		if above = len(orders); int64(above) == r.Limit {
+			upper.low = orders[above-1].Key
+		}
+	}
+	for _, o := range orders[:above] {
+		if !o.State.Valid() {
+			return nil, fmt.Errorf("order %d: unknown state %d", o.Key.LegacyID, o.State)
+		}
+		upper.counts.add(o.State, 1)
+		lower.add(o.State, -1)
+	}
+	for state, n := range lower {
+		if n < 0 {
+			return nil, fmt.Errorf("%w: state %d has %d less than were read", errMismatch(r), state, -n)
+		}
+	}
+	return []bucket{{r.Low, lower}, upper}, nil
 }
 
 // ErrMismatch says that the day counts do not match the orders.

@@ -57,6 +57,8 @@ type reader struct {
 	limits  wordLimits
 	terms   []term
 	sort    sorting
+	from    int64 // Search.Bounds
+	until   int64
 	keys    keySource
 	walk    *wordWalk // is keys, or nil
 
@@ -75,8 +77,9 @@ func Page(ctx context.Context, q sqldb.Querier, dialect *sqldb.Dialect, orders O
 }
 
 func newReader(q sqldb.Querier, dialect *sqldb.Dialect, orders Orders, request order.Search) *reader {
+	from, until := request.Bounds()
 	return &reader{
-		Search: request, q: q, dialect: dialect, orders: orders, limits: defaultWordLimits,
+		Search: request, from: from, until: until, q: q, dialect: dialect, orders: orders, limits: defaultWordLimits,
 		terms: termsOf(&request), sort: sortings[request.Sort],
 	}
 }
@@ -157,7 +160,7 @@ func (r *reader) nextKeys(ctx context.Context) ([]Key, error) {
 			}
 			r.stopped = true
 			return batch, nil
-		case !ok, r.Sort == order.SortCreated && r.From != order.NoDay && key.At < r.From.Start().Unix():
+		case !ok, r.Sort == order.SortCreated && key.At < r.from:
 			r.ended = true
 			return batch, nil
 		}
@@ -177,8 +180,7 @@ func (r *reader) matches(o *order.FoundOrder) bool {
 	case r.MerchantID != 0 && o.MerchantID != r.MerchantID,
 		r.LegacyID != 0 && o.LegacyID != r.LegacyID,
 		len(r.States) > 0 && !slices.Contains(r.States, o.State),
-		r.From != order.NoDay && o.CreatedAt.Before(r.From.Start()),
-		r.To != order.NoDay && o.CreatedAt.After(r.To.End()):
+		o.CreatedAt.Unix() < r.from, o.CreatedAt.Unix() >= r.until:
 		return false
 	case !r.ExpiresBefore.IsZero() && (o.ExpiresAt.IsZero() || !o.ExpiresAt.Before(r.ExpiresBefore)):
 		return false
@@ -192,8 +194,8 @@ func (r *reader) start() Key {
 	if r.sort.ascending {
 		key = Key{At: math.MinInt64, LegacyID: math.MinInt64}
 	}
-	if r.Sort == order.SortCreated && r.To != order.NoDay {
-		key.At = r.To.End().Unix()
+	if r.Sort == order.SortCreated && r.until != math.MaxInt64 {
+		key.At = r.until - 1
 	}
 	if r.After != nil {
 		if after := (Key{At: r.After.At, LegacyID: r.After.LegacyID}); r.sort.compare(after, key) > 0 {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -68,8 +67,8 @@ type walkTerm struct {
 func newWordWalk(ctx context.Context, r *reader) (*wordWalk, error) {
 	w := &wordWalk{reader: r, maxWords: r.limits.words, after: r.start(), lastBlock: -1, fullBlock: math.MinInt64}
 	w.block = periodBlock(w.after.At)
-	if r.From != order.NoDay {
-		w.lastBlock = periodBlock(r.From.Start().Unix())
+	if r.from != math.MinInt64 {
+		w.lastBlock = periodBlock(r.from)
 	}
 	// Before the periods, because words are moved from here to there.
 	if err := w.readStaged(ctx); err != nil {

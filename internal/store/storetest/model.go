@@ -39,7 +39,7 @@ func (m *model) sort() {
 func (m *model) page(filter order.Filter) order.Page {
 	var all []order.Summary
 	for _, o := range m.orders {
-		day := order.DayOf(o.CreatedAt)
+		day := order.DayIn(o.CreatedAt, filter.Zone)
 		if (filter.AnyState || slices.Contains(filter.States, o.State)) &&
 			(filter.From == order.NoDay || day >= filter.From) && (filter.To == order.NoDay || day <= filter.To) {
 			all = append(all, o)
@@ -74,8 +74,8 @@ func (m *model) compare(f *fixture, store Store, merchantID int64, filter order.
 }
 
 func describe(filter order.Filter) string {
-	return fmt.Sprintf("any state %v, states %v, days %v to %v, page %d of %d",
-		filter.AnyState, filter.States, filter.From, filter.To, filter.Page, filter.PageSize)
+	return fmt.Sprintf("any state %v, states %v, days %v to %v in %v, page %d of %d",
+		filter.AnyState, filter.States, filter.From, filter.To, filter.Zone, filter.Page, filter.PageSize)
 }
 
 // dice makes orders and filters at random, the same in each run.
@@ -105,6 +105,15 @@ func (d dice) state() order.State {
 	return all[d.IntN(len(all))]
 }
 
+// zone is UTC, or a time zone ahead of it or behind it.
+func (d dice) zone() *time.Location {
+	zone, err := order.LoadTimeZone([]string{"Europe/Athens", "America/St_Johns", "UTC", "UTC"}[d.IntN(4)])
+	if err != nil {
+		panic(err)
+	}
+	return zone
+}
+
 // filter returns a random filter.
 func (d dice) filter(days []order.Day) order.Filter {
 	filter := order.NewFilter()
@@ -125,6 +134,7 @@ func (d dice) filter(days []order.Day) order.Filter {
 		d.Shuffle(len(states), func(i, j int) { states[i], states[j] = states[j], states[i] })
 		filter.AnyState, filter.States = false, states[:d.IntN(len(states))]
 	}
+	filter.Zone = d.zone()
 	if d.IntN(2) == 0 {
 		filter.From = days[d.IntN(len(days))] + order.Day(d.IntN(3)-1)
 	}

@@ -94,7 +94,7 @@ func (c *crowd) grow(n int) {
 func (c *crowd) find(search order.Search, finds [5]bool) []order.FoundOrder {
 	var found []order.FoundOrder
 	for i, o := range c.orders {
-		day := order.DayOf(o.CreatedAt)
+		day := order.DayIn(o.CreatedAt, search.Zone)
 		due := o.State == order.Registered && !o.ExpiresAt.IsZero()
 		if finds[i%len(shoppers)] &&
 			(search.MerchantID == 0 || o.MerchantID == search.MerchantID) && (search.LegacyID == 0 || o.LegacyID == search.LegacyID) &&
@@ -154,7 +154,7 @@ func (c *crowd) compare(search order.Search, finds [5]bool) {
 
 // random adds random conditions to a search.
 func (c *crowd) random(search order.Search) order.Search {
-	search.Limit, search.From, search.To = []int{1, 3, 20, 100}[c.IntN(4)], order.NoDay, order.NoDay
+	search.Limit, search.From, search.To, search.Zone = []int{1, 3, 20, 100}[c.IntN(4)], order.NoDay, order.NoDay, c.zone()
 	if c.IntN(3) == 0 {
 		search.MerchantID = []int64{alpha, beta, 1}[c.IntN(3)]
 	}

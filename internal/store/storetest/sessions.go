@@ -164,11 +164,18 @@ func testOverview(f *fixture) {
 	}
 	f.create(dated(beta, "foreign", noon, order.Registered))
 	f.upload(f.a, order.ByReference("B"), "a.pdf")
-	counts, err := f.b.DayCounts(f.Context(), alpha, day-3)
+	counts, err := f.b.DayCounts(f.Context(), alpha, order.Filter{From: day - 3, To: day})
 	want := []order.DayCount{{Day: day - 3, State: order.InProcessing, Orders: 1}, {Day: day - 2, State: order.Registered, Orders: 1},
 		{Day: day - 1, State: order.InProcessing, Orders: 1}, {Day: day, State: order.Registered, Orders: 1}}
 	if diff := cmp.Diff(want, counts); err != nil || diff != "" {
 		f.Errorf("day counts, %v (-want +got):\n%s", err, diff)
+	}
+	// From noon to noon in the zone that is 12 hours ahead.
+	ahead := time.FixedZone("ahead", 12*60*60)
+	counts, err = f.b.DayCounts(f.Context(), alpha, order.Filter{From: day, To: day + 1, Zone: ahead})
+	want = []order.DayCount{{Day: day, State: order.InProcessing, Orders: 1}, {Day: day + 1, State: order.Registered, Orders: 1}}
+	if diff := cmp.Diff(want, counts); err != nil || diff != "" {
+		f.Errorf("day counts of another zone, %v (-want +got):\n%s", err, diff)
 	}
 	for examined, want := range map[int]string{1: "", 2: "D"} { // B, the newer one, has a file
 		orders, err := f.a.WithoutInvoice(f.Context(), alpha, order.InProcessing, examined, 9)

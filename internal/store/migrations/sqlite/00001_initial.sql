@@ -20,6 +20,7 @@ CREATE TABLE merchants (
     suspension_reason TEXT    NOT NULL DEFAULT '',
     rate_limit        INTEGER NOT NULL DEFAULT 0, -- requests a second of each token; 0: the default
     rate_burst        INTEGER NOT NULL DEFAULT 0,
+    time_zone         TEXT    NOT NULL DEFAULT '', -- whose days its staff see; '': that of the service
     last_event        INTEGER NOT NULL DEFAULT 0, -- number of the newest event
     data_nonce        INTEGER NOT NULL DEFAULT 0, -- of the newest event
     -- Names a sequence of the merchant's events: numbers may be given out again in another
