@@ -74,7 +74,7 @@ var mayImport = map[string][]string{
 		"internal/orderpb", "internal/store", "internal/store/migrations", "internal/store/search", "internal/store/sqldb", "internal/store/sqldb/sqlite",
 	},
 
-	"internal/console":  {"internal/identity", "internal/metrics", "internal/web", "internal/strict", "internal/web/ratelimit", "internal/order", "internal/token", "internal/webhook", "internal/ingest"},
+	"internal/console":  {"internal/identity", "internal/metrics", "internal/web", "internal/strict", "internal/web/ratelimit", "internal/order", "internal/token", "internal/webhook", "internal/ingest", "internal/lru"},
 	"internal/docpages": {"internal/etag", "internal/web", "openapi", "docs"},
 	"openapi":           {},
 	"docs":              {},

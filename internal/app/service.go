@@ -207,7 +207,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 	}
 	people := console.Console{
 		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
-		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators, Identity: s.Flags.Identity(s.Now),
+		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators, Identity: s.Flags.Identity(s.Now), TimeZone: s.Flags.Zone(),
 	}
 	// The admin port has an address of its own, so its pages and documents do not know their URL.
 	operatorPages, operatorSignIn := people.Routes()

@@ -42,6 +42,7 @@ type Serve struct {
 	CancelExpired        bool   `name:"cancel-expired" help:"Cancel orders that their merchant has neither accepted nor rejected before their deadline (expiresAt)."`
 	DeadlineWarning      string `name:"deadline-warning" default:"0" placeholder:"DURATION" help:"Time before the deadline (expiresAt) of an order that its merchant has neither accepted nor rejected at which the event order.deadline_near is written, such as 6h. 0: none."`
 	HideAddresses        bool   `name:"hide-addresses" help:"Do not log the addresses of clients whose request is refused with 401 or 403."`
+	TimeZone             string `name:"time-zone" placeholder:"NAME" help:"Time zone of the days and times that the staff of a merchant see in the console, such as Europe/Athens, unless the merchant has its own. Empty: UTC."`
 	LogFormat            string `name:"log-format" default:"json" placeholder:"WORD" help:"Format of the log: json or text."`
 	ReadyRequiresStorage bool   `name:"ready-requires-storage" help:"/readyz is 503 while the bucket of the invoice files is out of reach. Otherwise it only reports it, because other requests work."`
 	OIDCIssuer           string `name:"oidc-issuer" placeholder:"URL" help:"Identity provider by which people sign in at the console, by OpenID Connect. Empty: by tokens and login links only."`
@@ -85,6 +86,10 @@ func (s Serve) Check() error {
 	if d, err := time.ParseDuration(s.Drain); err != nil || d < 0 || d > maxDrain {
 		drain = "must be a duration from 0s to 1h, such as 5s"
 	}
+	zone := ""
+	if s.TimeZone != "" {
+		zone = order.TimeZoneProblem(s.TimeZone)
+	}
 	_, proxies := parseNetworks(s.TrustedProxies)
 	var issuer, clientID, rules string
 	if s.OIDCIssuer != "" {
@@ -101,7 +106,7 @@ func (s Serve) Check() error {
 		Invalid("metrics-listen", checkFurtherListen(s.MetricsListen, listenFlag{"listen", s.Listen}, listenFlag{"admin-listen", s.AdminListen})),
 		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge), Invalid("retain", retain), Invalid("deadline-warning", warning),
 		Invalid("max-connections", connections), Invalid("idle-timeout", idle), Invalid("drain", drain),
-		Invalid("security-contact", checkContact(s.SecurityContact)), Invalid("oidc-issuer", issuer), Invalid("oidc-client-id", clientID), Invalid("oidc-rules", rules),
+		Invalid("time-zone", zone), Invalid("security-contact", checkContact(s.SecurityContact)), Invalid("oidc-issuer", issuer), Invalid("oidc-client-id", clientID), Invalid("oidc-rules", rules),
 		Invalid("log-format", oneOf(s.LogFormat, LogJSON, LogText)))
 }
 
@@ -130,6 +135,15 @@ func (s Serve) Identity(now func() time.Time) *identity.Provider {
 	}
 	rules, _ := identity.ParseRules(s.OIDCRules) // Check has found them valid
 	return &identity.Provider{Issuer: s.OIDCIssuer, ClientID: s.OIDCClientID, Secret: s.OIDCClientSecret, Rules: rules, Now: now}
+}
+
+// Zone returns the time zone of merchants that have none.
+func (s Serve) Zone() *time.Location {
+	zone, err := order.LoadTimeZone(s.TimeZone)
+	if err != nil { // it is empty: Check has found others valid
+		return time.UTC
+	}
+	return zone
 }
 
 // maxDrain is the maximum of Drain.

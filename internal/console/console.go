@@ -13,8 +13,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"merchantorders/internal/identity"
+	"merchantorders/internal/lru"
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
@@ -41,6 +43,8 @@ type Console struct {
 	// MerchantURL is the URL at which merchants sign in, for login links. Empty: BaseURL.
 	MerchantURL string
 	Audience    Audience
+	// TimeZone is that of merchants that have chosen none.
+	TimeZone *time.Location
 }
 
 // Audience says who may sign in. The pages for operators exist only for Operators.
@@ -60,19 +64,18 @@ type site struct {
 	Console
 	root      string // path of BaseURL
 	https     bool   // browsers reach the service with https
-	templates map[string]func() *template.Template
+	templates templateCache
 	assets    map[string]asset
 }
 
 func newSite(c Console) *site {
-	s := &site{Console: c, assets: loadAssets()}
+	s := &site{Console: c, assets: loadAssets(), templates: templateCache{all: lru.New[language, func() *template.Template](maxTemplates)}}
 	if base, err := url.Parse(c.BaseURL); err == nil {
 		s.root, s.https = strings.TrimSuffix(base.EscapedPath(), "/"), base.Scheme == "https"
 	}
 	if s.MerchantURL == "" {
 		s.MerchantURL = s.BaseURL
 	}
-	s.templates = s.parseTemplates()
 	return s
 }
 
@@ -94,6 +97,8 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			get("/people", order.ScopeTokens, s.people),
 			post("/people", order.ScopeTokens, s.invite),
 			post("/people/end", order.ScopeTokens, s.endSession),
+			get("/store", order.ScopeTokens, s.store),
+			post("/store", order.ScopeTokens, s.changeStore),
 			get("/live", order.ScopeOrdersRead, s.live),
 			get("/new", order.ScopeOrdersRead, s.queue),
 			post("/new", order.ScopeOrdersRead|order.ScopeOrdersWrite, s.answerSelected),

@@ -27,7 +27,7 @@ type exporter interface {
 // whole.
 func (s *site) export(name, mediaType string, begin func(io.Writer) exporter) web.StreamHandler {
 	return func(stream *web.Stream) error {
-		form, filter := readFilter(stream.Request.URL.Query())
+		form, filter := s.ownFilter(stream.Request, stream.Request.URL.Query())
 		if !form.valid() {
 			return &strict.ParamError{Name: "query", Problem: "is not that of a view"}
 		}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 // pageSize is how many orders a page of the list shows.
@@ -54,7 +55,7 @@ func (f filterForm) ownSearch(merchantID int64, filter order.Filter, after *orde
 // search returns the search that the form describes, with the conditions of a filter.
 func (f filterForm) search(merchantID int64, filter order.Filter, after *order.SearchCursor) order.Search {
 	return order.Search{
-		MerchantID: merchantID, Text: f.Query, States: filter.States, From: filter.From, To: filter.To,
+		MerchantID: merchantID, Text: f.Query, States: filter.States, From: filter.From, To: filter.To, Zone: filter.Zone,
 		Limit: int(filter.PageSize), After: after,
 	}
 }
@@ -98,6 +99,13 @@ func (f filterForm) query(page int64) string {
 		return ""
 	}
 	return "?" + values.Encode()
+}
+
+// ownFilter is readFilter for a merchant's staff: days are those of the store.
+func (s *site) ownFilter(r *web.Request, query url.Values) (filterForm, order.Filter) {
+	form, filter := readFilter(query)
+	filter.Zone = s.zoneOf(r)
+	return form, filter
 }
 
 // readFilter reads the filter of a view from the query of its address. A page that is

@@ -22,6 +22,7 @@ var (
 	wrongDays    = []string{"x", "2026-02-30", "01/02/2026", "<b>", "2026-1-1"}
 	wrongTexts   = []string{strings.Repeat("Ω", 10_001), "a\x00b", "\xff"}
 	wrongChoices = []string{"no such thing", "<b>", "\xff"}
+	wrongZones   = []string{"Athens", "<b>", "\xff", "Local", "../UTC"}
 	wrongQuery   = []string{strings.Repeat("Ω", 300), "\xff"}
 	wrongRefs    = []string{"%", "a b", "../x", strings.Repeat("A", 300), "Ω", "a\x00"}
 )
@@ -37,6 +38,7 @@ type formCase struct {
 var operatorForms = []formCase{
 	{"/operator/merchants", "/operator/merchants", url.Values{"id": {"9"}, "name": {"Nine"}}, map[string][]string{"id": wrongIDs, "name": wrongLines}, []string{"id", "name"}},
 	{"/operator/merchants/355", "/operator/merchants/355/rename", url.Values{"name": {"A"}}, map[string][]string{"name": wrongLines}, []string{"name"}},
+	{"/operator/merchants/355", "/operator/merchants/355/time-zone", url.Values{"zone": {"Europe/Athens"}}, map[string][]string{"zone": wrongZones}, nil},
 	{"/operator/merchants/355", "/operator/merchants/355/suspend", url.Values{"reason": {"A"}}, map[string][]string{"reason": wrongLines}, []string{"reason"}},
 	{
 		"/operator/tokens", "/operator/tokens", url.Values{"merchant": {"355"}, "label": {"A"}, "scope": {"orders:read"}, "days": {"30"}},
@@ -76,6 +78,7 @@ var operatorForms = []formCase{
 }
 
 var merchantForms = []formCase{
+	{"/store", "/store", url.Values{"zone": {"Europe/Athens"}}, map[string][]string{"zone": wrongZones}, nil},
 	{
 		"/tokens", "/tokens", url.Values{"label": {"A"}, "scope": {"orders:read"}, "days": {"30"}},
 		map[string][]string{"label": wrongLines, "scope": append([]string{"audit"}, wrongChoices...), "days": wrongIDs}, []string{"scope"},

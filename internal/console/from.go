@@ -94,7 +94,7 @@ func (s *site) listNeighbors(r *web.Request, o order.Order, view string) (previo
 	if err != nil {
 		return "", "", err
 	}
-	form, filter := readFilter(query)
+	form, filter := s.ownFilter(r, query)
 	if !form.valid() {
 		return "", "", nil
 	}

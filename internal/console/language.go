@@ -71,6 +71,8 @@ var months = func() map[string][]string {
 // language writes texts, amounts and times as people of a language do.
 type language struct {
 	code string
+	// zone is the time zone of a store. nil: UTC, and that of the browser where scripts run.
+	zone *time.Location
 }
 
 // text returns a message with its values. An unknown key is returned unchanged, which
@@ -155,10 +157,19 @@ func (l language) day(t time.Time) string {
 	return l.dayMonth(t) + "\u00a0" + strconv.Itoa(t.Year())
 }
 
-// clock writes a moment in UTC. A script shows it in the time zone of the browser.
+// dayOf writes the day of a moment.
+func (l language) dayOf(t time.Time) string { return l.day(order.DayIn(t, l.zone).Start()) }
+
+// clock writes a moment. The page says which time zone a store has.
 func (l language) clock(t time.Time) string {
-	return l.day(t) + ", " + t.Format("15:04") + "\u00a0UTC"
+	if l.zone == nil || l.zone == time.UTC {
+		return l.day(t) + ", " + t.Format("15:04") + "\u00a0UTC"
+	}
+	return l.dayOf(t) + ", " + t.In(l.zone).Format("15:04")
 }
+
+// inBrowser reports whether a script shows times in the time zone of the browser.
+func (l language) inBrowser() bool { return l.zone == nil }
 
 // left writes how long it is until a time, in the two largest units.
 func (l language) left(d time.Duration) string {
@@ -182,7 +193,7 @@ func languageOf(r *http.Request) language {
 		chosen = cookie.Value
 	}
 	_, i := bcp47.MatchStrings(matcher, chosen, r.Header.Get("Accept-Language"))
-	return language{languages[i]}
+	return language{code: languages[i]}
 }
 
 // setLanguage serves POST /language, the switch.

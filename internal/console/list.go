@@ -28,7 +28,7 @@ type listView struct {
 
 // list serves GET /orders. A wrong form comes back with status 400 and no orders.
 func (s *site) list(w http.ResponseWriter, r *web.Request) error {
-	form, filter := readFilter(r.URL.Query())
+	form, filter := s.ownFilter(r, r.URL.Query())
 	view := listView{Form: form, States: order.States(), View: form.query(1)}
 	if !form.valid() {
 		return s.show(w, r, http.StatusBadRequest, "orders", &view)

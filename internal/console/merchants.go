@@ -94,6 +94,7 @@ type merchantView struct {
 	Merchant     order.Merchant
 	Rename       formView
 	Suspend      formView
+	TimeZone     formView
 	Notice       string   // key of a message: what was done; empty: nothing
 	Person       formView // for whom a login link is
 	LoginLink    string   // URL; empty: none was made
@@ -102,7 +103,7 @@ type merchantView struct {
 
 // merchantNotices are what the address of a merchant may say was done.
 var merchantNotices = map[string]string{
-	"added": "merchants.added", "renamed": "merchants.renamed", "suspended": "merchants.nowsuspended", "resumed": "merchants.resumed",
+	"added": "merchants.added", "renamed": "merchants.renamed", "zone": "store.saved", "suspended": "merchants.nowsuspended", "resumed": "merchants.resumed",
 }
 
 // merchant serves GET /operator/merchants/{merchant}.
@@ -119,6 +120,9 @@ func (s *site) showMerchant(w http.ResponseWriter, r *web.Request, status int, v
 	}
 	if view.Rename.problems == nil {
 		view.Rename = newForm(url.Values{"name": {view.Merchant.Name}})
+	}
+	if view.TimeZone.problems == nil {
+		view.TimeZone = newForm(url.Values{"zone": {view.Merchant.TimeZone}})
 	}
 	if view.Suspend.problems == nil {
 		view.Suspend = newForm(nil)
@@ -139,6 +143,17 @@ func (s *site) renameMerchant(w http.ResponseWriter, r *web.Request, values url.
 	options := web.FormOptions[order.Merchant](r)
 	_, err := s.Merchants.Update(r.Context(), r.Caller, merchantOf(r), order.MerchantUpdate{Name: &name}, options)
 	return s.merchantChanged(w, r, "renamed", err)
+}
+
+// setTimeZone serves POST /operator/merchants/{merchant}/time-zone.
+func (s *site) setTimeZone(w http.ResponseWriter, r *web.Request, values url.Values) error {
+	form := newForm(values)
+	update := readTimeZone(form)
+	if !form.valid() {
+		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{TimeZone: form})
+	}
+	_, err := s.Merchants.Update(r.Context(), r.Caller, merchantOf(r), update, web.FormOptions[order.Merchant](r))
+	return s.merchantChanged(w, r, "zone", err)
 }
 
 // suspendMerchant serves POST /operator/merchants/{merchant}/suspend.

@@ -71,8 +71,9 @@ func (s *site) overview(w http.ResponseWriter, r *web.Request) error {
 	if view.States, err = s.stateCounts(r); err != nil {
 		return err
 	}
-	today := order.DayOf(now)
-	days, err := s.Orders.DayCounts(ctx, merchantID, today-chartDays+1)
+	zone := s.zoneOf(r)
+	today := order.DayIn(now, zone)
+	days, err := s.Orders.DayCounts(ctx, merchantID, order.Filter{From: today - chartDays + 1, To: today, Zone: zone})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,9 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"time"
 
+	"merchantorders/internal/lru"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
@@ -25,16 +27,29 @@ var templateFiles embed.FS
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// parseTemplates returns the templates by language. Those of a language are parsed when
-// its first page is requested: most installations use one.
-func (s *site) parseTemplates() map[string]func() *template.Template {
-	all := make(map[string]func() *template.Template)
-	for _, code := range languages {
-		all[code] = sync.OnceValue(func() *template.Template {
-			return template.Must(template.New("").Funcs(s.functions(language{code})).ParseFS(templateFiles, "templates/*.html"))
+// maxTemplates is for how many languages with their time zones parsed templates are kept:
+// most marketplaces use two or three.
+const maxTemplates = 16
+
+// templateCache has the templates of the languages that were used last. They are parsed
+// when they are needed first.
+type templateCache struct {
+	mu  sync.Mutex
+	all *lru.Cache[language, func() *template.Template]
+}
+
+// templatesOf returns the templates that write as a language does.
+func (s *site) templatesOf(l language) *template.Template {
+	s.templates.mu.Lock()
+	parsed, ok := s.templates.all.Get(l)
+	if !ok {
+		parsed = sync.OnceValue(func() *template.Template {
+			return template.Must(template.New("").Funcs(s.functions(l)).ParseFS(templateFiles, "templates/*.html"))
 		})
+		s.templates.all.Add(l, parsed, 1)
 	}
-	return all
+	s.templates.mu.Unlock()
+	return parsed()
 }
 
 // functions returns the functions that templates call.
@@ -44,7 +59,7 @@ func (s *site) functions(l language) template.FuncMap {
 	}
 	return template.FuncMap{
 		"t": l.text, "count": l.count, "number": l.number, "money": l.money, "size": l.size,
-		"clock": l.clock, "day": l.day, "dayMonth": l.dayMonth, "left": l.left,
+		"clock": l.clock, "inBrowser": l.inBrowser, "day": l.day, "dayOf": l.dayOf, "dayMonth": l.dayMonth, "left": l.left,
 		"state":   func(state order.State) string { return l.text("state." + state.String()) },
 		"path":    func(path string) string { return s.root + path },
 		"order":   func(reference string) string { return s.root + orderPath(reference) },
@@ -104,6 +119,7 @@ type layout struct {
 	Section  string // of the operator's pages
 	Scopes   order.Scope
 	Stores   map[int64]string // names of the stores of the operator's pages
+	Zone     *time.Location   // that of the store; nil: there is none
 	Page     any
 
 	// Live: a script keeps the page current, from the event with the number After.
@@ -144,6 +160,7 @@ func (s *site) show(w http.ResponseWriter, r *web.Request, status int, name stri
 	}
 	l := layout{
 		Stores:   stores,
+		Zone:     s.zoneOf(r),
 		Template: name, Page: page,
 		// A form that came back is not replaced under the person's hands.
 		Live: (r.Method == http.MethodGet || status == http.StatusOK) && !r.Caller.Operator(), After: r.DataVersion.Event, Order: r.PathValue("reference"),
@@ -170,7 +187,8 @@ func (s *site) send(w http.ResponseWriter, r *http.Request, status int, l layout
 }
 
 func (s *site) page(r *http.Request, l layout) (web.Page, error) {
-	l.Language = languageOf(r).code
+	language := languageOf(r)
+	language.zone, l.Language = l.Zone, language.code
 	l.Other = languages[0]
 	if l.Language == l.Other {
 		l.Other = languages[1]
@@ -183,7 +201,7 @@ func (s *site) page(r *http.Request, l layout) (web.Page, error) {
 		l.Back = "/"
 	}
 	var body bytes.Buffer
-	if err := s.templates[l.Language]().ExecuteTemplate(&body, l.Template+".html", &l); err != nil {
+	if err := s.templatesOf(language).ExecuteTemplate(&body, l.Template+".html", &l); err != nil {
 		return web.Page{}, err
 	}
 	header := http.Header{}

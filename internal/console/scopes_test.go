@@ -24,6 +24,7 @@ var merchantPages = map[string]pageScopes{
 	"/orders.csv": {scopes: order.ScopeOrdersRead}, "/orders/FIRST/print": {scopes: order.ScopeOrdersRead}, "/orders/FIRST/files/a.pdf": {scopes: order.ScopeOrdersRead},
 	"/invoices":                {scopes: order.ScopeOrdersRead | order.ScopeInvoicesWrite, all: true},
 	"/orders/FIRST/withdraw/1": {scopes: order.ScopeOrdersRead | order.ScopeInvoicesWrite, all: true},
+	"/store":                   {scopes: order.ScopeTokens},
 	"/tokens":                  {scopes: order.ScopeTokens}, "/tokens/1/rotate": {scopes: order.ScopeTokens}, "/tokens/1/revoke": {scopes: order.ScopeTokens},
 	"/webhooks": {scopes: order.ScopeWebhooks}, "/webhooks/1": {scopes: order.ScopeWebhooks}, "/webhooks/1/remove": {scopes: order.ScopeWebhooks},
 }

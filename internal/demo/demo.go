@@ -23,6 +23,7 @@ import (
 const (
 	MerchantID   = 355
 	MerchantName = "Demo Store"
+	timeZone     = "Europe/Athens"
 )
 
 // Result is the result of Prepare.
@@ -58,6 +59,10 @@ func Prepare(ctx context.Context, services order.Services, now time.Time) (Resul
 		}
 	}
 	if err := services.Merchants.Add(ctx, order.Command(), MerchantID, MerchantName, order.Options[order.Merchant]{}); err != nil {
+		return 0, err
+	}
+	zone := timeZone
+	if _, err := services.Merchants.Update(ctx, order.Command(), MerchantID, order.MerchantUpdate{TimeZone: &zone}, order.Options[order.Merchant]{}); err != nil {
 		return 0, err
 	}
 	if err := addOrders(ctx, orders, now); err != nil {

@@ -15,7 +15,8 @@ type merchantView struct {
 	CreatedAt        string     `json:"createdAt"`
 	SuspendedAt      *string    `json:"suspendedAt"`
 	SuspensionReason *string    `json:"suspensionReason"`
-	Limits           *limitView `json:"limits"` // nil: those of the service
+	Limits           *limitView `json:"limits"`   // nil: those of the service
+	TimeZone         *string    `json:"timeZone"` // nil: that of the service
 }
 
 // limitView is the request limit of each token of a merchant.
@@ -36,6 +37,9 @@ func newMerchantView(m order.Merchant) merchantView {
 	}
 	if m.RateLimit != (order.RateLimit{}) {
 		view.Limits = &limitView{RequestsPerSecond: m.RateLimit.PerSecond, Burst: m.RateLimit.Burst}
+	}
+	if m.TimeZone != "" {
+		view.TimeZone = &m.TimeZone
 	}
 	return view
 }
@@ -147,9 +151,9 @@ func (a API) resumeMerchant(r *web.Request) (web.Response, error) {
 
 // parseMerchantUpdate parses the body of a change of a merchant.
 func parseMerchantUpdate(r *web.Request) (order.MerchantUpdate, error) {
-	body := web.ReadObject(r, "name", "limits")
+	body := web.ReadObject(r, "name", "limits", "timeZone")
 	if len(body.Object) == 0 {
-		body.Refuse("name", "or limits is required")
+		body.Refuse("name", "is required, or limits, or timeZone")
 	}
 	var update order.MerchantUpdate
 	if body.Has("name") {
@@ -159,6 +163,13 @@ func parseMerchantUpdate(r *web.Request) (order.MerchantUpdate, error) {
 	if body.Has("limits") {
 		limit := parseLimits(body)
 		update.RateLimit = &limit
+	}
+	if body.Has("timeZone") {
+		zone := ""
+		if !body.Null("timeZone") {
+			zone = body.Text("timeZone", order.TimeZoneProblem)
+		}
+		update.TimeZone = &zone
 	}
 	return update, body.Err()
 }

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,6 +64,7 @@ func (c *merchantShow) run(ctx context.Context, p *process) error {
 			{"Reason", textOr(m.SuspensionReason)},
 			{"Requests a second", limitText(m.RateLimit.PerSecond)},
 			{"Burst", limitText(m.RateLimit.Burst)},
+			{"Time zone", cmp.Or(m.TimeZone, "default")},
 		}
 		return printTable(p, []string{"MERCHANT", strconv.FormatInt(m.ID, 10)}, fields, func(row []string) []string { return row })
 	})
@@ -90,6 +92,27 @@ func (c *merchantRename) run(ctx context.Context, p *process) error {
 		return merchants.Update(ctx, p.caller, c.id, order.MerchantUpdate{Name: &c.Name}, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d: %s", m.ID, m.Name)
+	})
+}
+
+type merchantTimeZone struct {
+	merchantTarget
+	Zone string `name:"zone" placeholder:"NAME" help:"Name of the time zone, such as Europe/Athens. Empty: that of serve --time-zone."`
+}
+
+func (c *merchantTimeZone) check() error {
+	var f flagValues
+	if c.Zone != "" {
+		f.refuse("zone", order.TimeZoneProblem(c.Zone))
+	}
+	return errors.Join(c.merchantTarget.check(), f.err())
+}
+
+func (c *merchantTimeZone) run(ctx context.Context, p *process) error {
+	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
+		return merchants.Update(ctx, p.caller, c.id, order.MerchantUpdate{TimeZone: &c.Zone}, order.Options[order.Merchant]{})
+	}, func(m order.Merchant) error {
+		return p.print("merchant %d: time zone %s", m.ID, cmp.Or(m.TimeZone, "default"))
 	})
 }
 

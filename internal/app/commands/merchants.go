@@ -19,13 +19,14 @@ import (
 )
 
 type merchantCommand struct {
-	Add     merchantAdd     `cmd:"" help:"Add a merchant. Adding a merchant again with the same name is not an error."`
-	List    merchantList    `cmd:"" help:"List all merchants."`
-	Show    merchantShow    `cmd:"" help:"Show one merchant."`
-	Rename  merchantRename  `cmd:"" help:"Change the name of a merchant."`
-	Suspend merchantSuspend `cmd:"" help:"Suspend a merchant: its tokens are refused from the next request on; its orders still arrive."`
-	Resume  merchantResume  `cmd:"" help:"End the suspension of a merchant."`
-	Limit   merchantLimit   `cmd:"" help:"Set the request limit of each token of a merchant."`
+	Add      merchantAdd      `cmd:"" help:"Add a merchant. Adding a merchant again with the same name is not an error."`
+	List     merchantList     `cmd:"" help:"List all merchants."`
+	Show     merchantShow     `cmd:"" help:"Show one merchant."`
+	Rename   merchantRename   `cmd:"" help:"Change the name of a merchant."`
+	Suspend  merchantSuspend  `cmd:"" help:"Suspend a merchant: its tokens are refused from the next request on; its orders still arrive."`
+	Resume   merchantResume   `cmd:"" help:"End the suspension of a merchant."`
+	Limit    merchantLimit    `cmd:"" help:"Set the request limit of each token of a merchant."`
+	TimeZone merchantTimeZone `cmd:"" name:"time-zone" help:"Set the time zone whose days the staff of a merchant see in the console."`
 }
 
 type merchantAdd struct {
@@ -130,7 +131,8 @@ type merchantJSON struct {
 	CreatedAt        time.Time   `json:"createdAt"`
 	SuspendedAt      time.Time   `json:"suspendedAt,omitzero"`
 	SuspensionReason string      `json:"suspensionReason,omitempty"`
-	Limits           *limitsJSON `json:"limits,omitempty"` // nil: those of the service
+	Limits           *limitsJSON `json:"limits,omitempty"`   // nil: those of the service
+	TimeZone         string      `json:"timeZone,omitempty"` // empty: that of the service
 }
 
 type limitsJSON struct {
@@ -140,7 +142,7 @@ type limitsJSON struct {
 
 func newMerchantJSON(m order.Merchant) merchantJSON {
 	document := merchantJSON{
-		ID: m.ID, Name: m.Name, CreatedAt: utc(m.CreatedAt), SuspendedAt: utc(m.SuspendedAt), SuspensionReason: m.SuspensionReason,
+		ID: m.ID, Name: m.Name, CreatedAt: utc(m.CreatedAt), SuspendedAt: utc(m.SuspendedAt), SuspensionReason: m.SuspensionReason, TimeZone: m.TimeZone,
 	}
 	if m.RateLimit != (order.RateLimit{}) {
 		document.Limits = &limitsJSON{m.RateLimit.PerSecond, m.RateLimit.Burst}
