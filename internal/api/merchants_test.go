@@ -24,7 +24,7 @@ func merchantBody(id int, name, suspension, limits string) string {
 	if !ok {
 		reason = "null"
 	}
-	return fmt.Sprintf(`{"id":%d,"name":"%s","createdAt":"2026-11-20T10:00:00Z","suspendedAt":%s,"suspensionReason":%s,"limits":%s}`,
+	return fmt.Sprintf(`{"id":%d,"name":"%s","createdAt":"2026-11-20T10:00:00Z","suspendedAt":%s,"suspensionReason":%s,"limits":%s,"timeZone":null}`,
 		id, name, at, reason, limits)
 }
 
@@ -153,7 +153,7 @@ func TestMerchantChangesRefused(t *testing.T) {
 	refused["POST /merchants/355/suspend"][`{}`] = params("reason must be text")
 	refused["POST /merchants/355/suspend"][`{"reason":"x","until":"y"}`] = params("until is not a known key")
 	limits := refused["PATCH /merchants/355"]
-	limits[`{}`] = params("name or limits is required")
+	limits[`{}`] = params("name is required, or limits, or timeZone")
 	limits[`{"Name":"x"}`] = params("Name is not a known key")
 	for _, value := range []string{`5`, `"x"`, `[]`, `true`} {
 		limits[`{"limits":`+value+`}`] = params("limits must be an object or null")
@@ -164,6 +164,9 @@ func TestMerchantChangesRefused(t *testing.T) {
 		if value != `500001` {
 			limits[`{"limits":{"requestsPerSecond":5,"burst":`+value+`}}`] = params("limits.burst must be a whole number from 1 to 1000000")
 		}
+	}
+	for _, value := range []string{`"Athens"`, `"Europe/athens"`, `""`, `"Local"`} {
+		limits[`{"timeZone":`+value+`}`] = params("timeZone must be the name of a time zone, such as Europe/Athens or UTC")
 	}
 	limits[`{"limits":{"burst":5}}`] = params("limits.requestsPerSecond must be a whole number from 1 to 500000")
 	for request, bodies := range refused {
@@ -192,6 +195,9 @@ func TestMerchantChangesRefused(t *testing.T) {
 		s.asOperator("GET", "/merchants?"+query, "", 400, params(want))
 	}
 	s.asOperator("GET", "/merchants/355", "", 200, merchantBody(355, apitest.MerchantName, "null", "null"))
+	zoned := strings.Replace(merchantBody(355, apitest.MerchantName, "null", "null"), `"timeZone":null`, `"timeZone":"Europe/Athens"`, 1)
+	s.asOperator("PATCH", "/merchants/355", `{"timeZone":"Europe/Athens"}`, 200, zoned)
+	s.asOperator("PATCH", "/merchants/355", `{"timeZone":null}`, 200, merchantBody(355, apitest.MerchantName, "null", "null"))
 	s.asOperator("PATCH", "/merchants/355", `{"limits":{"requestsPerSecond":500000,"burst":1}}`, 200,
 		merchantBody(355, apitest.MerchantName, "null", `{"requestsPerSecond":500000,"burst":1}`))
 }

@@ -105,7 +105,7 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			get("/invoices", order.ScopeOrdersRead|order.ScopeInvoicesWrite, s.invoices),
 			web.PostRoute("/invoices", web.Merchants(order.ScopeOrdersRead|order.ScopeInvoicesWrite), s.storeInvoices).AsUpload(),
 			get("/orders", order.ScopeOrdersRead, s.list),
-			web.ExportRoute("/orders.csv", web.Merchants(order.ScopeOrdersRead), s.export("orders.csv", "text/csv; charset=utf-8", newCSVExport)),
+			web.ExportRoute("/orders.xlsx", web.Merchants(order.ScopeOrdersRead), s.export("orders.xlsx", sheetType, s.beginSheet)),
 			web.ExportRoute("/orders.ndjson", web.Merchants(order.ScopeOrdersRead), s.export("orders.ndjson", web.LinesType, newNDJSONExport)),
 			get("/orders/{reference}", order.ScopeOrdersRead, s.order),
 			post("/orders/{reference}/accept", order.ScopeOrdersRead|order.ScopeOrdersWrite, web.FormHandler(s.accept).OfRevision()),

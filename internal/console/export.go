@@ -1,13 +1,11 @@
 package console
 
 import (
-	"bufio"
 	"encoding/json"
-	"io"
 	"iter"
+	"mime"
 	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,14 +16,14 @@ import (
 
 // exporter writes the orders of an export.
 type exporter interface {
-	order(order.Summary) error
-	flush() error
+	page(orders []order.Summary) error
+	close() error
 }
 
-// export returns a handler of the export of a view, streamed page by page. After an
-// error in the middle it aborts the connection, so that nobody takes a part for the
-// whole.
-func (s *site) export(name, mediaType string, begin func(io.Writer) exporter) web.StreamHandler {
+// export returns a handler of the export of a view, streamed page by page. name is the
+// extension of the file. After an error in the middle it aborts the connection, so that
+// nobody takes a part for the whole.
+func (s *site) export(name, mediaType string, begin func(*web.Stream) exporter) web.StreamHandler {
 	return func(stream *web.Stream) error {
 		form, filter := s.ownFilter(stream.Request, stream.Request.URL.Query())
 		if !form.valid() {
@@ -42,20 +40,29 @@ func (s *site) export(name, mediaType string, begin func(io.Writer) exporter) we
 			if to == nil {
 				h := stream.ResponseHeader()
 				h.Set("Content-Type", mediaType)
-				h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+				h.Set("Content-Disposition", attachment(name, stream.Session.MerchantName, form.From, form.To))
 				to = begin(stream)
 			}
-			for _, o := range orders {
-				if err := to.order(o); err != nil {
-					return err
-				}
+			if to.page(orders) != nil || stream.Flush() != nil {
+				panic(http.ErrAbortHandler)
 			}
-			if to.flush() != nil || stream.Flush() != nil {
-				return nil // the client disconnected
-			}
+		}
+		if to.close() != nil || stream.Flush() != nil {
+			panic(http.ErrAbortHandler)
 		}
 		return nil
 	}
+}
+
+// notInFileNames matches what some system takes in no name of a file.
+var notInFileNames = regexp.MustCompile(`[\pC/\\\\:*?"<>|]+`)
+
+// attachment returns the header that names the file of an export after the store and the
+// days.
+func attachment(name, store, from, to string) string {
+	kind, extension, _ := strings.Cut(name, ".")
+	file := joined(" ", kind, notInFileNames.ReplaceAllString(store, "-"), joined("..", from, to)) + "." + extension
+	return mime.FormatMediaType("attachment", map[string]string{"filename": file})
 }
 
 // pages yields the pages of a view, at least one. Each begins after the last order of
@@ -94,76 +101,11 @@ func (s *site) searchPages(r *web.Request, form filterForm, filter order.Filter)
 	}
 }
 
-// exportColumns are the columns of the CSV, which are the fields of the JSON.
-var exportColumns = []string{
-	"id", "legacyId", "state", "createdAt", "updatedAt", "currency", "total", "countryCode", "hasInvoice",
-	"firstName", "lastName", "company", "email", "phone",
-}
-
-// exportValues returns the values of exportColumns.
-func exportValues(o order.Summary) []string {
-	phone, updated := "", ""
-	if o.Customer.Phone != nil {
-		phone = *o.Customer.Phone
-	}
-	if !o.UpdatedAt.IsZero() {
-		updated = o.UpdatedAt.Format(time.RFC3339)
-	}
-	return []string{
-		o.Reference, strconv.FormatInt(o.LegacyID, 10), o.State.String(), o.CreatedAt.Format(time.RFC3339), updated, o.Currency,
-		order.Decimal(o.Total, o.Currency), o.CountryCode, strconv.FormatBool(o.HasInvoice),
-		o.Customer.FirstName, o.Customer.LastName, o.Customer.Company, o.Customer.Email, phone,
-	}
-}
-
-// csvExport writes orders as CSV for spreadsheets. Every value is quoted, which
-// encoding/csv cannot.
-type csvExport struct{ *bufio.Writer }
-
-// byteOrderMark makes spreadsheets read UTF-8.
-const byteOrderMark = "\ufeff"
-
-func newCSVExport(w io.Writer) exporter {
-	e := csvExport{bufio.NewWriter(w)}
-	_, _ = e.WriteString(byteOrderMark) // flush reports an error
-	_ = e.row(exportColumns)            // likewise
-	return e
-}
-
-func (e csvExport) order(o order.Summary) error { return e.row(exportValues(o)) }
-
-func (e csvExport) row(values []string) error {
-	quoted := make([]string, len(values))
-	for i, value := range values {
-		quoted[i] = `"` + strings.ReplaceAll(notFormula(value), `"`, `""`) + `"`
-	}
-	_, err := e.WriteString(strings.Join(quoted, ",") + "\r\n")
-	return err
-}
-
-func (e csvExport) flush() error { return e.Flush() }
-
-// formula matches what a spreadsheet takes for a formula, also in the middle of a text:
-// one that separates cells by semicolons or tabs does not heed the quotes around it.
-var formula = regexp.MustCompile(`((?:^|[;\t\r\n])[ "']*)([=+\-@|])`)
-
-// notFormula returns a text that no spreadsheet takes for a formula. A plain negative
-// number is none.
-func notFormula(text string) string {
-	if _, err := strconv.ParseFloat(text, 64); err == nil && text[0] == '-' {
-		return text
-	}
-	if text != "" && strings.ContainsRune("\t\r\n", rune(text[0])) {
-		text = "'" + text
-	}
-	return formula.ReplaceAllString(text, "$1'$2")
-}
-
 // ndjsonExport writes orders as JSON objects, one a line.
 type ndjsonExport struct{ *json.Encoder }
 
-func newNDJSONExport(w io.Writer) exporter {
-	encoder := json.NewEncoder(w)
+func newNDJSONExport(stream *web.Stream) exporter {
+	encoder := json.NewEncoder(stream)
 	encoder.SetEscapeHTML(false)
 	return ndjsonExport{encoder}
 }
@@ -186,7 +128,16 @@ type exportedOrder struct {
 	Phone       *string `json:"phone"`
 }
 
-func (e ndjsonExport) order(o order.Summary) error {
+func (e ndjsonExport) page(orders []order.Summary) error {
+	for _, o := range orders {
+		if err := e.Encode(newExportedOrder(o)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newExportedOrder(o order.Summary) exportedOrder {
 	line := exportedOrder{
 		ID: o.Reference, LegacyID: o.LegacyID, State: o.State.String(), CreatedAt: o.CreatedAt.Format(time.RFC3339),
 		Currency: o.Currency, Total: order.Decimal(o.Total, o.Currency), CountryCode: o.CountryCode, HasInvoice: o.HasInvoice,
@@ -197,7 +148,7 @@ func (e ndjsonExport) order(o order.Summary) error {
 		updated := o.UpdatedAt.Format(time.RFC3339)
 		line.UpdatedAt = &updated
 	}
-	return e.Encode(line)
+	return line
 }
 
-func (ndjsonExport) flush() error { return nil }
+func (ndjsonExport) close() error { return nil }

@@ -1,40 +1,47 @@
 package console_test
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"mime"
 	"net/http"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
-// TestExport exports views of more orders than a page of the store has.
+// TestExport exports views of more orders than a page of the store has, with texts that a
+// spreadsheet could take for something else.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	const orders = 230
 	var documents [][]byte
 	for n := range orders {
 		documents = append(documents, newOrder(n+1, fmt.Sprintf("A-%03d", n), func(document map[string]any) {
+			document["total"] = 1205
 			if n%2 == 1 {
 				document["state"] = "in-processing"
 			}
-			if n == 0 {
-				customer := document["customer"].(map[string]any)
-				customer["firstName"], customer["lastName"], customer["company"] = `=HYPERLINK("http://evil.example")`, "Maria;=cmd|'/C calc'!A0;", "@SUM(A1)"
-				customer["email"], customer["phone"] = "\ttab", "+30 210"
-				document["total"] = 1205
+			if n == 3 {
+				customer, item := document["customer"].(map[string]any), document["lineItems"].([]any)[0].(map[string]any)
+				customer["firstName"], customer["lastName"], customer["company"] = `=HYPERLINK("http://evil.example")`, "Maria;=cmd|'/C calc'!A0;\n+1", "</t><f>1</f>"
+				customer["email"], customer["phone"], document["createdAt"] = "\ttab_x003D_", "+30 210", "2026-03-29T01:30:00Z"
+				item["productName"], item["basePrice"] = "-1+1\r\n@SUM(A1)", 990
 			}
 		}))
 	}
 	s := start(t, append(documents, newOrder(900, "B-1", ofMerchant(theirs)))...)
+	zone, name := "Europe/Athens", "Μαγαζί: \"A/B\""
+	_, err := s.Merchants.Update(t.Context(), order.Command(), ours, order.MerchantUpdate{TimeZone: &zone, Name: &name}, order.Options[order.Merchant]{})
+	testenv.NoError(t, err)
 	b := s.signedIn(s.token)
-	for query, want := range map[string]int{"": orders, "?state=in-processing": orders / 2, "?q=a-00": 10, "?from=2026-11-21": 0, "?from=2026-11-20&to=2026-11-20": orders} {
-		got := b.get("/console/orders.csv" + query)
-		got.WantText(t, http.StatusOK)
-		rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(got.Body, "\ufeff"))).ReadAll()
-		if err != nil || len(rows) != want+1 || !strings.HasPrefix(got.Body, "\ufeff\"id\",\"legacyId\",") {
-			t.Errorf("%q: %d rows, want %d with the heading: %v", query, len(rows), want+1, err)
+	for query, want := range map[string]int{"": orders, "?state=in-processing": orders / 2, "?q=a-00": 10, "?from=2026-11-21": 0, "?from=2026-11-20&to=2026-11-20": orders - 1} {
+		got := b.get("/console/orders.xlsx" + query)
+		got.WantStatus(t, http.StatusOK)
+		if rows := testenv.Sheet(t, []byte(got.Body), "1"); len(rows) != want+1 || rows[0][0] != "Order" {
+			t.Errorf("%q: %d rows, want %d with the headings", query, len(rows), want+1)
 		}
 		seen := make(map[string]bool)
 		for lines := json.NewDecoder(strings.NewReader(b.get("/console/orders.ndjson" + query).Body)); lines.More(); {
@@ -48,15 +55,38 @@ func TestExport(t *testing.T) {
 			t.Errorf("%q: %d orders in NDJSON, want %d", query, len(seen), want)
 		}
 	}
-	got := b.get("/console/orders.csv")
-	// Spreadsheets must not take a text for a formula.
-	row := `"A-000","900001","registered","2026-11-20T09:59:00Z","","EUR","12.05","GR","false",` +
-		`"'=HYPERLINK(""http://evil.example"")","Maria;'=cmd|'/C calc'!A0;","'@SUM(A1)","'` + "\ttab\",\"'+30 210\"\r\n"
-	if !strings.Contains(got.Body, row) {
-		t.Errorf("%q is not in %.300s", row, got.Body)
+	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("A-003"))
+	testenv.NoError(t, err)
+	d, item := o.InvoiceDetails, o.LineItems[0]
+	b.header.Set("Accept-Language", "el")
+	got := b.get("/console/orders.xlsx?to=2026-03-29")
+	row := []string{
+		"A-003", "", "46110.1875", "", "Σε επεξεργασία", "Κάρτα", o.Customer.FirstName + " " + o.Customer.LastName + " " + o.Customer.Company, "\ttab_x005F_x003D_", "+30 210",
+		"GR", *d.Company, d.VATNumber, *d.TaxOfficeCode + " · " + *d.TaxOfficeName, *d.Occupation, *d.Address + ", " + *d.PostCode + " " + *d.City,
+		order.Decimal(o.Subtotal, "EUR"), order.Decimal(o.Discount, "EUR"), order.Decimal(o.Total-o.Subtotal+o.Discount, "EUR"), "12.05", "EUR", "0",
 	}
-	if got.Header.Get("Content-Disposition") != `attachment; filename="orders.csv"` {
-		t.Errorf("Content-Disposition: %s", got.Header.Get("Content-Disposition"))
+	rows := testenv.Sheet(t, []byte(got.Body), "1")
+	testenv.Equal(t, "the row of an order", row, rows[1])
+	if rows[0][11] != "ΑΦΜ" || len(rows[0]) != len(row) {
+		t.Errorf("headings %q", rows[0])
+	}
+	_, file, err := mime.ParseMediaType(got.Header.Get("Content-Disposition"))
+	if err != nil || file["filename"] != "orders Μαγαζί- -A-B- 2026-03-29.xlsx" {
+		t.Errorf("Content-Disposition: %v, %v", file, err)
+	}
+	rows = testenv.Sheet(t, []byte(b.get("/console/orders.xlsx?items=1&to=2026-03-29").Body), "1")
+	testenv.Equal(t, "the row of an item", []string{
+		"A-003", "", "46110.1875", "Σε επεξεργασία", row[6], *d.Company, d.VATNumber, "-1+1\r\n@SUM(A1)", item.MerchantSKU, item.SKU, item.MerchantEAN,
+		fmt.Sprint(item.Quantity), order.Decimal(item.UnitPrice, "EUR"), "9.90", order.Decimal(item.TotalPrice, "EUR"), "EUR",
+	}, rows[1])
+	if len(rows) != len(o.LineItems)+1 {
+		t.Errorf("%d rows of %d items", len(rows), len(o.LineItems))
+	}
+	months := b.get("/console/orders?state=in-processing").Body
+	for _, query := range []string{"from=2026-11-01&amp;state=in-processing&amp;to=2026-11-30", "from=2026-10-01&amp;state=in-processing&amp;to=2026-10-31"} {
+		if !strings.Contains(months, `href="/console/orders?`+query+`"`) {
+			t.Errorf("no link to %s", query)
+		}
 	}
 }
 
@@ -69,7 +99,7 @@ func TestList(t *testing.T) {
 	}
 	s := start(t, documents...)
 	b := s.signedIn(s.token)
-	b.get("/console/orders").WantText(t, http.StatusOK, "60 orders", "1–25 of 60", "A-000", `href="/console/orders?page=2"`, `href="/console/orders?page=3"`)
+	b.get("/console/orders").WantText(t, http.StatusOK, "60 orders", "1–25 of 60", "A-003", `href="/console/orders?page=2"`, `href="/console/orders?page=3"`)
 	b.get("/console/orders?page=3&state=registered").WantText(t, http.StatusOK, "51–60 of 60", "A-059", `href="/console/orders?page=2&amp;state=registered"`)
 	first := b.get("/console/orders?q=a-0")
 	first.WantText(t, http.StatusOK, "At least 50 orders found, newest first", "A-024", `value="a-0"`)

@@ -23,13 +23,37 @@ type listView struct {
 	First, Last        int64  // numbers of the first and the last order shown
 	Previous, Next     string // queries of the pages; empty: there is none
 	View               string // query of the view without a page, for the exports
+	Months             []monthView
 	FirstPage, EndPage string // queries
+}
+
+// monthView is a link to the orders of a month.
+type monthView struct {
+	Label  string // key of a message
+	Query  string // of the view
+	Chosen bool
+}
+
+// ItemsView is View for an export with a row an item.
+func (v listView) ItemsView() string { return withQuery(v.View, "items=1") }
+
+// newMonths returns the month of a day and the one before, with the other conditions of a
+// form.
+func newMonths(form filterForm, today order.Day) []monthView {
+	months := make([]monthView, 2)
+	begin := today.Start().AddDate(0, 0, 1-today.Start().Day())
+	for i, label := range []string{"filter.month", "filter.lastmonth"} {
+		month, first := form, begin.AddDate(0, -i, 0)
+		month.From, month.To = order.DayOf(first).String(), order.DayOf(first.AddDate(0, 1, -1)).String()
+		months[i] = monthView{Label: label, Query: month.query(1), Chosen: month == form}
+	}
+	return months
 }
 
 // list serves GET /orders. A wrong form comes back with status 400 and no orders.
 func (s *site) list(w http.ResponseWriter, r *web.Request) error {
 	form, filter := s.ownFilter(r, r.URL.Query())
-	view := listView{Form: form, States: order.States(), View: form.query(1)}
+	view := listView{Form: form, States: order.States(), View: form.query(1), Months: newMonths(form, order.DayIn(s.Orders.Now(), filter.Zone))}
 	if !form.valid() {
 		return s.show(w, r, http.StatusBadRequest, "orders", &view)
 	}

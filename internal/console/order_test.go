@@ -181,7 +181,7 @@ func TestWrongForms(t *testing.T) {
 		"from=%3Cscript%3E&state=%00%FF": {"&lt;script&gt;"},
 	} {
 		b.get("/console/orders?"+query).WantText(t, http.StatusBadRequest, append(texts, `aria-invalid="true"`)...)
-		b.get("/console/orders.csv?"+query).WantText(t, http.StatusBadRequest)
+		b.get("/console/orders.xlsx?"+query).WantText(t, http.StatusBadRequest)
 	}
 	b.get("/console/orders?page=99999999999999999999").WantStatus(t, http.StatusOK)
 	if got := b.get("/console/orders?page=7"); got.Status != http.StatusSeeOther || got.location() != "/console/orders" {
@@ -212,7 +212,7 @@ func TestForeign(t *testing.T) {
 		b.post("/console/orders/B-1"+path, form).WantStatus(t, http.StatusNotFound)
 	}
 	b.upload("/console/orders/B-1", "a.pdf", "x").WantStatus(t, http.StatusNotFound)
-	for _, path := range []string{"/console", "/console/orders", "/console/orders?q=B-1", "/console/orders.csv", "/console/orders.ndjson", "/console/orders.ndjson?q=B", "/console/live?after=0"} {
+	for _, path := range []string{"/console", "/console/orders", "/console/orders?q=B-1", "/console/orders.xlsx", "/console/orders.ndjson", "/console/orders.ndjson?q=B", "/console/live?after=0"} {
 		if got := b.get(path); got.Status != http.StatusOK || strings.Contains(strings.ReplaceAll(got.Body, `value="B-1"`, ""), ">B-1<") || strings.Contains(got.Body, `"B-1"`) && !strings.Contains(path, "?q=") {
 			t.Errorf("%s: %d %s", path, got.Status, got.Body)
 		}

@@ -3,6 +3,7 @@ package order
 import (
 	"context"
 	"iter"
+	"slices"
 )
 
 // Bounds of a page of an export. maxExportPageSize is in bytes of stored details, so
@@ -59,6 +60,23 @@ func (s *Service) Export(ctx context.Context, query ExportQuery) iter.Seq2[[]Ord
 	}
 }
 
+// GetMany returns the whole orders of a merchant with certain legacy ids, in their order,
+// but for those that do not exist.
+func (s *Service) GetMany(ctx context.Context, merchantID int64, ids []int64) ([]Order, error) {
+	at := make([]Locator, len(ids))
+	for i, id := range ids {
+		at[i] = Locator{MerchantID: merchantID, LegacyID: id}
+	}
+	found, err := s.store.Orders(ctx, at)
+	orders := make([]Order, 0, len(found))
+	for _, key := range at {
+		if o, ok := found[key]; ok {
+			orders = append(orders, o)
+		}
+	}
+	return orders, err
+}
+
 // exportStart returns the merchant with whose orders an export begins, 0 if there is
 // none, and the order after which it does, nil for all.
 func (s *Service) exportStart(ctx context.Context, query ExportQuery) (merchantID int64, after *Cursor, err error) {
@@ -108,21 +126,16 @@ func (s *Service) exportPage(ctx context.Context, merchantID int64, query Export
 			break
 		}
 	}
-	at := make([]Locator, len(keys))
+	ids := make([]int64, len(keys))
 	for i, key := range keys {
-		at[i] = Locator{MerchantID: merchantID, LegacyID: key.LegacyID}
+		ids[i] = key.LegacyID
 	}
-	found, err := s.store.Orders(ctx, at)
+	orders, err := s.GetMany(ctx, merchantID, ids)
 	if err != nil {
 		return nil, nil, err
 	}
-	orders := make([]Order, 0, len(at))
-	for _, key := range at {
-		// An order may have been deleted, or have left the state, since its key was read.
-		if o, ok := found[key]; ok && (query.State == 0 || o.State == query.State) {
-			orders = append(orders, o)
-		}
-	}
+	// An order may have left the state since its key was read.
+	orders = slices.DeleteFunc(orders, func(o Order) bool { return query.State != 0 && o.State != query.State })
 	if !full {
 		return orders, nil, nil
 	}

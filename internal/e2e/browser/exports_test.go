@@ -2,7 +2,6 @@ package browser
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -17,10 +16,7 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// exportedFields are the columns of the CSV that are compared with the NDJSON.
-var exportedFields = []string{"id", "state", "createdAt", "total", "lastName"}
-
-// export downloads a view as CSV and as NDJSON, and finds the same orders in both, those
+// export downloads a view as a workbook and as NDJSON, and finds the same orders in both, those
 // with the references.
 func (p *staff) export(t *testing.T, query string, references ...string) {
 	folder := t.TempDir()
@@ -29,18 +25,18 @@ func (p *staff) export(t *testing.T, query string, references ...string) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	p.see(t, "/console/orders"+query, ".exports", "CSV")
-	p.click(t, `.exports a[href*=".csv"]`)
-	table := p.downloaded(t, filepath.Join(folder, "orders.csv"))
+	p.see(t, "/console/orders"+query, ".exports", "Excel")
+	p.click(t, `.exports a[href*=".xlsx"]`)
+	table := p.downloaded(t, filepath.Join(folder, "*.xlsx"))
 	p.click(t, `.exports a[href*=".ndjson"]`)
-	lines := p.downloaded(t, filepath.Join(folder, "orders.ndjson"))
+	lines := p.downloaded(t, filepath.Join(folder, "*.ndjson"))
 
-	fromCSV, fromJSON := csvRows(t, table), jsonRows(t, lines)
-	if diff := cmp.Diff(fromCSV, fromJSON); diff != "" {
-		t.Errorf("rows (-CSV +NDJSON):\n%s", diff)
+	fromSheet, fromJSON := sheetRows(t, table), jsonRows(t, lines)
+	if diff := cmp.Diff(fromSheet, fromJSON); diff != "" {
+		t.Errorf("rows (-workbook +NDJSON):\n%s", diff)
 	}
 	var got []string
-	for _, row := range fromCSV {
+	for _, row := range fromSheet {
 		got = append(got, row[0])
 	}
 	testenv.Equal(t, "exported orders", references, got)
@@ -48,41 +44,37 @@ func (p *staff) export(t *testing.T, query string, references ...string) {
 
 // downloaded waits until the browser has stored a file, and returns its content. The
 // file has another name until it is whole.
-func (p *staff) downloaded(t *testing.T, path string) []byte {
+func (p *staff) downloaded(t *testing.T, pattern string) []byte {
 	t.Helper()
 	poll := time.NewTicker(20 * time.Millisecond)
 	defer poll.Stop()
 	for {
-		if content, err := os.ReadFile(path); err == nil && len(content) > 0 {
-			return content
+		if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
+			if content, err := os.ReadFile(found[0]); err == nil && len(content) > 0 {
+				return content
+			}
 		}
 		select {
 		case <-poll.C:
 		case <-p.ctx.Done():
-			t.Fatalf("%s is not downloaded; faults so far: %q", path, p.seen())
+			t.Fatalf("%s is not downloaded; faults so far: %q", pattern, p.seen())
 		}
 	}
 }
 
-// csvRows returns the exportedFields of each order of a CSV.
-func csvRows(t *testing.T, content []byte) [][]string {
+// sheetRows returns the reference and the total of each order of a workbook.
+func sheetRows(t *testing.T, content []byte) [][]string {
 	t.Helper()
-	records, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(content, []byte("\ufeff")))).ReadAll()
-	if err != nil || len(records) == 0 {
-		t.Fatalf("%v: %s", err, content)
-	}
+	sheet := testenv.Sheet(t, content, "1")
+	total := slices.Index(sheet[0], "Total")
 	var rows [][]string
-	for _, record := range records[1:] {
-		var row []string
-		for _, field := range exportedFields {
-			row = append(row, record[slices.Index(records[0], field)])
-		}
-		rows = append(rows, row)
+	for _, row := range sheet[1:] {
+		rows = append(rows, []string{row[0], row[total]})
 	}
 	return rows
 }
 
-// jsonRows returns the exportedFields of each order of an NDJSON.
+// jsonRows returns the reference and the total of each order of an NDJSON.
 func jsonRows(t *testing.T, content []byte) [][]string {
 	t.Helper()
 	var rows [][]string
@@ -91,11 +83,7 @@ func jsonRows(t *testing.T, content []byte) [][]string {
 		if err := json.Unmarshal(line, &order); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
-		var row []string
-		for _, field := range exportedFields {
-			row = append(row, order[field].(string))
-		}
-		rows = append(rows, row)
+		rows = append(rows, []string{order["id"].(string), order["total"].(string)})
 	}
 	return rows
 }

@@ -146,7 +146,7 @@ func meetStrangers(t *testing.T, s *apptest.Server) {
 	}
 
 	var kinds []string
-	others := []address{{"GET", "/console/live?after=0"}, {"GET", "/console/orders.csv?q=C"}, {"GET", "/console/orders.ndjson?q=C"}}
+	others := []address{{"GET", "/console/live?after=0"}, {"GET", "/console/orders.xlsx?q=C"}, {"GET", "/console/orders.ndjson?q=C"}}
 	for _, to := range append(theirs.crawl(t), others...) {
 		if missing(to) != to {
 			kinds = append(kinds, to.kind())
