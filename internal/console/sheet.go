@@ -25,7 +25,7 @@ const (
 	relType       = `Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/`
 
 	sheetBegin = xmlHead + `<worksheet xmlns=` + mainNamespace + `><sheetViews><sheetView workbookViewId="0">` +
-		`<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetData>`
+		`<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols><col min="1" max="26" width="18" customWidth="1"/></cols><sheetData>`
 	sheetEnd = `</sheetData></worksheet>`
 
 	// styles are the formats of cells, in the order of the constants below. quotePrefix and
@@ -34,7 +34,8 @@ const (
 		`<fonts count="2"><font/><font><b/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
 		`<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="7"><xf/>` +
 		`<xf numFmtId="49" applyNumberFormat="1" quotePrefix="1"/><xf numFmtId="49" applyNumberFormat="1" quotePrefix="1" fontId="1" applyFont="1"/>` +
-		`<xf numFmtId="22" applyNumberFormat="1"/><xf numFmtId="3" applyNumberFormat="1"/><xf numFmtId="4" applyNumberFormat="1"/><xf numFmtId="164" applyNumberFormat="1"/></cellXfs></styleSheet>`
+		`<xf numFmtId="22" applyNumberFormat="1"/><xf numFmtId="3" applyNumberFormat="1"/><xf numFmtId="4" applyNumberFormat="1"/><xf numFmtId="164" applyNumberFormat="1"/></cellXfs>` +
+		`<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 )
 
 // The formats of cells.

@@ -117,7 +117,7 @@ func TestMerchantCommands(t *testing.T) {
 		{[]string{"rename", "--id", "355", "--name", "Νέο"}, 0, "merchant 355: Νέο\n"},
 		{[]string{"limit", "--id", "355", "--requests", "200"}, 0, "merchant 355: requests a second 200, burst 400\n"},
 		{[]string{"limit", "--id", "355", "--requests", "200", "--burst", "9"}, 0, "merchant 355: requests a second 200, burst 9\n"},
-		{[]string{"time-zone", "--id", "355", "--zone", "Europe/Athens"}, 0, "merchant 355: time zone Europe/Athens\n"},
+		{[]string{"zone", "--id", "355", "--time-zone", "Europe/Athens"}, 0, "merchant 355: time zone Europe/Athens\n"},
 		{[]string{"suspend", "--id", "355", "--reason", "unpaid"}, 0, "merchant 355 is suspended since " + at + ": unpaid\n"},
 		{[]string{"suspend", "--id", "355", "--reason", "other"}, 0, "merchant 355 is suspended since " + at + ": unpaid\n"},
 		{[]string{"show", "--id", "355"}, 0, `MERCHANT           355
@@ -131,8 +131,8 @@ Time zone          Europe/Athens
 `},
 		{[]string{"show", "--id", "355", "--json"}, 0, `{"id":355,"name":"Νέο","createdAt":"` + at + `","suspendedAt":"` + at +
 			`","suspensionReason":"unpaid","limits":{"requestsPerSecond":200,"burst":9},"timeZone":"Europe/Athens"}\n`},
-		{[]string{"time-zone", "--id", "355"}, 0, "merchant 355: time zone default\n"},
-		{[]string{"time-zone", "--id", "355", "--zone", "Athens"}, 2, `(?s).*--zone \S+: must be the name of a time zone, such as Europe/Athens or UTC.*`},
+		{[]string{"zone", "--id", "355"}, 0, "merchant 355: time zone default\n"},
+		{[]string{"zone", "--id", "355", "--time-zone", "Athens"}, 2, `(?s).*--time-zone \S+: must be the name of a time zone, such as Europe/Athens or UTC.*`},
 		{[]string{"resume", "--id", "355"}, 0, "merchant 355 is not suspended\n"},
 		{[]string{"limit", "--id", "355", "--requests", "0"}, 0, "merchant 355: requests a second default, burst default\n"},
 		{[]string{"show", "--id", "356"}, 1, `merchant-orders: there is no merchant 356: see "merchant-orders merchant list"\n`},

@@ -97,13 +97,13 @@ func (c *merchantRename) run(ctx context.Context, p *process) error {
 
 type merchantTimeZone struct {
 	merchantTarget
-	Zone string `name:"zone" placeholder:"NAME" help:"Name of the time zone, such as Europe/Athens. Empty: that of serve --time-zone."`
+	Zone string `name:"time-zone" placeholder:"NAME" help:"Name of the time zone, such as Europe/Athens. Empty: that of serve --time-zone."`
 }
 
 func (c *merchantTimeZone) check() error {
 	var f flagValues
 	if c.Zone != "" {
-		f.refuse("zone", order.TimeZoneProblem(c.Zone))
+		f.refuse("time-zone", order.TimeZoneProblem(c.Zone))
 	}
 	return errors.Join(c.merchantTarget.check(), f.err())
 }

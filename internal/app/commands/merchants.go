@@ -26,7 +26,7 @@ type merchantCommand struct {
 	Suspend  merchantSuspend  `cmd:"" help:"Suspend a merchant: its tokens are refused from the next request on; its orders still arrive."`
 	Resume   merchantResume   `cmd:"" help:"End the suspension of a merchant."`
 	Limit    merchantLimit    `cmd:"" help:"Set the request limit of each token of a merchant."`
-	TimeZone merchantTimeZone `cmd:"" name:"time-zone" help:"Set the time zone whose days the staff of a merchant see in the console."`
+	TimeZone merchantTimeZone `cmd:"" name:"zone" help:"Set the time zone whose days the staff of a merchant see in the console."`
 }
 
 type merchantAdd struct {

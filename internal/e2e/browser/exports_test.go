@@ -19,12 +19,7 @@ import (
 // export downloads a view as a workbook and as NDJSON, and finds the same orders in both, those
 // with the references.
 func (p *staff) export(t *testing.T, query string, references ...string) {
-	folder := t.TempDir()
-	if _, err := chromedp.CallBrowser(p.ctx, chromium.SetDownloadBehavior, chromium.SetDownloadBehaviorParams{
-		Behavior: chromium.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	folder := p.downloads(t)
 	p.see(t, "/console/orders"+query, ".exports", "Excel")
 	p.click(t, `.exports a[href*=".xlsx"]`)
 	table := p.downloaded(t, filepath.Join(folder, "*.xlsx"))
@@ -40,6 +35,18 @@ func (p *staff) export(t *testing.T, query string, references ...string) {
 		got = append(got, row[0])
 	}
 	testenv.Equal(t, "exported orders", references, got)
+}
+
+// downloads returns the folder of downloads from now on.
+func (p *staff) downloads(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	if _, err := chromedp.CallBrowser(p.ctx, chromium.SetDownloadBehavior, chromium.SetDownloadBehaviorParams{
+		Behavior: chromium.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return folder
 }
 
 // downloaded waits until the browser has stored a file, and returns its content. The

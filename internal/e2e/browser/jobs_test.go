@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -9,6 +10,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"merchantorders/internal/testenv"
 )
 
 // doJobs does what staff do every day, in Greek, and counts the clicks from the page of new
@@ -64,6 +67,17 @@ func (p *staff) doJobs(t *testing.T) {
 		p.click(t, ".upload button")
 		p.wait(t, ".notice.good", "Αποθηκεύτηκαν 10 τιμολόγια.")
 	})
+	folder := p.downloads(t)
+	p.job(t, "last month for the accountant", 3, func() {
+		p.click(t, `.tabs a[href="/console/orders"]`)
+		p.wait(t, ".exports", "Excel")
+		p.click(t, ".exports a:nth-of-type(2)")
+		p.wait(t, `.exports [aria-current="true"]`, "Προηγούμενος μήνας")
+		p.click(t, `.exports a[href*=".xlsx"]`)
+	})
+	if sheet := testenv.Sheet(t, p.downloaded(t, filepath.Join(folder, "orders *.xlsx")), "1"); sheet[0][0] != "Παραγγελία" {
+		t.Errorf("the workbook begins with %q", sheet[0])
+	}
 }
 
 // seeFirstOrder checks that the lists show their first order without scrolling on a phone, and
