@@ -1,6 +1,7 @@
 package pageindex
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -114,7 +115,7 @@ func checkBuckets(t *testing.T, l *bucketList, orders []OrderState) {
 // checkSearch searches for a rank among the orders of some states and days.
 func checkSearch(t *testing.T, random *rand.Rand, l *bucketList, orders []OrderState) {
 	t.Helper()
-	low, high := minKey, maxKey
+	low, high := (Key{math.MinInt64, math.MinInt64}), maxKey
 	if random.IntN(2) == 0 {
 		low = StartOfDay(order.Day(random.IntN(1600) - 550))
 	}

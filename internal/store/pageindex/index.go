@@ -53,11 +53,8 @@ type Key struct {
 	LegacyID  int64
 }
 
-// minKey is not above, and maxKey not below, the key of any order.
-var (
-	minKey = Key{math.MinInt64, math.MinInt64}
-	maxKey = Key{math.MaxInt64, math.MaxInt64}
-)
+// maxKey is not below the key of any order.
+var maxKey = Key{math.MaxInt64, math.MaxInt64}
 
 // StartOfDay returns the lowest key that an order of a day can have.
 func StartOfDay(day order.Day) Key { return Key{day.Start().Unix(), math.MinInt64} }
