@@ -88,6 +88,7 @@ func (m *monitor) snapshot() metrics.Snapshot {
 	snapshot.RateLimited = m.server.limits.Refused()
 	snapshot.FeedWaiters, snapshot.FeedLag = m.server.Orders.Waiting()
 	snapshot.Deliveries, snapshot.WebhooksInFlight = m.server.Sender.Stats()
+	snapshot.Mails = m.server.Sender.Mails()
 	snapshot.CanceledByDeadline = m.server.Orders.CanceledByDeadline()
 	snapshot.DeadlineWarnings = m.server.Orders.DeadlineWarnings()
 	uses := m.server.cache.Uses()

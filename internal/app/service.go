@@ -21,6 +21,7 @@ import (
 	"merchantorders/internal/config"
 	"merchantorders/internal/console"
 	"merchantorders/internal/docpages"
+	"merchantorders/internal/mail"
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	httpserver "merchantorders/internal/server"
@@ -55,6 +56,7 @@ type Deps struct {
 	Metrics   *metrics.Metrics // nil: new ones
 	CacheSize int              // of the response cache, in bytes; 0: nothing is cached
 	Poster    webhook.Poster   // nil: over HTTP
+	Mailer    webhook.Mailer   // nil: through the mail server of Flags, if there is one
 	Tracing   *tracing.Tracing // nil: off
 }
 
@@ -84,6 +86,12 @@ func NewService(d Deps) *Service {
 	if d.Poster == nil {
 		d.Poster = webhook.NewClient(d.Flags.WebhookAllowPrivate)
 	}
+	if server, ok := d.Flags.MailServer(); ok && d.Mailer == nil {
+		d.Mailer = mail.NewClient(mail.Options{
+			Host: server.Host, Port: server.Port, TLS: server.TLS, Plain: server.Local && !server.TLS,
+			User: d.Flags.SMTPUser, Password: d.Flags.SMTPPassword, From: d.Flags.SMTPFrom,
+		})
+	}
 	s := &Service{Deps: d, encoder: &v2.EventEncoder{}, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), d.Now)}
 	var orders order.Stores = d.Store
 	files, poster := d.Files, d.Poster
@@ -97,11 +105,13 @@ func NewService(d Deps) *Service {
 	s.Tokens = token.NewRegistry(d.Store, d.Now)
 	s.Tokens.MaxLifetime = d.Settings.TokenLifetime()
 	s.Sessions = token.NewSessions(d.Store, s.Tokens)
+	baseURL, _ := d.Settings.Addresses("")
+	texts := console.MailTexts{BaseURL: baseURL}
 	s.Sender = webhook.NewSender(webhook.Options{
-		Store: d.Store, Poster: poster, Encoder: s.encoder, Now: d.Now, Random: rand.Float64, Log: d.Log,
+		Store: d.Store, Poster: poster, Encoder: s.encoder, Mailer: d.Mailer, Texts: texts, Now: d.Now, Random: rand.Float64, Log: d.Log,
 	})
 	s.Webhooks = webhook.NewService(webhook.ServiceOptions{
-		Store: d.Store, Poster: poster, Encoder: s.encoder, Now: d.Now,
+		Store: d.Store, Poster: poster, Encoder: s.encoder, Mailer: d.Mailer, Texts: texts, Now: d.Now,
 		AllowPrivate: d.Flags.WebhookAllowPrivate, Added: s.Sender.Added,
 	})
 	s.Orders.OnChange(s.Sender.Changed)
@@ -208,6 +218,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 	people := console.Console{
 		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
 		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators, Identity: s.Flags.Identity(s.Now), TimeZone: s.Flags.Zone(),
+		Mail: s.Mailer != nil, DeadlineWarnings: s.Flags.WarnBefore() > 0,
 	}
 	// The admin port has an address of its own, so its pages and documents do not know their URL.
 	operatorPages, operatorSignIn := people.Routes()

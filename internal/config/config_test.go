@@ -408,3 +408,51 @@ func TestCheckLogFormat(t *testing.T) {
 		}
 	}
 }
+
+// TestMailServer checks the settings of e-mails.
+func TestMailServer(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]config.MailServer{
+		"smtp://mail.example.com":       {Host: "mail.example.com", Port: 587},
+		"smtp://mail.example.com:2525/": {Host: "mail.example.com", Port: 2525},
+		"smtps://mail.example.com":      {Host: "mail.example.com", Port: 465, TLS: true},
+		"smtp://localhost:25":           {Host: "localhost", Port: 25, Local: true},
+		"smtps://[::1]:465":             {Host: "::1", Port: 465, TLS: true, Local: true},
+		"":                              {},
+		"mail.example.com:25":           {},
+		"http://mail.example.com":       {},
+		"smtp://":                       {},
+		"smtp://user:pw@mail":           {},
+		"smtp://mail:0":                 {},
+		"smtp://mail:65536":             {},
+		"smtp://mail/a":                 {},
+		"smtp://mail?tls=no":            {},
+	} {
+		s := goodServe()
+		s.SMTP, s.SMTPFrom = text, "orders@example.com"
+		got, ok := s.MailServer()
+		if got != want || ok != (want.Port != 0) || (s.Check() == nil) != (ok || text == "") {
+			t.Errorf("%q: %+v, %t, %v", text, got, ok, s.Check())
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*config.Serve)
+		want   string
+	}{
+		"no sender":       {func(s *config.Serve) { s.SMTPFrom = "" }, "--smtp-from (MERCHANT_ORDERS_SMTP_FROM): must be an e-mail address, which --smtp needs"},
+		"a named sender":  {func(s *config.Serve) { s.SMTPFrom = "Shop <orders@example.com>" }, "--smtp-from (MERCHANT_ORDERS_SMTP_FROM): must be an e-mail address, which --smtp needs"},
+		"only a user":     {func(s *config.Serve) { s.SMTPUser = "u" }, "--smtp-user (MERCHANT_ORDERS_SMTP_USER): needs --smtp-password, and that needs --smtp-user"},
+		"only a password": {func(s *config.Serve) { s.SMTPPassword = "p" }, "--smtp-user (MERCHANT_ORDERS_SMTP_USER): needs --smtp-password, and that needs --smtp-user"},
+	} {
+		s := goodServe()
+		s.SMTP, s.SMTPFrom = "smtp://mail.example.com", "orders@example.com"
+		c.change(&s)
+		if err := s.Check(); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s := config.Serve{SMTP: "smtp://mail.example.com"}
+	if err := s.CheckLinks(""); err == nil || s.CheckLinks("https://orders.example.com") != nil || (config.Serve{}).CheckLinks("") != nil {
+		t.Errorf("without a base URL: %v", err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net"
+	"net/mail"
 	"net/url"
 	"strconv"
 	"strings"
@@ -50,7 +51,11 @@ type Serve struct {
 	OIDCClientSecret     string `name:"oidc-client-secret" secret:"" placeholder:"TEXT" help:"The service's secret at --oidc-issuer. Empty: it is a public client."`
 	OIDCRules            string `name:"oidc-rules" placeholder:"LINES" help:"What people may do by their claims, the first line that applies: CLAIM=VALUE, then operator, merchant=N, or merchant=* if VALUE is * and the claim is the id, then scopes."`
 	SecurityContact      string `name:"security-contact" placeholder:"URI" help:"Where to report vulnerabilities, for /.well-known/security.txt: mailto:ADDRESS, https://... or tel:NUMBER. Empty: that page is a 404."`
-	NoWebhooks           bool   `name:"no-webhooks" help:"Deliver no webhooks from this server, for example because it serves a copy of an installation."`
+	SMTP                 string `placeholder:"URL" help:"Mail server for the e-mails that merchants ask for: smtps://HOST:PORT with TLS, or smtp://HOST:PORT with STARTTLS, which only localhost may lack. Needs --base-url. Empty: no e-mails."`
+	SMTPFrom             string `name:"smtp-from" placeholder:"ADDRESS" help:"Sender of the e-mails, such as orders@example.com."`
+	SMTPUser             string `name:"smtp-user" placeholder:"TEXT" help:"User name at --smtp. Empty: none is needed."`
+	SMTPPassword         string `name:"smtp-password" secret:"" placeholder:"TEXT" help:"Password of --smtp-user."`
+	NoWebhooks           bool   `name:"no-webhooks" help:"Deliver no webhooks and e-mails from this server, for example because it serves a copy of an installation."`
 	WebhookAllowPrivate  bool   `name:"webhook-allow-private" help:"Allow webhooks with the scheme http, any port, and addresses that are not public. Only for tests and sandboxes: merchants can then reach the network of the server."`
 	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders, and print a token for 24 hours and three commands to try. Then act as the marketplace of this merchant, as the command simulate does, and as a sandbox (--sandbox). Other data is not changed. Only on a loopback address."`
 	Sandbox              bool   `help:"Simulate faults, for rehearsals only: a request gets the fault that its header X-Sandbox-Fault names (slow, 429, 503, reset or lost), webhooks whose URL has sandbox-fault=twice are sent twice, and POST /v2/sandbox/orders/REFERENCE/state brings an order into a state at once."`
@@ -107,6 +112,7 @@ func (s Serve) Check() error {
 		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge), Invalid("retain", retain), Invalid("deadline-warning", warning),
 		Invalid("max-connections", connections), Invalid("idle-timeout", idle), Invalid("drain", drain),
 		Invalid("time-zone", zone), Invalid("security-contact", checkContact(s.SecurityContact)), Invalid("oidc-issuer", issuer), Invalid("oidc-client-id", clientID), Invalid("oidc-rules", rules),
+		s.checkMail(),
 		Invalid("log-format", oneOf(s.LogFormat, LogJSON, LogText)))
 }
 
@@ -117,6 +123,66 @@ func checkContact(text string) string {
 		return ""
 	}
 	return "must be a URI such as mailto:security@example.com or https://example.com/security"
+}
+
+// checkMail checks the settings of e-mails.
+func (s Serve) checkMail() error {
+	if s.SMTP == "" {
+		return nil
+	}
+	var server, from, user string
+	if _, ok := s.MailServer(); !ok {
+		server = "must be smtps://HOST:PORT or smtp://HOST:PORT"
+	}
+	if sender, err := mail.ParseAddress(s.SMTPFrom); err != nil || sender.Address != s.SMTPFrom {
+		from = "must be an e-mail address, which --smtp needs"
+	}
+	if (s.SMTPUser == "") != (s.SMTPPassword == "") {
+		user = "needs --smtp-password, and that needs --smtp-user"
+	}
+	return errors.Join(Invalid("smtp", server), Invalid("smtp-from", from), Invalid("smtp-user", user))
+}
+
+// CheckLinks returns an *Error if e-mails are to be sent, but the base URL, with which
+// their links begin, is not set.
+func (s Serve) CheckLinks(baseURL string) error {
+	if s.SMTP == "" || baseURL != "" {
+		return nil
+	}
+	return Invalid("smtp", "needs --base-url, with which the links in the e-mails begin")
+}
+
+// MailServer is a mail server.
+type MailServer struct {
+	Host  string
+	Port  int
+	TLS   bool // from the beginning; false: by STARTTLS
+	Local bool // on this machine, where TLS is not needed
+}
+
+// The ports of mail servers (RFC 8314, 7.3).
+const (
+	submissionPort  = 587
+	submissionsPort = 465
+)
+
+// MailServer returns the mail server of SMTP; ok is false if it is not valid.
+func (s Serve) MailServer() (server MailServer, ok bool) {
+	u, err := url.Parse(s.SMTP)
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "" {
+		return MailServer{}, false
+	}
+	server = MailServer{Host: u.Hostname(), Port: submissionPort, TLS: u.Scheme == "smtps", Local: IsLoopback(net.JoinHostPort(u.Hostname(), ""))}
+	if server.TLS {
+		server.Port = submissionsPort
+	}
+	if text := u.Port(); text != "" {
+		var problem string
+		if server.Port, problem = parseNumber(text, 1, 65535); problem != "" {
+			return MailServer{}, false
+		}
+	}
+	return server, true
 }
 
 // checkIssuer checks the URL of an identity provider.

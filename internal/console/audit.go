@@ -35,6 +35,8 @@ var auditActions = func() []string {
 		order.MerchantAdded, order.MerchantUpdated, order.MerchantSuspended, order.MerchantResumed,
 		token.ActionCreated, token.ActionRotated, token.ActionRevoked, token.ActionLinkCreated,
 		webhook.AuditAdded, webhook.AuditChanged, webhook.AuditRemoved, webhook.AuditSecretRotated, webhook.AuditReplayed,
+		webhook.AuditMailAdded, webhook.AuditMailLink, webhook.AuditMailConfirmed, webhook.AuditMailRemoved, webhook.AuditMailEnded,
+		webhook.AuditMailFailed, webhook.AuditMailFailing,
 	} {
 		actions = append(actions, string(action))
 	}

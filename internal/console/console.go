@@ -45,6 +45,9 @@ type Console struct {
 	Audience    Audience
 	// TimeZone is that of merchants that have chosen none.
 	TimeZone *time.Location
+	Mail     bool // there is a mail server for e-mails to stores
+	// DeadlineWarnings says that the service writes events of orders near their deadline.
+	DeadlineWarnings bool
 }
 
 // Audience says who may sign in. The pages for operators exist only for Operators.
@@ -123,6 +126,9 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 		},
 	}
 	pages.Routes = append(pages.Routes, s.tokenRoutes(get, post)...)
+	if c.Mail {
+		pages.Routes = append(pages.Routes, s.mailRoutes()...)
+	}
 	if c.Audience&Merchants != 0 {
 		pages.Routes = append(pages.Routes, web.PublicRoute(http.MethodGet, "/login/{secret}", s.loginLink),
 			web.PublicRoute(http.MethodPost, "/login/{secret}", s.useLoginLink))

@@ -30,7 +30,8 @@ const (
 // service is the service with two merchants.
 type service struct {
 	*apptest.Service
-	posted atomic.Int64 // messages of webhooks
+	posted atomic.Int64   // messages of webhooks
+	mails  []webhook.Mail // unless there is a mail server; of one request after the other
 
 	token, otherToken string // of ours and theirs, with all scopes of merchants
 }
@@ -51,7 +52,11 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 func startWith(t testing.TB, baseURL string, flags config.Serve, documents ...[]byte) *service {
 	t.Helper()
 	s := new(service)
-	apptest.New(t, apptest.Setup{Settings: config.Config{BaseURL: baseURL}, Flags: flags, Poster: s, Fill: func(filled *apptest.Service) {
+	var mailer webhook.Mailer
+	if flags.SMTP == "" {
+		mailer = s
+	}
+	apptest.New(t, apptest.Setup{Settings: config.Config{BaseURL: baseURL}, Flags: flags, Poster: s, Mailer: mailer, Fill: func(filled *apptest.Service) {
 		s.Service = filled
 		// The first token is ours: tests name it in paths.
 		for _, id := range []int64{ours, theirs} {
@@ -67,6 +72,15 @@ func startWith(t testing.TB, baseURL string, flags config.Serve, documents ...[]
 func (s *service) Post(context.Context, webhook.Message) webhook.Result {
 	s.posted.Add(1)
 	return webhook.Result{Status: http.StatusTeapot, Error: "the receiver responded with status 418", Response: "<b>no</b>"}
+}
+
+// Send implements webhook.Mailer: addresses that begin with down cannot be reached.
+func (s *service) Send(_ context.Context, m webhook.Mail) webhook.Result {
+	if strings.HasPrefix(m.To, "down") {
+		return webhook.Result{Error: webhook.ErrorConnection}
+	}
+	s.mails = append(s.mails, m)
+	return webhook.Result{}
 }
 
 // add imports orders.

@@ -92,6 +92,10 @@ var merchantForms = []formCase{
 		"/webhooks/1", "/webhooks/1", url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}},
 		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices}, []string{"url"},
 	},
+	{
+		"/mail", "/mail", url.Values{"do": {"add"}, "email": {"a@example.com"}, "what": {"new"}, "every": {"15"}, "language": {"el"}},
+		map[string][]string{"email": {"a", "a@b", "A <a@example.com>", "a@example.com,b@example.com", "<b>@x"}, "what": wrongChoices, "every": {"x", "0", "7", "-5"}, "language": {"de", "x"}}, []string{"email", "what", "every", "language"},
+	},
 	{"/orders/FIRST", "/orders/FIRST/reject", url.Values{"reason": {"out-of-stock"}}, map[string][]string{"reason": wrongChoices}, []string{"reason"}},
 	{
 		"/orders/FIRST", "/orders/FIRST/own", url.Values{"merchantReference": {"A/1"}, "merchantNote": {"a\r\nb"}},
@@ -159,7 +163,7 @@ func TestFormsComeBack(t *testing.T) {
 
 // chosen reports whether a field is a choice among values that the page offers.
 func (c formCase) chosen(field string) bool {
-	return field == "scope" || field == "type" || field == "state" || field == "overlap" || field == "reason" && strings.HasSuffix(c.action, "/reject")
+	return field == "scope" || field == "what" || field == "every" || field == "language" || field == "do" || field == "type" || field == "state" || field == "overlap" || field == "reason" && strings.HasSuffix(c.action, "/reject")
 }
 
 // title returns the first heading of a page.

@@ -70,6 +70,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"field": newField, "required": required, "entries": newEntriesView, "scopes": newScopesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
 		"webhookStates": names(webhook.StateNames...),
 		"eraseFields":   names("email", "merchant", "reference", "files"),
+		"mails":         func() bool { return s.Mail },
 		"identity":      func() bool { return s.Identity != nil },
 		"tokenStates":   names("active", "expired", "revoked"),
 
@@ -197,7 +198,7 @@ func (s *site) page(r *http.Request, l layout) (web.Page, error) {
 	if r.Method == http.MethodPost {
 		l.Back = r.URL.EscapedPath() // see formPages
 	}
-	if strings.HasPrefix(l.Back, Prefix+"/login") || strings.HasPrefix(l.Back, Prefix+identityPath) {
+	if strings.HasPrefix(l.Back, Prefix+"/login") || strings.HasPrefix(l.Back, Prefix+mailConfirm) || strings.HasPrefix(l.Back, Prefix+mailEnd) || strings.HasPrefix(l.Back, Prefix+identityPath) {
 		l.Back = "/"
 	}
 	var body bytes.Buffer

@@ -26,7 +26,7 @@ var merchantPages = map[string]pageScopes{
 	"/orders/FIRST/withdraw/1": {scopes: order.ScopeOrdersRead | order.ScopeInvoicesWrite, all: true},
 	"/store":                   {scopes: order.ScopeTokens},
 	"/tokens":                  {scopes: order.ScopeTokens}, "/tokens/1/rotate": {scopes: order.ScopeTokens}, "/tokens/1/revoke": {scopes: order.ScopeTokens},
-	"/webhooks": {scopes: order.ScopeWebhooks}, "/webhooks/1": {scopes: order.ScopeWebhooks}, "/webhooks/1/remove": {scopes: order.ScopeWebhooks},
+	"/mail": {scopes: order.ScopeWebhooks}, "/webhooks": {scopes: order.ScopeWebhooks}, "/webhooks/1": {scopes: order.ScopeWebhooks}, "/webhooks/1/remove": {scopes: order.ScopeWebhooks},
 }
 
 var operatorPages = map[string]pageScopes{
@@ -105,6 +105,8 @@ func TestScopesAndLinks(t *testing.T) {
 	testenv.NoError(s.T, err)
 	disabled := false
 	_, err = s.Webhooks.Change(t.Context(), order.CommandFor(ours), webhook.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: &disabled}, order.Options[webhook.Endpoint]{})
+	testenv.NoError(s.T, err)
+	_, err = s.Webhooks.AddAddress(t.Context(), order.CommandFor(ours), webhook.AddressAddition{MerchantID: ours, Address: "a@example.com", Language: "en", Types: 1}, order.Options[webhook.Endpoint]{})
 	testenv.NoError(s.T, err)
 	check := func(name string, b *browser, scopes order.Scope, all, others map[string]pageScopes, allForms map[string]bool) map[string]bool {
 		pages, forms := map[string]bool{}, map[string]bool{}

@@ -28,6 +28,7 @@ type Snapshot struct {
 
 	Deliveries       map[string]uint64 // of webhooks by this server, by their result
 	WebhooksInFlight int               // requests to webhooks
+	Mails            map[string]uint64 // e-mails by this server, by their result
 
 	CacheHits, CacheMisses uint64 // of the response cache
 	CacheBytes             int
@@ -106,6 +107,7 @@ var (
 	descWaiters     = describe("feed_waiters", "Requests that wait for events.")
 	descLag         = describe("feed_lag_seconds", "Longest time for which a commit of another instance may have gone unnoticed by waiting requests; 0 if none waits.")
 	descDeliveries  = describe("webhook_deliveries_total", "Deliveries to webhooks, by their result.", "result")
+	descMails       = describe("mails_total", "E-mails to merchants, by their result: sent, refused by the address, failed.", "result")
 	descInFlight    = describe("webhook_requests_in_flight", "Requests to webhooks that wait for a response.")
 	descWebhooks    = describe("webhooks", "Webhooks by state.", "state")
 	descUndelivered = describe("oldest_undelivered_event_age_seconds", "Age of the oldest event that an active or failing webhook has yet to acknowledge; 0 if there is none.")
@@ -174,6 +176,9 @@ func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 	to.gauge(descInFlight, float64(s.WebhooksInFlight))
 	for result, n := range s.Deliveries {
 		to.counter(descDeliveries, n, result)
+	}
+	for result, n := range s.Mails {
+		to.counter(descMails, n, result)
 	}
 	for _, disk := range s.Disks {
 		to.gauge(descDiskFree, float64(disk.Free), disk.Folder)

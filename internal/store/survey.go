@@ -21,7 +21,7 @@ const (
 		FROM unanswered`
 	selectWebhookCounts = `SELECT w.state, COUNT(*), MIN(e.at), SUM(CASE WHEN e.at < $1 THEN 1 ELSE 0 END) FROM webhooks w
 		LEFT JOIN merchants m ON m.id = w.merchant_id AND m.suspended_at IS NULL
-		LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = w.acknowledged + 1 GROUP BY w.state`
+		LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = w.acknowledged + 1 WHERE w.mail = 0 GROUP BY w.state`
 	selectSchema = `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`
 )
 

@@ -18,7 +18,7 @@ const delivers = `state IN (1, 4)`
 // merchants wait. It names all merchants: its rows are not shown to anyone.
 const (
 	dueNow    = ` AND (w.next_attempt_at IS NULL OR w.next_attempt_at <= $1) AND (w.lease_until IS NULL OR w.lease_until <= $1)`
-	selectDue = `SELECT w.merchant_id, w.id, w.failures FROM webhooks w JOIN merchants m ON m.id = w.merchant_id
+	selectDue = `SELECT w.merchant_id, w.id, w.mail, w.failures FROM webhooks w JOIN merchants m ON m.id = w.merchant_id
 		WHERE w.` + delivers + ` AND m.suspended_at IS NULL AND w.acknowledged < m.last_event` + dueNow
 	selectDueOfMerchant = selectDue + ` AND w.merchant_id = $2`
 )
@@ -35,7 +35,7 @@ func nextOfMarket(d *sqldb.Dialect, column string) string {
 // events to deliver. The Sender has to read the feed too if its history has changed, or if
 // the database is on another server.
 func selectMarketDue(d *sqldb.Dialect) string {
-	return `SELECT w.merchant_id, w.id, w.failures FROM webhooks w JOIN event_feed m ON m.id = 1
+	return `SELECT w.merchant_id, w.id, w.mail, w.failures FROM webhooks w JOIN event_feed m ON m.id = 1
 		WHERE w.merchant_id = 0 AND w.` + delivers + dueNow + `
 		AND (w.feed_history <> m.history OR m.server <> ` + d.Feed.Server + ` OR ` + nextOfMarket(d, "seq") + ` IS NOT NULL)`
 }
@@ -53,9 +53,9 @@ func (db *DB) DueWebhooks(ctx context.Context, merchantID *int64, now time.Time)
 	}
 	due, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (webhook.Due, error) {
 		var d webhook.Due
-		var failures int64
-		err := rows.Scan(&d.MerchantID, &d.ID, &failures)
-		d.Failing = failures > 0
+		var mail, failures int64
+		err := rows.Scan(&d.MerchantID, &d.ID, &mail, &failures)
+		d.Mail, d.Failing = mail != 0, failures > 0
 		return d, err
 	})
 	return due, db.readError("find due webhooks", err, nil)
@@ -110,9 +110,9 @@ const (
 	// saveWebhook changes an endpoint if it is as it was when it was leased.
 	saveWebhook = `UPDATE webhooks SET acknowledged = $1, state = $2, reason = $3, state_set_at = $4, failures = $5, failing_since = $6,
 		next_attempt_at = $7, lease_until = $8, deliveries = deliveries + $9,
-		event_merchant = $10, event_position = $11, event_nonce = $12, feed_history = $13
-		WHERE merchant_id = $14 AND id = $15 AND lease_number = $16 AND revision = $17 AND acknowledged = $18 AND event_nonce = $19 AND state = $20
-		RETURNING deliveries, (SELECT suspended_at FROM merchants WHERE id = $14)`
+		event_merchant = $10, event_position = $11, event_nonce = $12, feed_history = $13, sent_at = $14
+		WHERE merchant_id = $15 AND id = $16 AND lease_number = $17 AND revision = $18 AND acknowledged = $19 AND event_nonce = $20 AND state = $21
+		RETURNING deliveries, (SELECT suspended_at FROM merchants WHERE id = $15)`
 	// countDelivery does not change what a request has changed meanwhile.
 	countDelivery = `UPDATE webhooks SET deliveries = deliveries + 1 WHERE merchant_id = $1 AND id = $2 AND lease_number = $3
 		RETURNING deliveries`
@@ -142,7 +142,7 @@ func (t *tx) saveProgress(ctx context.Context, lease webhook.Lease, p webhook.Pr
 	err = t.QueryRow(ctx, saveWebhook, []any{
 		p.Acknowledged.Seq, int64(p.State), p.Reason, seconds(p.StateSet), p.Failures, seconds(p.FailingSince),
 		seconds(p.NextAttempt), seconds(p.LeaseUntil), added,
-		p.Acknowledged.MerchantID, p.Acknowledged.Position, p.Acknowledged.Nonce, p.Acknowledged.History,
+		p.Acknowledged.MerchantID, p.Acknowledged.Position, p.Acknowledged.Nonce, p.Acknowledged.History, seconds(p.SentAt),
 		lease.MerchantID, lease.ID, lease.Number, lease.Revision, lease.Acknowledged.Seq, lease.Acknowledged.Nonce, int64(lease.State),
 	}, &newest, &suspended)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -175,9 +175,9 @@ func (t *tx) saveOnlyDelivery(ctx context.Context, lease webhook.Lease, delivery
 }
 
 // addFailure records the event of an endpoint that the service disables, which has no
-// order, and its entry in the audit log. The marketplace has no events of its own.
+// order, and its entry in the audit log.
 func (t *tx) addFailure(merchantID int64, f webhook.Failure) {
-	if merchantID == webhook.Marketplace {
+	if f.Event.Type == 0 {
 		t.addAudit(merchantID, f.Audit)
 		return
 	}

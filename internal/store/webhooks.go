@@ -13,12 +13,13 @@ import (
 )
 
 const webhookColumns = `merchant_id, id, url, description, types, include_orders, headers, username, password, created_at, secret, old_secret, old_secret_until,
-	state, reason, state_set_at, acknowledged, event_merchant, event_position, event_nonce, feed_history, failures, failing_since, next_attempt_at`
+	state, reason, state_set_at, acknowledged, event_merchant, event_position, event_nonce, feed_history, failures, failing_since, next_attempt_at,
+	mail, language, digest_every, sent_at, link_hash, link_until`
 
 const (
-	selectWebhook          = `SELECT ` + webhookColumns + ` FROM webhooks WHERE merchant_id = $1 AND id = $2`
-	selectWebhookPage      = `SELECT ` + webhookColumns + ` FROM webhooks WHERE id > $1 AND ($2 = 0 OR state = $2) ORDER BY id LIMIT $3+0`
-	selectMerchantWebhooks = `SELECT ` + webhookColumns + ` FROM webhooks WHERE merchant_id = $1 ORDER BY id`
+	selectWebhook          = `SELECT ` + webhookColumns + ` FROM webhooks WHERE merchant_id = $1 AND id = $2 AND mail = $3`
+	selectWebhookPage      = `SELECT ` + webhookColumns + ` FROM webhooks WHERE id > $1 AND ($2 = 0 OR state = $2) AND mail = 0 ORDER BY id LIMIT $3+0`
+	selectMerchantWebhooks = `SELECT ` + webhookColumns + ` FROM webhooks WHERE merchant_id = $1 AND mail = $2 ORDER BY id`
 )
 
 // webhookRow holds a row of webhookColumns.
@@ -26,9 +27,10 @@ type webhookRow struct {
 	webhook.Endpoint
 	secret, oldSecret, password                 string
 	headers                                     []byte
-	createdAt, orders                           int64
+	createdAt, orders, mail, every              int64
 	failures                                    int64
 	oldUntil, stateSet, failingSince, nextTryAt sql.NullInt64
+	sentAt, linkUntil                           sql.NullInt64
 }
 
 func (r *webhookRow) dest() []any {
@@ -36,6 +38,7 @@ func (r *webhookRow) dest() []any {
 		&r.MerchantID, &r.ID, &r.URL, &r.Description, sqldb.Int(&r.Types), &r.orders, &r.headers, &r.Username, &r.password, &r.createdAt, &r.secret, &r.oldSecret, &r.oldUntil,
 		sqldb.Int(&r.State), &r.Reason, &r.stateSet, &r.Acknowledged.Seq, &r.Acknowledged.MerchantID, &r.Acknowledged.Position, &r.Acknowledged.Nonce, &r.Acknowledged.History,
 		&r.failures, &r.failingSince, &r.nextTryAt,
+		&r.mail, &r.Language, &r.every, &r.sentAt, &r.LinkHash, &r.linkUntil,
 	}
 }
 
@@ -49,6 +52,7 @@ func (r *webhookRow) endpoint() webhook.Endpoint {
 	e.Orders, e.Password = r.orders != 0, webhook.Credential(r.password)
 	e.CreatedAt, e.StateSet = time.Unix(r.createdAt, 0).UTC(), timeOf(r.stateSet)
 	e.Failures, e.FailingSince, e.NextAttempt = int(r.failures), timeOf(r.failingSince), timeOf(r.nextTryAt)
+	e.Mail, e.Every, e.SentAt, e.LinkUntil = r.mail != 0, time.Duration(r.every)*time.Second, timeOf(r.sentAt), timeOf(r.linkUntil)
 	return e
 }
 
@@ -63,7 +67,7 @@ func headersText(e webhook.Endpoint) string {
 
 func readWebhook(ctx context.Context, q sqldb.Querier, text string, key webhook.Key) (webhook.Endpoint, error) {
 	var r webhookRow
-	err := q.QueryRow(ctx, text, []any{key.MerchantID, key.ID}, r.dest()...)
+	err := q.QueryRow(ctx, text, []any{key.MerchantID, key.ID, flag(key.Mail)}, r.dest()...)
 	return r.endpoint(), err
 }
 
@@ -75,9 +79,9 @@ func (db *DB) Webhook(ctx context.Context, key webhook.Key) (webhook.Endpoint, e
 }
 
 // Webhooks implements webhook.Store.
-func (db *DB) Webhooks(ctx context.Context, merchantID int64) ([]webhook.Endpoint, error) {
+func (db *DB) Webhooks(ctx context.Context, merchantID int64, mail bool) ([]webhook.Endpoint, error) {
 	defer db.timed("webhooks")()
-	return db.readWebhooks(ctx, selectMerchantWebhooks, merchantID)
+	return db.readWebhooks(ctx, selectMerchantWebhooks, merchantID, flag(mail))
 }
 
 // WebhookPage implements webhook.Store.
@@ -118,18 +122,23 @@ func (t webhookTx) AddWebhook(ctx context.Context, e webhook.Endpoint) (id int64
 	if err := t.QueryRow(ctx, `UPDATE counters SET last = last + 1 WHERE name = 'webhook' RETURNING last`, nil, &id); err != nil {
 		return 0, err
 	}
-	var count int64
-	if err := t.QueryRow(ctx, `SELECT COUNT(*) FROM webhooks WHERE merchant_id = $1`, []any{e.MerchantID}, &count); err != nil {
+	var count, same int64
+	err = t.QueryRow(ctx, `SELECT COUNT(*), COUNT(CASE WHEN url = $1 THEN 1 END) FROM webhooks WHERE merchant_id = $2 AND mail = $3`,
+		[]any{e.URL, e.MerchantID, flag(e.Mail)}, &count, &same)
+	switch {
+	case err != nil:
 		return 0, err
-	}
-	if count >= webhook.MaxEndpoints {
+	case e.Mail && same > 0:
+		return 0, webhook.ErrAddressExists
+	case count >= e.Max():
 		return 0, webhook.ErrTooMany
 	}
 	_, err = t.Exec(ctx, `INSERT INTO webhooks (`+webhookColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)`,
 		e.MerchantID, id, e.URL, e.Description, int64(e.Types), flag(e.Orders), headersText(e), e.Username, string(e.Password), e.CreatedAt.Unix(), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
 		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged.Seq, e.Acknowledged.MerchantID, e.Acknowledged.Position, e.Acknowledged.Nonce, e.Acknowledged.History,
-		e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt))
+		e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt),
+		flag(e.Mail), e.Language, int64(e.Every/time.Second), seconds(e.SentAt), e.LinkHash, seconds(e.LinkUntil))
 	return id, err
 }
 
@@ -147,12 +156,12 @@ func (t webhookTx) UpdateWebhook(ctx context.Context, e webhook.Endpoint) error 
 	return t.update(ctx, webhook.ErrNotFound, `UPDATE webhooks SET url = $1, description = $2, types = $3, secret = $4, old_secret = $5,
 		old_secret_until = $6, state = $7, reason = $8, state_set_at = $9, acknowledged = $10, failures = $11, failing_since = $12, next_attempt_at = $13,
 		include_orders = $14, headers = $15, username = $16, password = $17, revision = revision + 1,
-		event_merchant = $18, event_position = $19, event_nonce = $20, feed_history = $21
-		WHERE merchant_id = $22 AND id = $23`,
+		event_merchant = $18, event_position = $19, event_nonce = $20, feed_history = $21, link_hash = $22, link_until = $23
+		WHERE merchant_id = $24 AND id = $25`,
 		e.URL, e.Description, int64(e.Types), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
 		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged.Seq, e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt),
 		flag(e.Orders), headersText(e), e.Username, string(e.Password),
-		e.Acknowledged.MerchantID, e.Acknowledged.Position, e.Acknowledged.Nonce, e.Acknowledged.History, e.MerchantID, e.ID)
+		e.Acknowledged.MerchantID, e.Acknowledged.Position, e.Acknowledged.Nonce, e.Acknowledged.History, e.LinkHash, seconds(e.LinkUntil), e.MerchantID, e.ID)
 }
 
 // RemoveWebhook implements webhook.Tx.

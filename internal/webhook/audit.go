@@ -7,7 +7,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-// The actions of webhooks in the audit log.
+// The actions of webhooks and e-mail addresses in the audit log.
 const (
 	AuditAdded         order.AuditAction = "webhook.added"
 	AuditChanged       order.AuditAction = "webhook.changed" // fields are those that changed
@@ -16,6 +16,14 @@ const (
 	AuditReplayed      order.AuditAction = "webhook.replayed" // after is the new cursor
 	AuditFailed        order.AuditAction = "webhook.failed"   // disabled by the service
 	AuditFailing       order.AuditAction = "webhook.failing"  // about to be disabled
+
+	AuditMailAdded     order.AuditAction = "mail.added" // not confirmed yet
+	AuditMailLink      order.AuditAction = "mail.link"  // another link to confirm the address
+	AuditMailConfirmed order.AuditAction = "mail.confirmed"
+	AuditMailRemoved   order.AuditAction = "mail.removed"
+	AuditMailEnded     order.AuditAction = "mail.ended" // removed by the recipient
+	AuditMailFailed    order.AuditAction = "mail.failed"
+	AuditMailFailing   order.AuditAction = "mail.failing"
 )
 
 // audit returns an entry of the audit log about the endpoint.

@@ -188,7 +188,11 @@ func (s *Service) Remove(ctx context.Context, caller order.Caller, key Key, opti
 		if err := tx.RemoveWebhook(ctx, key); err != nil {
 			return Endpoint{}, err
 		}
-		return e, tx.Audit(ctx, e.audit(AuditRemoved, at, caller, ""))
+		action := AuditRemoved
+		if e.Mail {
+			action = AuditMailRemoved
+		}
+		return e, tx.Audit(ctx, e.audit(action, at, caller, ""))
 	})
 }
 

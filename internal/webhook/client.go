@@ -38,9 +38,10 @@ const (
 	ErrorResolve    = "resolve"    // the host name has no address
 	ErrorTLS        = "tls"        // the certificate is not valid, or no TLS
 	ErrorConnection = "connection" // no connection, or it broke
+	ErrorRefused    = "refused"    // of an e-mail: the mail server does not take it for this recipient, now or ever
 )
 
-// Errors are the values of Result.Error, except for the empty one.
+// Errors are the values of Result.Error for a webhook, except for the empty one.
 var Errors = []string{ErrorStatus, ErrorTimeout, ErrorAddress, ErrorResolve, ErrorTLS, ErrorConnection}
 
 // Result is how a request to an endpoint ended.

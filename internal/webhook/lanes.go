@@ -12,6 +12,8 @@ const (
 	// of those that were slow or have failed.
 	maxHealthy = 128
 	maxSlow    = 32
+	// maxMails is how many e-mails a Sender sends at once. All go to one server.
+	maxMails = 4
 	// merchantShare: a merchant gets one more slot of a lane only while it has at most
 	// this part of the free ones. So the last ones are for merchants that have none.
 	merchantShare = 16
@@ -65,7 +67,9 @@ type slot struct {
 // enqueue adds a pending endpoint to the queue of its lane. The caller holds mu.
 func (s *Sender) enqueue(key Key) {
 	l := &s.healthy
-	if s.slow[key] > 0 {
+	if key.Mail {
+		l = &s.mails
+	} else if s.slow[key] > 0 {
 		l = &s.unhealthy
 	}
 	l.queue = append(l.queue, key)
@@ -76,7 +80,7 @@ func (s *Sender) enqueue(key Key) {
 func (s *Sender) start(ctx, work context.Context, running *sync.WaitGroup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range []*lane{&s.healthy, &s.unhealthy} {
+	for _, l := range []*lane{&s.healthy, &s.unhealthy, &s.mails} {
 		for key, ok := l.next(); ok; key, ok = l.next() {
 			slot := &slot{key, l}
 			running.Go(func() {

@@ -18,6 +18,9 @@ const (
 	pauseSpread = 0.2
 	// maxRetryAfter is how long a pause becomes at most because the endpoint asks for it.
 	maxRetryAfter = time.Hour
+	// maxServerPause is how long a pause becomes at most because the service's mail server
+	// is out of reach.
+	maxServerPause = 10 * time.Minute
 )
 
 // pause returns how long to wait after a number of failures, at least 1. random is
@@ -44,6 +47,11 @@ func (e Endpoint) after(event order.MarketCursor, result Result, now time.Time, 
 		return p
 	}
 	p.Failures++
+	if e.Mail && result.Error != ErrorRefused {
+		// It says nothing of the address.
+		p.NextAttempt = now.Add(min(wait(p.Failures), maxServerPause))
+		return p
+	}
 	if p.FailingSince.IsZero() {
 		p.FailingSince = now
 	}
@@ -64,14 +72,17 @@ func (e Endpoint) after(event order.MarketCursor, result Result, now time.Time, 
 // fail brings the endpoint to the state Failed or Failing. word is the reason in the audit
 // log.
 func (e Endpoint) fail(p *Progress, to State, now time.Time, reason, word string) {
-	event, action := order.WebhookFailed, AuditFailed
+	event, action, mail := order.WebhookFailed, AuditFailed, AuditMailFailed
 	if to == Failing {
-		event, action = order.WebhookFailing, AuditFailing
+		event, action, mail = order.WebhookFailing, AuditFailing, AuditMailFailing
+	}
+	if e.Mail {
+		action = mail
 	}
 	p.State, p.StateSet, p.Reason = to, now, reason
-	p.Failure = &Failure{
-		Event: order.Event{Type: event, By: order.System(), At: now, Reason: order.Reason(reason), WebhookID: e.ID},
-		Audit: e.audit(action, now, order.System(), order.AuditDetail("reason", word)),
+	p.Failure = &Failure{Audit: e.audit(action, now, order.System(), order.AuditDetail("reason", word))}
+	if e.MerchantID != Marketplace && !e.Mail {
+		p.Failure.Event = order.Event{Type: event, By: order.System(), At: now, Reason: order.Reason(reason), WebhookID: e.ID}
 	}
 }
 
@@ -94,6 +105,8 @@ func (r Result) problem() string {
 		return "an address that is not public"
 	case ErrorResolve:
 		return "a host name without an address"
+	case ErrorRefused:
+		return "a refusal"
 	case ErrorTLS:
 		return "a certificate that is not valid"
 	}

@@ -3,6 +3,7 @@ package webhook
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,6 +145,34 @@ func TestGivesUp(t *testing.T) {
 	for _, kind := range []string{ErrorTimeout, ErrorAddress, ErrorResolve, ErrorTLS, ErrorConnection} {
 		if text := (Result{Error: kind}).problem(); text == "" {
 			t.Errorf("%s has no text", kind)
+		}
+	}
+}
+
+// TestMailGivesUp checks that refusals disable an e-mail address like failures a webhook,
+// without an event, and that failures of the mail server do not.
+func TestMailGivesUp(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]State{ErrorRefused: Failed, ErrorConnection: Active} {
+		now, e := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Endpoint{Key: Key{MerchantID: 355, ID: 7, Mail: true}, State: Active}
+		end := now.Add(2 * GiveUpAfter)
+		var actions []order.AuditAction
+		for e.State.Delivers() && now.Before(end) {
+			p := e.after(order.MarketCursor{Seq: 5}, Result{Error: kind}, now, func(n int) time.Duration { return pause(n, 0.5) })
+			if f := p.Failure; f != nil {
+				actions = append(actions, f.Audit.Action)
+				if f.Event.Type != 0 {
+					t.Errorf("%s: event %+v", kind, f.Event)
+				}
+			}
+			e = e.apply(p)
+			if longest := maxServerPause; kind != ErrorRefused && e.NextAttempt.Sub(now) > longest {
+				t.Errorf("%s: a pause of %v", kind, e.NextAttempt.Sub(now))
+			}
+			now = e.NextAttempt
+		}
+		if e.State != want || want == Failed && !slices.Equal(actions, []order.AuditAction{AuditMailFailing, AuditMailFailed}) {
+			t.Errorf("%s: %v, %v", kind, e.State, actions)
 		}
 	}
 }

@@ -66,6 +66,9 @@ type round struct {
 
 // deliver reads events and delivers them.
 func (r *round) deliver() (more bool, err error) {
+	if r.lease.Mail {
+		return false, r.mail()
+	}
 	page, err := readPage(r.work, r.Store, r.lease.Endpoint, roundEvents)
 	if err != nil {
 		return false, err
@@ -108,10 +111,8 @@ func (r *round) send(event order.EventRecord) (Delivery, error) {
 	if err != nil {
 		return Delivery{}, err
 	}
-	if r.until.Sub(r.Now()) < r.Lease-freshLease {
-		if err := r.extend(r.lease.progress(), nil); err != nil {
-			return Delivery{}, err
-		}
+	if err := r.refresh(); err != nil {
+		return Delivery{}, err
 	}
 	slow := time.AfterFunc(slowAfter, func() { r.demote(r.slot) })
 	defer slow.Stop()
@@ -125,6 +126,14 @@ func (r *round) send(event order.EventRecord) (Delivery, error) {
 		r.record(r.lease.Key, delivery.Result)
 	}
 	return delivery, err
+}
+
+// refresh extends the lease if a request that begins now could outlast it.
+func (r *round) refresh() error {
+	if r.until.Sub(r.Now()) >= r.Lease-freshLease {
+		return nil
+	}
+	return r.extend(r.lease.progress(), nil)
 }
 
 // save saves progress and ends the lease.

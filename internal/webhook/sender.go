@@ -18,6 +18,8 @@ type Options struct {
 	Now     func() time.Time
 	Random  func() float64 // from 0 to 1, spreads the pauses
 	Log     *slog.Logger
+	Mailer  Mailer // nil: e-mail addresses get nothing
+	Texts   MailTexts
 
 	// The others have defaults.
 	Wait    func(failures int) time.Duration // before the next attempt, after so many failures
@@ -57,8 +59,10 @@ type Sender struct {
 	slow      map[Key]int    // endpoints that were slow or failed, with the fast deliveries until they are healthy
 	healthy   lane
 	unhealthy lane // of those in slow
+	mails     lane // of e-mail addresses
 	inFlight  int  // requests
 	results   map[string]uint64
+	sent      map[string]uint64 // e-mails by result
 }
 
 // NewSender returns a Sender. Run starts it.
@@ -72,8 +76,8 @@ func NewSender(options Options) *Sender {
 	return &Sender{
 		Options: options, kick: make(chan struct{}, 1),
 		changed: make(map[int64]bool), pending: make(map[Key]bool), slow: make(map[Key]int),
-		healthy: newLane(cmp.Or(options.Lanes[0], maxHealthy)), unhealthy: newLane(cmp.Or(options.Lanes[1], maxSlow)),
-		results: noResults(),
+		healthy: newLane(cmp.Or(options.Lanes[0], maxHealthy)), unhealthy: newLane(cmp.Or(options.Lanes[1], maxSlow)), mails: newLane(maxMails),
+		results: noResults(), sent: map[string]uint64{mailSent: 0, ErrorRefused: 0, mailFailed: 0},
 	}
 }
 
@@ -207,10 +211,10 @@ func (s *Sender) queueDue(ctx context.Context, merchantID *int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range due {
-		if _, pending := s.pending[d.Key]; pending {
+		if _, pending := s.pending[d.Key]; pending || d.Mail && s.Mailer == nil {
 			continue
 		}
-		if d.Failing {
+		if d.Failing && !d.Mail {
 			s.slow[d.Key] = fastToRecover
 		}
 		s.pending[d.Key] = false
@@ -236,6 +240,13 @@ func (s *Sender) Stats() (results map[string]uint64, inFlight int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.results), s.inFlight
+}
+
+// Mails returns the number of e-mails by result.
+func (s *Sender) Mails() map[string]uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.sent)
 }
 
 // warn logs an error, unless it comes from the end of Run.

@@ -20,6 +20,8 @@ type Service struct {
 	attempter    attempter
 	now          func() time.Time
 	allowPrivate bool
+	mailer       Mailer
+	texts        MailTexts
 	added        func(merchantID int64)
 }
 
@@ -29,6 +31,8 @@ type ServiceOptions struct {
 	Poster  Poster
 	Encoder Encoder
 	Now     func() time.Time
+	Mailer  Mailer // nil: there are no e-mails
+	Texts   MailTexts
 	// AllowPrivate allows endpoints that are not public; see URLProblem.
 	AllowPrivate bool
 	// Added is called after a change of a merchant's endpoints; nil: not called.
@@ -42,7 +46,7 @@ func NewService(o ServiceOptions) *Service {
 	}
 	return &Service{
 		store: o.Store, changes: order.NewChanges(o.Store.InWebhookTx, o.Now), encoder: o.Encoder, attempter: attempter{o.Poster, o.Now, attemptTimeout}, now: o.Now,
-		allowPrivate: o.AllowPrivate, added: o.Added,
+		allowPrivate: o.AllowPrivate, mailer: o.Mailer, texts: o.Texts, added: o.Added,
 	}
 }
 
@@ -61,9 +65,9 @@ func DescriptionProblem(text string) string {
 	return ""
 }
 
-// List returns the endpoints of a merchant or of the marketplace, by id, or ErrNoMerchant.
+// List returns the webhooks of a merchant or of the marketplace, by id, or ErrNoMerchant.
 func (s *Service) List(ctx context.Context, merchantID int64) ([]Endpoint, error) {
-	endpoints, err := s.store.Webhooks(ctx, merchantID)
+	endpoints, err := s.store.Webhooks(ctx, merchantID, false)
 	if err != nil || len(endpoints) > 0 || merchantID == Marketplace {
 		return endpoints, err
 	}
@@ -74,7 +78,7 @@ func (s *Service) List(ctx context.Context, merchantID int64) ([]Endpoint, error
 	return nil, err
 }
 
-// Page returns up to limit endpoints of all merchants and of the marketplace with ids above after, by id, in a
+// Page returns up to limit webhooks of all merchants and of the marketplace with ids above after, by id, in a
 // state, or in any state if it is 0.
 func (s *Service) Page(ctx context.Context, state State, after int64, limit int) ([]Endpoint, error) {
 	return s.store.WebhookPage(ctx, state, after, limit)

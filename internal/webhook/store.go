@@ -11,9 +11,10 @@ import (
 // order.ErrUnavailable in addition to the errors that it names.
 type Store interface {
 	order.Reader
-	// Webhooks returns the endpoints of a merchant or of the marketplace, by id.
-	Webhooks(ctx context.Context, merchantID int64) ([]Endpoint, error)
-	// WebhookPage returns up to limit endpoints of all merchants and of the marketplace
+	// Webhooks returns the webhooks of a merchant or of the marketplace, or the e-mail
+	// addresses of a merchant, by id.
+	Webhooks(ctx context.Context, merchantID int64, mail bool) ([]Endpoint, error)
+	// WebhookPage returns up to limit webhooks of all merchants and of the marketplace
 	// with ids above after, by id, in a state, or in any state if it is 0.
 	WebhookPage(ctx context.Context, state State, after int64, limit int) ([]Endpoint, error)
 	// Webhook returns an endpoint, or ErrNotFound.
@@ -63,8 +64,8 @@ type Store interface {
 // Tx is one transaction that changes endpoints.
 type Tx interface {
 	order.KeyTx
-	// AddWebhook adds an endpoint and returns its id. It returns ErrNoMerchant or
-	// ErrTooMany.
+	// AddWebhook adds an endpoint and returns its id. It returns ErrTooMany, or
+	// ErrAddressExists for an e-mail address that the merchant has.
 	AddWebhook(ctx context.Context, endpoint Endpoint) (id int64, err error)
 	// LockWebhook returns an endpoint and blocks other changes of it, or ErrNotFound.
 	LockWebhook(ctx context.Context, key Key) (Endpoint, error)
@@ -105,6 +106,7 @@ type Progress struct {
 	StateSet                  time.Time
 	Failures                  int
 	FailingSince, NextAttempt time.Time
+	SentAt                    time.Time
 	// LeaseUntil extends the lease; the zero time ends it.
 	LeaseUntil time.Time
 	// Failure is set if the endpoint becomes Failed or Failing.
@@ -114,7 +116,7 @@ type Progress struct {
 // Failure is what is recorded of an endpoint that the service disables or is about to, in
 // the transaction that changes its state.
 type Failure struct {
-	Event order.Event // for the feed of the merchant; the marketplace has none
+	Event order.Event // for the feed of the merchant; zero: none
 	Audit order.AuditEntry
 }
 
@@ -122,13 +124,13 @@ type Failure struct {
 func (e Endpoint) progress() Progress {
 	return Progress{
 		Acknowledged: e.Acknowledged, State: e.State, Reason: e.Reason, StateSet: e.StateSet,
-		Failures: e.Failures, FailingSince: e.FailingSince, NextAttempt: e.NextAttempt,
+		Failures: e.Failures, FailingSince: e.FailingSince, NextAttempt: e.NextAttempt, SentAt: e.SentAt,
 	}
 }
 
 // apply returns the endpoint after a Progress.
 func (e Endpoint) apply(p Progress) Endpoint {
 	e.Acknowledged, e.State, e.Reason, e.StateSet = p.Acknowledged, p.State, p.Reason, p.StateSet
-	e.Failures, e.FailingSince, e.NextAttempt = p.Failures, p.FailingSince, p.NextAttempt
+	e.Failures, e.FailingSince, e.NextAttempt, e.SentAt = p.Failures, p.FailingSince, p.NextAttempt, p.SentAt
 	return e
 }

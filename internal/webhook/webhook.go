@@ -1,5 +1,6 @@
 // Package webhook delivers the change feed to the endpoints of merchants, and the feed of
-// all merchants to those of the marketplace.
+// all merchants to those of the marketplace. An e-mail address of a merchant is an endpoint
+// too: it gets the events since the last e-mail as one.
 //
 // Each endpoint is a cursor on its feed: the last event
 // that the endpoint has acknowledged. Nothing is queued for an event, so none can be
@@ -58,7 +59,7 @@ var (
 	ErrNotFound = errors.New("webhook not found")
 	// ErrNoMerchant: the merchant of a new endpoint does not exist.
 	ErrNoMerchant = errors.New("no merchant with that id")
-	// ErrTooMany: the merchant, or the marketplace, has MaxEndpoints endpoints.
+	// ErrTooMany: the merchant, or the marketplace, has Endpoint.Max endpoints of the kind.
 	ErrTooMany = errors.New("the merchant has the maximum number of webhooks")
 	// ErrOrders: the caller may not read the orders that would be delivered.
 	ErrOrders = errors.New("deliveries with orders need the scope orders:read")
@@ -84,6 +85,7 @@ const (
 	Disabled       // by a request
 	Failed         // by the service; Endpoint.Reason says why
 	Failing        // as Active, but will be Failed if deliveries go on failing; Endpoint.Reason says why
+	Pending        // of an e-mail address: the link in its first e-mail was not used yet
 )
 
 // String returns the published name of the state.
@@ -97,6 +99,8 @@ func (s State) String() string {
 		return "failed"
 	case Failing:
 		return "failing"
+	case Pending:
+		return "pending"
 	}
 	return "unknown"
 }
@@ -104,7 +108,7 @@ func (s State) String() string {
 // Delivers reports whether events are delivered to an endpoint in the state.
 func (s State) Delivers() bool { return s == Active || s == Failing }
 
-// States are all states, those that need attention first.
+// States are the states of a webhook, those that need attention first.
 var States = []State{Failed, Failing, Active, Disabled}
 
 // StateNames are the published names of States.
@@ -130,6 +134,7 @@ func ParseState(name string) State {
 type Key struct {
 	MerchantID int64 // or Marketplace
 	ID         int64
+	Mail       bool // an e-mail address; false: a webhook
 }
 
 // Marketplace stands for a merchant where an endpoint receives the events of all, and All
@@ -154,7 +159,7 @@ func ParseMerchantID(text string) int64 {
 // Endpoint is an address that receives the events of a merchant, or of all.
 type Endpoint struct {
 	Key
-	URL         string
+	URL         string // or an e-mail address
 	Description string // for people; may be empty
 	Types       Types
 	Orders      bool // deliveries have the order of their event
@@ -178,6 +183,24 @@ type Endpoint struct {
 	// which was at FailingSince. The next one is not before NextAttempt.
 	Failures                  int
 	FailingSince, NextAttempt time.Time
+
+	// The others are of e-mail addresses. Secret is that of the link by which a recipient
+	// ends the e-mails.
+	Language string        // code of the language
+	Every    time.Duration // at least between two digests of new orders
+	SentAt   time.Time     // the last e-mail; zero: none
+	// LinkHash is the hash of the secret in the link that confirms the address, which is
+	// valid until LinkUntil; empty: there is none.
+	LinkHash  string
+	LinkUntil time.Time
+}
+
+// Max returns how many endpoints of its kind the merchant may have.
+func (e Endpoint) Max() int64 {
+	if e.Mail {
+		return MaxAddresses
+	}
+	return MaxEndpoints
 }
 
 // Position returns the cursor for people: the number of an event, for the marketplace

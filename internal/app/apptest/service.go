@@ -33,6 +33,7 @@ type Setup struct {
 	Settings config.Config
 	Flags    config.Serve
 	Poster   webhook.Poster // of webhooks; nil: every endpoint acknowledges
+	Mailer   webhook.Mailer // nil: that of Flags
 	// Fill adds data before requests are served; nil: none.
 	Fill func(*Service)
 	// Store and Files wrap what the requests work on, for faults; nil: unchanged. Fill
@@ -84,7 +85,7 @@ func New(t testing.TB, with Setup) *Service {
 	}
 	deps := app.Deps{
 		Store: s.DB, Files: s.Disk, Now: s.Now, Log: slog.New(slog.NewJSONHandler(with.Log, nil)),
-		Settings: with.Settings, Flags: with.Flags, Metrics: metrics.New(), Poster: with.Poster,
+		Settings: with.Settings, Flags: with.Flags, Metrics: metrics.New(), Poster: with.Poster, Mailer: with.Mailer,
 	}
 	if !with.NoCache {
 		deps.CacheSize = 1 << 20

@@ -144,6 +144,9 @@ func parse(args []string, p *process, environ []string) (command, error) {
 	if _, files := chosen.(interface{ usesFiles() }); files {
 		faults = append(faults, p.Settings.CheckStorage())
 	}
+	if serve, ok := chosen.(*serveCommand); ok {
+		faults = append(faults, serve.Settings.CheckLinks(p.Settings.BaseURL))
+	}
 	faults = append(faults, chosen.check())
 	err = errors.Join(errors.Join(settings.faults...), p.Sources.UnknownVariables(), settings.others(errors.Join(faults...)))
 	if err != nil {

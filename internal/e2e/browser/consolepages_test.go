@@ -32,6 +32,8 @@ var (
 	publicPages = []consolePage{
 		{"signin", "/", ""}, {"signin-wrong", "/", send("main form", "token", "mo_wrong")}, {"signin-again", "/?next=/console/orders", ""},
 		{"login", "/console/login/x", ""}, {"login-used", "/console/login/x", send("main form")},
+		{"mail-confirm", "/console/mail/confirm/355/99/x", ""}, {"mail-confirmed", "/console/mail/confirm/355/99/x", send("main form")},
+		{"mail-end", "/console/mail/end/355/99/x", ""}, {"mail-ended", "/console/mail/end/355/99/x", send("main form")},
 	}
 	merchantPages = []consolePage{
 		{"order-new", "/console/orders/DEMO-0060", ""}, {"order-a39", "/console/orders/DEMO-0002", ""}, {"order-shipped", "/console/orders/DEMO-0030", ""},
@@ -47,6 +49,7 @@ var (
 		{"tokens-wrong", "/console/tokens", send("form.wide", "days", "-1")}, {"tokens-revoked", "/console/tokens?state=revoked", ""},
 		{"webhook", "/console/webhooks/1", ""}, {"webhook-remove", "/console/webhooks/1/remove", ""},
 		{"webhooks-wrong", "/console/webhooks", send("form.wide", "url", "https://10.0.0.1/")}, {"forbidden", "/console/operator/orders", ""},
+		{"mail", "/console/mail", ""}, {"mail-wrong", "/console/mail", send("form.wide", "do", "add", "email", "x")}, {"mail-notsent", "/console/mail", send("form.wide", "do", "add", "email", "orders@example.com")},
 		{"overview", "/console", ""}, {"queue", "/console/new?limit=50", ""}, {"orders", "/console/orders?page=2", ""}, {"tokens", "/console/tokens", ""}, {"people", "/console/people", ""}, {"webhooks", "/console/webhooks", ""},
 	}
 	emptyPages    = merchantPages[len(merchantPages)-5:]
@@ -83,7 +86,7 @@ var otherRoutes = []string{
 
 // TestConsolePages checks that the lists have every page of the console.
 func TestConsolePages(t *testing.T) {
-	routes, signIn := console.Console{Audience: console.Merchants | console.Operators, BaseURL: "http://127.0.0.1"}.Routes()
+	routes, signIn := console.Console{Audience: console.Merchants | console.Operators, BaseURL: "http://127.0.0.1", Mail: true}.Routes()
 	posts, gets := make(map[string]bool), make(map[string]bool)
 	for _, route := range append(routes.Routes, signIn...) {
 		pattern := routes.Prefix + route.Path()
@@ -136,7 +139,7 @@ func send(form string, values ...string) string {
 // that may do everything.
 func prepareConsole(t *testing.T) (*apptest.Server, string) {
 	t.Helper()
-	s := apptest.Start(t, "--demo")
+	s := apptest.Start(t, "--demo", "--base-url", "http://localhost", "--smtp", "smtp://localhost:1", "--smtp-from", "orders@example.com")
 	s.Import(t, extremeOrder(), orderWithFiles())
 	all := s.Folder.Token(t, "--merchant", "355", "--scopes", allScopes, "--label", "Ταμείο "+strings.Repeat("x", 80))
 	for _, name := range []string{"invoice.pdf", strings.Repeat("long", 40) + ".png", "τιμολόγιο.jpg"} {

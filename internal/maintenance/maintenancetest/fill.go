@@ -73,7 +73,7 @@ func (in *Installation) Fill(t testing.TB, orders int) {
 	in.addWebhooks(t)
 }
 
-// addWebhooks adds webhooks with a delivery each.
+// addWebhooks adds webhooks with a delivery each, and e-mail addresses.
 func (in *Installation) addWebhooks(t testing.TB) {
 	t.Helper()
 	for _, merchantID := range []int64{Alpha, Beta} {
@@ -93,6 +93,16 @@ func (in *Installation) addWebhooks(t testing.TB) {
 			d := webhook.Delivery{At: Now, MessageID: "msg", Event: 3, Type: "order.created", Result: webhook.Result{Status: 500, Error: webhook.ErrorStatus, Response: "Σφάλμα"}}
 			testenv.NoError(t, in.Store.SaveProgress(t.Context(), lease, p, &d))
 		}
+	}
+	for _, merchantID := range []int64{Alpha, Beta} {
+		err := in.Store.InWebhookTx(t.Context(), func(tx webhook.Tx) error {
+			_, err := tx.AddWebhook(t.Context(), webhook.Endpoint{
+				Key: webhook.Key{MerchantID: merchantID, Mail: true}, URL: "orders@example.com", Types: webhook.NewTypes(order.OrderCreated), CreatedAt: Now, Secret: "a",
+				State: webhook.Pending, Language: "el", Every: time.Hour, SentAt: Now, LinkHash: "h", LinkUntil: Now,
+			})
+			return err
+		})
+		testenv.NoError(t, err)
 	}
 }
 

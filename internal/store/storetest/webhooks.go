@@ -18,6 +18,7 @@ import (
 var webhookSubjects = []subject{
 	{"webhooks/a whole life", testWebhookLife},
 	{"webhooks/limit", testWebhookLimit},
+	{"webhooks/e-mail addresses", testAddresses},
 	{"webhooks/due", testWebhookDue},
 	{"webhooks/lease", testWebhookLease},
 	{"webhooks/progress", testWebhookProgress},
@@ -66,7 +67,7 @@ func testWebhookLife(f *fixture) {
 	f.expectWebhook(other)
 	f.expectWebhook(market)
 	for merchantID, want := range map[int64][]webhook.Endpoint{alpha: {e}, beta: {other}, webhook.Marketplace: {market}, 404: nil} {
-		got, err := f.b.Webhooks(f.Context(), merchantID)
+		got, err := f.b.Webhooks(f.Context(), merchantID, false)
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 			f.Errorf("webhooks of %d: error %v (-want +got):\n%s", merchantID, err, diff)
 		}
@@ -103,6 +104,60 @@ func testWebhookLife(f *fixture) {
 	}
 	if _, err := f.b.Webhook(f.Context(), e.Key); !errors.Is(err, webhook.ErrNotFound) {
 		f.Errorf("after the removal: %v", err)
+	}
+}
+
+// testAddresses adds e-mail addresses of the same merchant as a webhook: neither is taken
+// for the other.
+func testAddresses(f *fixture) {
+	hook := f.addWebhook(sampleEndpoint(alpha))
+	e := webhook.Endpoint{
+		Key: webhook.Key{MerchantID: alpha, Mail: true}, URL: "a@example.com", Types: webhook.NewTypes(order.OrderCreated), CreatedAt: noon, Secret: "s", State: webhook.Pending,
+		Language: "el", Every: time.Hour, SentAt: noon.Add(-time.Minute), LinkHash: "h", LinkUntil: noon.Add(48 * time.Hour),
+	}
+	add := func(e webhook.Endpoint) error {
+		return f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error {
+			_, err := tx.AddWebhook(f.Context(), e)
+			return err
+		})
+	}
+	first := f.addWebhook(e)
+	if err := add(e); !errors.Is(err, webhook.ErrAddressExists) {
+		f.Errorf("an address twice: %v", err)
+	}
+	f.expectWebhook(first)
+	for _, key := range []webhook.Key{{MerchantID: alpha, ID: first.ID}, {MerchantID: alpha, ID: hook.ID, Mail: true}, {MerchantID: beta, ID: first.ID, Mail: true}} {
+		if _, err := f.b.Webhook(f.Context(), key); !errors.Is(err, webhook.ErrNotFound) {
+			f.Errorf("%+v: %v", key, err)
+		}
+	}
+	for mail, want := range map[bool]webhook.Endpoint{true: first, false: hook} {
+		got, err := f.b.Webhooks(f.Context(), alpha, mail)
+		if diff := cmp.Diff([]webhook.Endpoint{want}, got); err != nil || diff != "" {
+			f.Errorf("mail %t: error %v (-want +got):\n%s", mail, err, diff)
+		}
+	}
+	page, err := f.b.WebhookPage(f.Context(), 0, 0, 10)
+	if diff := cmp.Diff([]webhook.Endpoint{hook}, page); err != nil || diff != "" {
+		f.Errorf("page: error %v (-want +got):\n%s", err, diff)
+	}
+	first.State, first.LinkHash, first.LinkUntil = webhook.Active, "", time.Time{}
+	testenv.NoError(f, f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error { return tx.UpdateWebhook(f.Context(), first) }))
+	f.expectWebhook(first)
+	f.create(minimal(alpha, "R"))
+	f.expectDue("an address", alpha, noon, webhook.Due{Key: hook.Key}, webhook.Due{Key: first.Key})
+	lease, err := f.a.LeaseWebhook(f.Context(), first.Key, noon, noon.Add(time.Minute))
+	testenv.NoError(f, err)
+	first.Acknowledged.Seq, first.SentAt = 1, noon
+	p := webhook.Progress{Acknowledged: first.Acknowledged, State: webhook.Active, SentAt: noon}
+	testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, p, nil))
+	f.expectWebhook(first)
+	for i := range webhook.MaxAddresses - 1 {
+		e.URL = fmt.Sprint(i, "@example.com")
+		testenv.NoError(f, add(e))
+	}
+	if e.URL = "one@more.example"; !errors.Is(add(e), webhook.ErrTooMany) {
+		f.Error("more addresses than allowed")
 	}
 }
 
@@ -370,10 +425,13 @@ func testWebhookSuspended(f *fixture) {
 
 // failure is what is recorded of an endpoint that the service disables.
 func failure(key webhook.Key, at time.Time) *webhook.Failure {
-	return &webhook.Failure{
-		Event: order.Event{Type: order.WebhookFailed, By: order.Caller{Actor: order.ActorSystem}, At: at, Reason: "gone", WebhookID: key.ID},
+	failure := &webhook.Failure{
 		Audit: order.AuditEntry{MerchantID: key.MerchantID, At: at, Action: webhook.AuditFailed, By: order.Caller{Actor: order.ActorSystem}, SubjectID: key.ID},
 	}
+	if key.MerchantID != webhook.Marketplace {
+		failure.Event = order.Event{Type: order.WebhookFailed, By: order.Caller{Actor: order.ActorSystem}, At: at, Reason: "gone", WebhookID: key.ID}
+	}
+	return failure
 }
 
 // failWebhook adds an endpoint and disables it as the service does.

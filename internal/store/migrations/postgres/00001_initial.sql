@@ -305,6 +305,12 @@ CREATE TABLE webhooks (
     failures         BIGINT   NOT NULL, -- since the last success
     failing_since    BIGINT,
     next_attempt_at  BIGINT,
+    mail             SMALLINT NOT NULL, -- 1: url is an e-mail address
+    language         TEXT     NOT NULL, -- with the next four: of an e-mail address
+    digest_every     BIGINT   NOT NULL, -- seconds between two digests of new orders
+    sent_at          BIGINT, -- the last e-mail
+    link_hash        TEXT     NOT NULL, -- SHA-256 of the secret in the link that confirms it; empty: none
+    link_until       BIGINT,
     deliveries       BIGINT   NOT NULL DEFAULT 0, -- id of the newest row in webhook_deliveries
     lease_number     BIGINT   NOT NULL DEFAULT 0, -- counts the leases
     revision         BIGINT   NOT NULL DEFAULT 0, -- counts the changes by requests

@@ -301,6 +301,12 @@ CREATE TABLE webhooks (
     failures         INTEGER NOT NULL, -- since the last success
     failing_since    INTEGER,
     next_attempt_at  INTEGER,
+    mail             INTEGER NOT NULL, -- 1: url is an e-mail address
+    language         TEXT    NOT NULL, -- with the next four: of an e-mail address
+    digest_every     INTEGER NOT NULL, -- seconds between two digests of new orders
+    sent_at          INTEGER, -- the last e-mail
+    link_hash        TEXT    NOT NULL, -- SHA-256 of the secret in the link that confirms it; empty: none
+    link_until       INTEGER,
     deliveries       INTEGER NOT NULL DEFAULT 0, -- id of the newest row in webhook_deliveries
     lease_number     INTEGER NOT NULL DEFAULT 0, -- counts the leases
     revision         INTEGER NOT NULL DEFAULT 0, -- counts the changes by requests

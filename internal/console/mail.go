@@ -1,0 +1,224 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
+	"merchantorders/internal/web"
+	"merchantorders/internal/webhook"
+)
+
+// mailView is the data of the page of a merchant's e-mail addresses.
+type mailView struct {
+	Addresses []addressOfMail
+	Form      formView
+	Intervals []int64 // in minutes
+	Languages []string
+	Warnings  bool // the service writes events of orders that are near their deadline
+	Full      bool // the merchant has the maximum
+	Notice    string
+	Problem   string // keys of messages; empty: none
+}
+
+// addressOfMail is an e-mail address as the page shows it.
+type addressOfMail struct {
+	webhook.Endpoint
+	Expired bool // the link that confirms it
+}
+
+// Minutes returns the time between two digests.
+func (a addressOfMail) Minutes() int64 { return int64(a.Every / time.Minute) }
+
+// New reports whether the address gets new orders, and Near whether it gets warnings.
+func (a addressOfMail) New() bool  { return a.Types.Has(order.OrderCreated) }
+func (a addressOfMail) Near() bool { return a.Types.Has(order.DeadlineNear) }
+
+// mailRoutes returns the routes of the page of e-mail addresses, and of the links in
+// e-mails.
+func (s *site) mailRoutes() []web.Route {
+	routes := []web.Route{
+		get("/mail", order.ScopeWebhooks, s.mail),
+		post("/mail", order.ScopeWebhooks, s.changeMail),
+	}
+	const link = "{merchant}/{address}/{secret}"
+	for path, page := range map[string]mailLink{
+		mailConfirm: {"mail.confirm", func(r *web.Request, key webhook.Key) error {
+			_, err := s.Webhooks.ConfirmAddress(r.Context(), r.Caller, key, r.PathValue("secret"))
+			return err
+		}},
+		mailEnd: {"mail.end", func(r *web.Request, key webhook.Key) error {
+			err := s.Webhooks.EndMails(r.Context(), r.Caller, key, r.PathValue("secret"))
+			if errors.Is(err, webhook.ErrNotFound) {
+				return nil // it gets nothing already
+			}
+			return err
+		}},
+	} {
+		routes = append(routes, web.PublicRoute(http.MethodGet, path+link, func(w http.ResponseWriter, r *web.Request) error {
+			return s.render(w, r, http.StatusOK, "maillink", mailLinkView{Key: page.key})
+		}), web.PublicRoute(http.MethodPost, path+link, func(w http.ResponseWriter, r *web.Request) error {
+			return s.useMailLink(w, r, page)
+		}))
+	}
+	return routes
+}
+
+// mail serves GET /mail.
+func (s *site) mail(w http.ResponseWriter, r *web.Request) error {
+	view := mailView{Form: newMailForm(r)}
+	if done := r.URL.Query().Get("done"); slices.Contains([]string{"added", "link", "removed"}, done) {
+		view.Notice = "mail.done." + done
+	}
+	return s.showMail(w, r, http.StatusOK, view)
+}
+
+// newMailForm returns the empty form that adds an address, with usual choices.
+func newMailForm(r *web.Request) formView {
+	return newForm(url.Values{"what": {"new", "near"}, "every": {"15"}, "language": {languageOf(r.Request).code}})
+}
+
+func (s *site) showMail(w http.ResponseWriter, r *web.Request, status int, view mailView) error {
+	endpoints, err := s.Webhooks.Addresses(r.Context(), r.Caller.MerchantID)
+	if err != nil {
+		return err
+	}
+	for _, e := range endpoints {
+		view.Addresses = append(view.Addresses, addressOfMail{e, !s.Orders.Now().Before(e.LinkUntil)})
+	}
+	for _, interval := range webhook.Intervals {
+		view.Intervals = append(view.Intervals, int64(interval/time.Minute))
+	}
+	view.Languages, view.Warnings, view.Full = languages, s.DeadlineWarnings, len(endpoints) >= webhook.MaxAddresses
+	return s.show(w, r, status, "mail", view)
+}
+
+// changeMail serves POST /mail. The field "do" names what to do.
+func (s *site) changeMail(w http.ResponseWriter, r *web.Request, values url.Values) error {
+	if values.Get("do") == "add" {
+		return s.addAddress(w, r, newForm(values))
+	}
+	key := webhook.Key{MerchantID: r.Caller.MerchantID, Mail: true}
+	key.ID, _ = order.ParseID(values.Get("address"))
+	options := web.FormOptions[webhook.Endpoint](r)
+	var err error
+	done := "removed"
+	switch values.Get("do") {
+	case "remove":
+		_, err = s.Webhooks.Remove(r.Context(), r.Caller, key, options)
+	case "link":
+		done = "link"
+		_, err = s.Webhooks.RenewLink(r.Context(), r.Caller, key, r.Session.MerchantName, options)
+	default:
+		return strict.ErrInvalidPayload
+	}
+	switch {
+	case errors.Is(err, webhook.ErrTooSoon):
+		return s.showMail(w, r, http.StatusConflict, mailView{Form: newMailForm(r), Problem: "mail.toosoon"})
+	case errors.Is(err, webhook.ErrNotSent):
+		return s.showMail(w, r, http.StatusOK, mailView{Form: newMailForm(r), Problem: "mail.notsent"})
+	case replayed(err) != nil:
+		return err
+	}
+	return s.mailDone(w, r, done)
+}
+
+// mailDone leads to the page, which says what was done.
+func (s *site) mailDone(w http.ResponseWriter, r *web.Request, done string) error {
+	http.Redirect(w, r.Request, s.root+Prefix+"/mail?done="+done, http.StatusSeeOther)
+	return nil
+}
+
+// addAddress adds an address that a form names.
+func (s *site) addAddress(w http.ResponseWriter, r *web.Request, form formView) error {
+	addition := readAddress(form)
+	addition.MerchantID, addition.Merchant = r.Caller.MerchantID, r.Session.MerchantName
+	options := web.FormOptions[webhook.Endpoint](r)
+	if !form.valid() {
+		return s.showMail(w, r, http.StatusUnprocessableEntity, mailView{Form: form})
+	}
+	_, err := s.Webhooks.AddAddress(r.Context(), r.Caller, addition, options)
+	switch {
+	case errors.Is(err, webhook.ErrAddressExists):
+		form.refuse("email", "mail.exists")
+	case errors.Is(err, webhook.ErrTooMany):
+		form.refuse("email", "mail.toomany")
+	case errors.Is(err, webhook.ErrNotSent):
+		return s.showMail(w, r, http.StatusOK, mailView{Form: newMailForm(r), Problem: "mail.notsent"})
+	case replayed(err) != nil:
+		return err
+	default:
+		return s.mailDone(w, r, "added")
+	}
+	return s.showMail(w, r, http.StatusUnprocessableEntity, mailView{Form: form})
+}
+
+// readAddress reads an e-mail address and what it gets, and refuses what is wrong in the
+// form.
+func readAddress(form formView) webhook.AddressAddition {
+	a := webhook.AddressAddition{Address: strings.TrimSpace(form.Value("email")), Language: form.Value("language")}
+	if webhook.AddressProblem(a.Address) {
+		form.refuse("email", "mail.badaddress")
+	}
+	var types []order.EventType
+	for _, what := range form.values["what"] {
+		switch what {
+		case "new":
+			types = append(types, order.OrderCreated)
+		case "near":
+			types = append(types, order.DeadlineNear)
+		default:
+			form.refuse("what", "mail.badwhat")
+		}
+	}
+	if len(types) == 0 {
+		form.refuse("what", "mail.badwhat")
+	}
+	minutes, _ := strconv.Atoi(form.Value("every"))
+	if a.Every = time.Duration(minutes) * time.Minute; !slices.Contains(webhook.Intervals, a.Every) {
+		form.refuse("every", "mail.badchoice")
+	}
+	if messages[a.Language] == nil {
+		form.refuse("language", "mail.badchoice")
+	}
+	a.Types = webhook.NewTypes(types...)
+	return a
+}
+
+// mailLink is what a link in an e-mail is for.
+type mailLink struct {
+	key string // beginning of the keys of its messages
+	use func(r *web.Request, key webhook.Key) error
+}
+
+// mailLinkView is the data of the page of a link in an e-mail.
+type mailLinkView struct {
+	Key  string // beginning of the keys of its messages
+	Done bool
+	Bad  bool // the link is not valid
+}
+
+// useMailLink serves the POST of a link in an e-mail. The GET changes nothing, because
+// programs open the links in e-mails too. Mail programs send the POST of RFC 8058.
+func (s *site) useMailLink(w http.ResponseWriter, r *web.Request, link mailLink) error {
+	key := webhook.Key{Mail: true}
+	key.MerchantID, _ = order.ParseID(r.PathValue("merchant"))
+	key.ID, _ = order.ParseID(r.PathValue("address"))
+	err := link.use(r, key)
+	if errors.Is(err, webhook.ErrLink) || errors.Is(err, webhook.ErrNotFound) {
+		if err := s.Limits.AllowFailure(r.Address()); err != nil {
+			return err
+		}
+		return s.render(w, r, http.StatusForbidden, "maillink", mailLinkView{Key: link.key, Bad: true})
+	}
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, "maillink", mailLinkView{Key: link.key, Done: true})
+}

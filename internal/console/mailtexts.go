@@ -1,0 +1,69 @@
+package console
+
+import (
+	"strconv"
+	"strings"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/webhook"
+)
+
+// MailTexts writes e-mails in the language of the recipient. It implements
+// webhook.MailTexts.
+type MailTexts struct{ BaseURL string }
+
+// maxMailOrders is how many orders of a kind an e-mail names.
+const maxMailOrders = 50
+
+// Digest implements webhook.MailTexts. Of a customer it says nothing but the reference of
+// the order.
+func (m MailTexts) Digest(to webhook.Endpoint, d webhook.Digest) webhook.Mail {
+	l := language{code: to.Language}
+	var subjects []string
+	var body strings.Builder
+	for _, section := range []struct {
+		key    string
+		orders []order.Order
+	}{{"mail.near", d.Near}, {"mail.new", d.New}} {
+		if len(section.orders) == 0 {
+			continue
+		}
+		heading := l.count(section.key, int64(len(section.orders)))
+		subjects = append(subjects, heading)
+		body.WriteString(heading + "\n\n")
+		for _, o := range section.orders[:min(len(section.orders), maxMailOrders)] {
+			body.WriteString(o.Reference)
+			if !o.ExpiresAt.IsZero() {
+				body.WriteString(", " + l.text("mail.until", l.clock(o.ExpiresAt)))
+			}
+			body.WriteString("\n")
+		}
+		if more := len(section.orders) - maxMailOrders; more > 0 {
+			body.WriteString(l.count("mail.more", int64(more)) + "\n")
+		}
+		body.WriteString("\n")
+	}
+	end := m.link(mailEnd, to.Key, string(to.Secret))
+	body.WriteString(l.text("mail.queue", m.BaseURL+Prefix+"/new") + "\n\n-- \n" + l.text("mail.end.link", end) + "\n")
+	return webhook.Mail{To: to.URL, Subject: strings.Join(subjects, ", "), Body: body.String(), End: end}
+}
+
+// Confirmation implements webhook.MailTexts.
+func (m MailTexts) Confirmation(to webhook.Endpoint, merchant, secret string) webhook.Mail {
+	l := language{code: to.Language}
+	return webhook.Mail{
+		To: to.URL, Subject: l.text("mail.confirm.subject"),
+		Body: l.text("mail.confirm.text", merchant) + "\n\n" + m.link(mailConfirm, to.Key, secret) + "\n\n" + l.text("mail.confirm.ignore") + "\n",
+	}
+}
+
+// The paths of the links in e-mails.
+const (
+	mailConfirm = "/mail/confirm/"
+	mailEnd     = "/mail/end/"
+)
+
+// link returns a link of an e-mail to an address.
+func (m MailTexts) link(path string, key webhook.Key, secret string) string {
+	return m.BaseURL + Prefix + path + strconv.FormatInt(key.MerchantID, 10) + "/" + strconv.FormatInt(key.ID, 10) + "/" + secret
+}

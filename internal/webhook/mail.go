@@ -1,0 +1,211 @@
+package webhook
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"net/mail"
+	"strings"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+const (
+	// MaxAddresses is how many e-mail addresses a merchant may have.
+	MaxAddresses = 10
+	// MaxAddress is the length of the longest address (RFC 5321, 4.5.3.1.3).
+	MaxAddress = 254
+	// LinkLifetime is how long the link that confirms an address is valid.
+	LinkLifetime = 48 * time.Hour
+	// linkPause is the time between two links for an address.
+	linkPause = time.Minute
+)
+
+// Intervals are the times between two digests that an address can have.
+var Intervals = []time.Duration{5 * time.Minute, 15 * time.Minute, time.Hour, 24 * time.Hour}
+
+// The refusals about e-mail addresses.
+var (
+	// ErrAddressExists: the merchant has the address.
+	ErrAddressExists = errors.New("the merchant has this e-mail address already")
+	// ErrLink: the link does not exist, was used, or has expired.
+	ErrLink = errors.New("the link is not valid")
+	// ErrTooSoon: the last link was sent less than a minute ago, or the address is confirmed.
+	ErrTooSoon = errors.New("a link was sent just now, or is not needed")
+	// ErrNotSent: the change was made, but the mail server did not take the e-mail.
+	ErrNotSent = errors.New("the e-mail was not sent")
+)
+
+// Mail is an e-mail.
+type Mail struct {
+	// ID is the same at each attempt for the same events.
+	ID      string
+	At      time.Time
+	To      string
+	Subject string
+	Body    string // plain text
+	End     string // URL that ends the e-mails to the address; empty: none
+}
+
+// Digest is what an e-mail is about. The orders are unanswered.
+type Digest struct {
+	New  []order.Order // new since the last e-mail
+	Near []order.Order // about to pass their deadline; not in New
+}
+
+// Mailer sends e-mails.
+type Mailer interface {
+	Send(ctx context.Context, m Mail) Result
+}
+
+// MailTexts writes the e-mails to an address, except for ID and At.
+type MailTexts interface {
+	Digest(to Endpoint, d Digest) Mail
+	// Confirmation has the link with a secret that confirms the address for a merchant
+	// with a name.
+	Confirmation(to Endpoint, merchant, secret string) Mail
+}
+
+// AddressProblem reports whether a text is no address that may get e-mails.
+func AddressProblem(text string) bool {
+	parsed, err := mail.ParseAddress(text)
+	// The comparison refuses names, comments and quoted addresses.
+	if err != nil || parsed.Address != text || len(text) > MaxAddress {
+		return true
+	}
+	domain := text[strings.LastIndexByte(text, '@')+1:]
+	// Names without a dot, and addresses of machines, are of the mail server's own network.
+	return !strings.Contains(domain, ".") || strings.HasPrefix(domain, "[") ||
+		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// Addresses returns the e-mail addresses of a merchant, by id.
+func (s *Service) Addresses(ctx context.Context, merchantID int64) ([]Endpoint, error) {
+	return s.store.Webhooks(ctx, merchantID, true)
+}
+
+// AddressAddition is an e-mail address to be added.
+type AddressAddition struct {
+	MerchantID int64
+	Merchant   string        // name, for the e-mail
+	Address    string        // checked with AddressProblem
+	Language   string        // that MailTexts knows
+	Types      Types         // OrderCreated, DeadlineNear or both
+	Every      time.Duration // of Intervals
+}
+
+// AddAddress adds an e-mail address and sends it a link that confirms it; until then it
+// gets nothing else. Errors: ErrTooMany, ErrAddressExists, ErrNotSent.
+func (s *Service) AddAddress(ctx context.Context, caller order.Caller, a AddressAddition, options order.Options[Endpoint]) (Endpoint, error) {
+	at := s.second()
+	e := Endpoint{
+		Key: Key{MerchantID: a.MerchantID, Mail: true}, URL: a.Address, Types: a.Types, CreatedAt: at, Language: a.Language, Every: a.Every,
+		Secret: Secret(rand.Text()), State: Pending,
+	}
+	secret := e.newLink(at)
+	added, err := s.inTx(ctx, caller, a.MerchantID, options, func(tx Tx) (Endpoint, error) {
+		var err error
+		if e.ID, err = tx.AddWebhook(ctx, e); err != nil {
+			return Endpoint{}, err
+		}
+		return e, tx.Audit(ctx, e.audit(AuditMailAdded, at, caller, ""))
+	})
+	if err != nil {
+		return Endpoint{}, err
+	}
+	return added, s.sendLink(ctx, added, a.Merchant, secret)
+}
+
+// RenewLink sends another link to an address that is not confirmed, or that the service has
+// given up. merchant is the name of the merchant. Errors: ErrNotFound, ErrTooSoon,
+// ErrNotSent.
+func (s *Service) RenewLink(ctx context.Context, caller order.Caller, key Key, merchant string, options order.Options[Endpoint]) (Endpoint, error) {
+	at := s.second()
+	var secret string
+	e, err := s.change(ctx, caller, key, options, func(_ Tx, e *Endpoint) (order.AuditEntry, error) {
+		if e.State != Failed && (e.State != Pending || at.Before(e.LinkUntil.Add(linkPause-LinkLifetime))) {
+			return order.AuditEntry{}, ErrTooSoon
+		}
+		e.State, e.StateSet, e.Reason = Pending, at, ""
+		secret = e.newLink(at)
+		return e.audit(AuditMailLink, at, caller, ""), nil
+	})
+	if err != nil {
+		return Endpoint{}, err
+	}
+	return e, s.sendLink(ctx, e, merchant, secret)
+}
+
+// newLink gives the address a new link and returns its secret.
+func (e *Endpoint) newLink(at time.Time) (secret string) {
+	secret = rand.Text()
+	e.LinkHash, e.LinkUntil = hashLink(secret), at.Add(LinkLifetime)
+	return secret
+}
+
+func hashLink(secret string) string {
+	hash := sha256.Sum256([]byte(secret))
+	return base64.RawStdEncoding.EncodeToString(hash[:])
+}
+
+// sendLink sends the e-mail that confirms an address. A client that disconnects does not
+// stop it: the same request is not made again.
+func (s *Service) sendLink(ctx context.Context, e Endpoint, merchant, secret string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), attemptTimeout)
+	defer cancel()
+	m := s.texts.Confirmation(e, merchant, secret)
+	m.At = s.now().UTC()
+	m.ID = "link_" + number(e.ID) + "_" + number(m.At.UnixNano())
+	if s.mailer.Send(ctx, m).Error != "" {
+		return ErrNotSent
+	}
+	return nil
+}
+
+// ConfirmAddress confirms an address with the secret of its link, which works once. The
+// address gets the events from now on. Errors: ErrNotFound, ErrLink.
+func (s *Service) ConfirmAddress(ctx context.Context, caller order.Caller, key Key, secret string) (Endpoint, error) {
+	at := s.second()
+	caller = recipientOf(caller, key)
+	return s.change(ctx, caller, key, order.Options[Endpoint]{}, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
+		if e.State != Pending || !at.Before(e.LinkUntil) || subtle.ConstantTimeCompare([]byte(e.LinkHash), []byte(hashLink(secret))) != 1 {
+			return order.AuditEntry{}, ErrLink
+		}
+		newest, err := tx.NewestEvent(ctx, key.MerchantID)
+		e.Acknowledged = order.MarketCursor{Seq: newest}
+		e.State, e.StateSet, e.LinkHash, e.LinkUntil = Active, at, "", time.Time{}
+		e.recovered(at)
+		return e.audit(AuditMailConfirmed, at, caller, ""), err
+	})
+}
+
+// EndMails removes an address with the secret of its e-mails. Errors: ErrNotFound, ErrLink.
+func (s *Service) EndMails(ctx context.Context, caller order.Caller, key Key, secret string) error {
+	at := s.second()
+	caller = recipientOf(caller, key)
+	_, err := s.inTx(ctx, caller, key.MerchantID, order.Options[Endpoint]{}, func(tx Tx) (Endpoint, error) {
+		e, err := tx.LockWebhook(ctx, key)
+		if err == nil && subtle.ConstantTimeCompare([]byte(e.Secret), []byte(secret)) != 1 {
+			err = ErrLink
+		}
+		if err == nil {
+			err = tx.RemoveWebhook(ctx, key)
+		}
+		if err != nil {
+			return Endpoint{}, err
+		}
+		return e, tx.Audit(ctx, e.audit(AuditMailEnded, at, caller, ""))
+	})
+	return err
+}
+
+// recipientOf returns the caller of a request by a link in an e-mail, which acts for the
+// merchant of the address.
+func recipientOf(caller order.Caller, key Key) order.Caller {
+	caller.Actor, caller.MerchantID = order.ActorMerchant, key.MerchantID
+	return caller
+}
