@@ -1,5 +1,5 @@
-// Package release tests what scripts/release builds: the Debian package on a
-// machine of its own, with systemd and a copy of this machine's files, the
+// Package release tests what scripts/release builds: the Debian and the RPM
+// package on machines of their own, with systemd and copies of this machine's files, the
 // container image, the installation that docs/install.md describes, and the
 // upgrade from one version to the next under load.
 //

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 // release returns the path of a file of a version, built for this machine: kind
-// is "deb", or empty for the program. Each version is built once.
+// is ".deb", ".rpm", or empty for the program. Each version is built once.
 func release(t *testing.T, version, kind string) string {
 	t.Helper()
 	testenv.Need(t, "the files of a release")
@@ -45,7 +45,8 @@ func release(t *testing.T, version, kind string) string {
 	found, err := filepath.Glob(filepath.Join(built, version, "merchant-orders_*_linux_*"))
 	testenv.NoError(t, err)
 	for _, path := range found {
-		if filepath.Ext(path) == kind || kind == "" && filepath.Ext(path) != ".deb" {
+		extension := filepath.Ext(path)
+		if extension == kind || kind == "" && extension != ".deb" && extension != ".rpm" {
 			return path
 		}
 	}
@@ -80,7 +81,7 @@ func build(version string) error {
 	cmd := exec.Command("bash", "scripts/release")
 	cmd.Dir = source
 	cmd.Env = append(os.Environ(), "OUT="+filepath.Join(built, version), "VERSION="+version,
-		"TARGETS="+system+"/"+architecture, "FORMATS=program deb")
+		"TARGETS="+system+"/"+architecture, "FORMATS=program deb rpm")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build release %s: %w\n%s", version, err, output)
 	}

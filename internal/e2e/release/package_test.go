@@ -91,6 +91,53 @@ func TestDebianPackage(t *testing.T) {
 	})
 }
 
+// TestRPMPackage installs the package, upgrades and removes it. Data and changed
+// settings are there after each step. RPM knows nothing of Debian's packages, so
+// dependencies are not checked.
+func TestRPMPackage(t *testing.T) {
+	testenv.Release(t)
+	t.Parallel()
+	testenv.Program(t, "rpm", "rpm")
+	m := boot(t)
+	m.put(t, release(t, oldVersion, ".rpm"), "/tmp/old.rpm")
+	m.put(t, release(t, newVersion, ".rpm"), "/tmp/new.rpm")
+	owners := `
+		[ "$(stat -c '%U %a' /var/lib/merchant-orders /var/backups/merchant-orders)" = "$(printf 'merchant-orders 700\nmerchant-orders 700')" ]
+		[ "$(stat -c '%U:%G %a' /etc/merchant-orders/environment)" = "root:merchant-orders 640" ]
+	`
+	m.script(t, asUser+`
+		rpm --install --nodeps /tmp/old.rpm
+		[ "$(systemctl is-active merchant-orders || true)" = inactive ]
+		[ "$(systemctl is-enabled merchant-orders || true)" = disabled ]
+	`+owners+`
+		orders merchant add --id 355 --name "Our Store"
+		echo 'MERCHANT_ORDERS_BASE_URL=https://orders.example.com' >>/etc/merchant-orders/environment
+		systemctl enable --now merchant-orders merchant-orders-check.timer
+		ready
+		before=$(systemctl show --value -p MainPID merchant-orders)
+		rpm --upgrade --nodeps /tmp/new.rpm
+		ready
+		[ "$(systemctl show --value -p MainPID merchant-orders)" != "$before" ]
+		[ "$(readlink /proc/"$(systemctl show --value -p MainPID merchant-orders)"/exe)" = /usr/bin/merchant-orders ]
+		merchant-orders version | grep ' `+newVersion+` '
+		[ "$(systemctl is-active merchant-orders merchant-orders-check.timer)" = "$(printf 'active\nactive')" ]
+		systemctl is-enabled merchant-orders
+		orders merchant list | grep 'Our Store'
+		grep -q orders.example.com /etc/merchant-orders/environment
+	`+owners)
+	said := m.script(t, `
+		rpm --erase merchant-orders
+		[ "$(systemctl is-active merchant-orders merchant-orders-check.timer || true)" = "$(printf 'inactive\ninactive')" ]
+		[ -z "$(find /etc/systemd/system -name 'merchant-orders*')" ]
+		[ ! -e /usr/bin/merchant-orders ]
+		[ -f /var/lib/merchant-orders/orders.db ]
+		grep -q orders.example.com /etc/merchant-orders/environment.rpmsave
+	`)
+	if !strings.Contains(said, "the data stays in /var/lib/merchant-orders") {
+		t.Errorf("the removal does not say that the data stays:\n%s", said)
+	}
+}
+
 // maxExposure is the highest exposure of a unit by the count of systemd-analyze,
 // in tenths.
 const maxExposure = "20"
