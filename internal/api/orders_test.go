@@ -78,7 +78,7 @@ func TestMerchantData(t *testing.T) {
 			t.Errorf("the merchant's own number is shown: %s", other.Body)
 		}
 	}
-	s.Send(s.operator, "GET", "/operator/orders?q=own-number", "").Want(t, "search", 200, `{"orders":[],"next":null}`)
+	s.Send(s.operator, "GET", "/operator/orders?q=own-number", "").Want(t, "search", 200, `{"orders":[],"next":null,"total":0}`)
 	events := s.Send(s.merchant, "GET", path+"/events", "")
 	got := strings.Count(events.Body, `"data":{"fields":["merchantReference","merchantNote"]}`)
 	if strings.Count(events.Body, `"order.updated"`) != 3 || got != 2 || strings.Contains(events.Body, "Own-Number") {
