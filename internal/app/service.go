@@ -106,7 +106,7 @@ func NewService(d Deps) *Service {
 	s.Tokens.MaxLifetime = d.Settings.TokenLifetime()
 	s.Sessions = token.NewSessions(d.Store, s.Tokens)
 	baseURL, _ := d.Settings.Addresses("")
-	texts := console.MailTexts{BaseURL: baseURL}
+	texts := console.MailTexts{BaseURL: baseURL, TimeZone: d.Flags.Zone()}
 	s.Sender = webhook.NewSender(webhook.Options{
 		Store: d.Store, Poster: poster, Encoder: s.encoder, Mailer: d.Mailer, Texts: texts, Now: d.Now, Random: rand.Float64, Log: d.Log,
 	})

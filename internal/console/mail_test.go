@@ -127,9 +127,12 @@ func TestMailOfOrders(t *testing.T) {
 	running.Go(func() { s.Sender.Run(ctx) })
 	defer running.Wait()
 	defer cancel()
+	zone := "Europe/Athens"
+	_, err := s.Merchants.Update(t.Context(), order.Command(), ours, order.MerchantUpdate{TimeZone: &zone}, order.Options[order.Merchant]{})
+	testenv.NoError(t, err)
 	s.add(newOrder(1, "SF-1"), newOrder(2, "SF-2"))
 	mail = server.Next(t)
-	if mail.Subject() != "2 νέες παραγγελίες" || !strings.Contains(mail.Body, "SF-1, απάντηση έως 22\u00a0Νοε\u00a02026, 02:00\u00a0UTC\n") || !strings.Contains(mail.Body, "http://orders.example.com/console/new") {
+	if mail.Subject() != "2 νέες παραγγελίες" || !strings.Contains(mail.Body, "SF-1, απάντηση έως 22\u00a0Νοε\u00a02026, 04:00\n") || !strings.Contains(mail.Body, "Κατάστημα: Store B (ώρες Europe/Athens)") || !strings.Contains(mail.Body, "http://orders.example.com/console/new") {
 		t.Errorf("%s\n%s", mail.Subject(), mail.Body)
 	}
 	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("SF-1"))

@@ -3,6 +3,7 @@ package console
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/webhook"
@@ -10,7 +11,10 @@ import (
 
 // MailTexts writes e-mails in the language of the recipient. It implements
 // webhook.MailTexts.
-type MailTexts struct{ BaseURL string }
+type MailTexts struct {
+	BaseURL  string
+	TimeZone *time.Location // of stores that have chosen none
+}
 
 // maxMailOrders is how many orders of a kind an e-mail names.
 const maxMailOrders = 50
@@ -18,7 +22,7 @@ const maxMailOrders = 50
 // Digest implements webhook.MailTexts. Of a customer it says nothing but the reference of
 // the order.
 func (m MailTexts) Digest(to webhook.Endpoint, d webhook.Digest) webhook.Mail {
-	l := language{code: to.Language}
+	l := language{code: to.Language, zone: zoneOr(d.Merchant.TimeZone, m.TimeZone)}
 	var subjects []string
 	var body strings.Builder
 	for _, section := range []struct {
@@ -44,7 +48,7 @@ func (m MailTexts) Digest(to webhook.Endpoint, d webhook.Digest) webhook.Mail {
 		body.WriteString("\n")
 	}
 	end := m.link(mailEnd, to.Key, string(to.Secret))
-	body.WriteString(l.text("mail.queue", m.BaseURL+Prefix+"/new") + "\n\n-- \n" + l.text("mail.end.link", end) + "\n")
+	body.WriteString(l.text("mail.store", d.Merchant.Name, l.zone) + "\n" + l.text("mail.queue", m.BaseURL+Prefix+"/new") + "\n\n-- \n" + l.text("mail.end.link", end) + "\n")
 	return webhook.Mail{To: to.URL, Subject: strings.Join(subjects, ", "), Body: body.String(), End: end}
 }
 

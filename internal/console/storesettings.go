@@ -16,11 +16,16 @@ func (s *site) zoneOf(r *web.Request) *time.Location {
 	if r.Caller.Operator() {
 		return nil
 	}
+	return zoneOr(r.Session.TimeZone, s.TimeZone)
+}
+
+// zoneOr returns the time zone that a store has chosen, or else that of the service.
+func zoneOr(chosen string, otherwise *time.Location) *time.Location {
 	// The zone may be one that another version of the program has added.
-	if zone, err := order.LoadTimeZone(r.Session.TimeZone); err == nil {
+	if zone, err := order.LoadTimeZone(chosen); err == nil {
 		return zone
 	}
-	return s.TimeZone
+	return otherwise
 }
 
 // storeSettings is the data of the page of the store's settings.

@@ -44,6 +44,13 @@ func (r *round) mail() error {
 		p.NextAttempt = r.lease.nextLook(now, digestAt)
 		return r.save(p, nil)
 	}
+	merchants, err := r.Store.Merchants(r.work, order.MerchantFilter{IDs: []int64{r.lease.MerchantID}})
+	if err != nil {
+		return err
+	}
+	for _, merchant := range merchants {
+		d.Merchant = merchant
+	}
 	m := r.Texts.Digest(r.lease.Endpoint, d)
 	m.ID, m.At = mailID(r.lease.Endpoint, end), now
 	result, err := r.sendMail(m)

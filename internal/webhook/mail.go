@@ -53,8 +53,9 @@ type Mail struct {
 
 // Digest is what an e-mail is about. The orders are unanswered.
 type Digest struct {
-	New  []order.Order // new since the last e-mail
-	Near []order.Order // about to pass their deadline; not in New
+	Merchant order.Merchant
+	New      []order.Order // new since the last e-mail
+	Near     []order.Order // about to pass their deadline; not in New
 }
 
 // Mailer sends e-mails.

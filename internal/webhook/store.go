@@ -57,6 +57,7 @@ type Store interface {
 	// The others are those of order.Store.
 	Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error)
 	MarketEvents(ctx context.Context, after order.MarketCursor, limit int) (order.MarketFeed, error)
+	Merchants(ctx context.Context, filter order.MerchantFilter) ([]order.Merchant, error)
 	MarketEnd(ctx context.Context) (order.MarketFeed, error)
 	CommitVersion() (version string, ok bool)
 }
