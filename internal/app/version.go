@@ -7,6 +7,9 @@ import (
 	"sync"
 )
 
+// sourceVersion is the version of the sources: the newest in CHANGELOG.md.
+const sourceVersion = "v1.0.0"
+
 // The linker sets these in a release; see scripts/release. The date is that of
 // the commit, in RFC 3339.
 var releaseVersion, releaseCommit, releaseDate string
@@ -24,9 +27,8 @@ type Build struct {
 // ThisBuild returns what this program was built from.
 var ThisBuild = sync.OnceValue(func() Build {
 	const unknown = "unknown"
-	b := Build{releaseVersion, releaseCommit, releaseDate, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	b := Build{cmp.Or(releaseVersion, sourceVersion), releaseCommit, releaseDate, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		b.Version = cmp.Or(b.Version, info.Main.Version)
 		for _, setting := range info.Settings {
 			switch setting.Key {
 			case "vcs.revision":
@@ -36,7 +38,7 @@ var ThisBuild = sync.OnceValue(func() Build {
 			}
 		}
 	}
-	b.Version, b.Commit, b.Date = cmp.Or(b.Version, unknown), cmp.Or(b.Commit, unknown), cmp.Or(b.Date, unknown)
+	b.Commit, b.Date = cmp.Or(b.Commit, unknown), cmp.Or(b.Date, unknown)
 	return b
 })
 
