@@ -88,7 +88,7 @@ func newReader(q sqldb.Querier, dialect *sqldb.Dialect, orders Orders, request o
 func (r *reader) run(ctx context.Context) (order.SearchPage, error) {
 	if !r.ExpiresBefore.IsZero() || r.Sort == order.SortExpires {
 		if len(r.States) > 0 && !slices.Contains(r.States, order.Registered) {
-			return order.SearchPage{}, nil
+			return order.SearchPage{Exact: true}, nil
 		}
 		r.States = []order.State{order.Registered}
 	}
