@@ -29,18 +29,25 @@ func (f filterForm) valid() bool {
 // Empty reports whether the form selects all orders.
 func (f filterForm) Empty() bool { return f.Query == "" && f.State == "" && f.From == "" && f.To == "" }
 
+// filterView is the form above a list of orders.
+type filterView struct {
+	Form   filterForm
+	States []order.State
+	Path   string    // of the list, below the root
+	Help   string    // key of the message about the search
+	Market *formView // the store, and "overdue"; nil: the orders are those of one store
+}
+
 // Refused reports whether something is wrong in the fields beside the search.
-func (f filterForm) Refused() bool {
-	return f.StateProblem != "" || f.FromProblem != "" || f.ToProblem != ""
+func (v filterView) Refused() bool {
+	return v.Form.StateProblem != "" || v.Form.FromProblem != "" || v.Form.ToProblem != "" || v.Market != nil && v.Market.Refused()
 }
 
 // Active returns how many fields beside the search are filled in.
-func (f filterForm) Active() int {
-	n := 0
-	for _, value := range []string{f.State, f.From, f.To} {
-		if value != "" {
-			n++
-		}
+func (v filterView) Active() int {
+	n := newForm(url.Values{"state": {v.Form.State}, "from": {v.Form.From}, "to": {v.Form.To}}).Filled("state", "from", "to")
+	if v.Market != nil {
+		n += v.Market.Filled("merchant", "overdue")
 	}
 	return n
 }

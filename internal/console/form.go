@@ -39,6 +39,17 @@ func (f formView) Refused() bool { return !f.valid() }
 // Value returns the value of a field.
 func (f formView) Value(field string) string { return f.values.Get(field) }
 
+// Filled returns how many of some fields are filled in.
+func (f formView) Filled(fields ...string) int {
+	n := 0
+	for _, field := range fields {
+		if f.Value(field) != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // Has reports whether a field has a value among several, as check boxes do.
 func (f formView) Has(field, value string) bool { return slices.Contains(f.values[field], value) }
 

@@ -12,8 +12,7 @@ const listPath = Prefix + "/orders"
 
 // listView is the data of the list of orders.
 type listView struct {
-	Form   filterForm
-	States []order.State
+	filterView
 	Orders []order.Summary
 	Total  int64 // not of a search
 	Search bool
@@ -53,7 +52,10 @@ func newMonths(form filterForm, today order.Day) []monthView {
 // list serves GET /orders. A wrong form comes back with status 400 and no orders.
 func (s *site) list(w http.ResponseWriter, r *web.Request) error {
 	form, filter := s.ownFilter(r, r.URL.Query())
-	view := listView{Form: form, States: order.States(), View: form.query(1), Months: newMonths(form, order.DayIn(s.Orders.Now(), filter.Zone))}
+	view := listView{
+		filterView: filterView{Form: form, States: order.States(), Path: listPath, Help: "filter.query.own"},
+		View:       form.query(1), Months: newMonths(form, order.DayIn(s.Orders.Now(), filter.Zone)),
+	}
 	if !form.valid() {
 		return s.show(w, r, http.StatusBadRequest, "orders", &view)
 	}

@@ -65,7 +65,7 @@ func TestMailAddresses(t *testing.T) {
 			t.Errorf("leads to %s, e-mails %+v", to, s.mails)
 		}
 	}
-	b.post(pathIn(t, s.mails[0].Body, "/mail/confirm/"), nil).WantText(t, http.StatusForbidden, "has expired or was used")
+	b.post(pathIn(t, s.mails[0].Body, "/mail/confirm/"), nil).WantText(t, http.StatusForbidden, "has expired or was used", `href="/console">To the overview`)
 	b.post(pathIn(t, s.mails[1].Body, "/mail/confirm/"), nil).WantText(t, http.StatusOK, "The address is confirmed")
 	if got := other.get("/console/mail"); strings.Contains(got.Body, "example.com<") {
 		t.Error("another store sees the addresses")
@@ -147,9 +147,9 @@ func TestMailOfOrders(t *testing.T) {
 		t.Errorf("the header has the link %s", end)
 	}
 	stranger.get(end).WantText(t, http.StatusOK, "End the e-mails")
-	stranger.post(strings.TrimRight(end, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")+"X", nil).WantStatus(t, http.StatusForbidden)
+	stranger.post(strings.TrimRight(end, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")+"X", nil).WantText(t, http.StatusForbidden, "ask the store to remove the address")
 	for range 2 { // also if it has ended already
-		stranger.post(end, url.Values{"List-Unsubscribe": {"One-Click"}}).WantText(t, http.StatusOK, "It gets no more e-mails")
+		stranger.post(end, url.Values{"List-Unsubscribe": {"One-Click"}}).WantText(t, http.StatusOK, "It gets no more e-mails", `href="/console">To the overview`)
 	}
 	if addresses, err := s.Webhooks.Addresses(t.Context(), ours); err != nil || len(addresses) != 0 {
 		t.Errorf("%+v, %v", addresses, err)

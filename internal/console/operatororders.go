@@ -14,33 +14,32 @@ import (
 
 // foundView is the data of the search over all merchants.
 type foundView struct {
-	Form     filterForm
-	Merchant formView
-	States   []order.State
-	Orders   []order.FoundOrder
-	Found    foundCount
-	Overdue  bool   // sorted by deadline
-	First    string // query of the first page; empty: this is it
-	Next     string // query of the next page; empty: there is none
+	filterView
+	Orders  []order.FoundOrder
+	Found   foundCount
+	Overdue bool   // sorted by deadline
+	First   string // query of the first page; empty: this is it
+	Next    string // query of the next page; empty: there is none
 }
 
 // operatorSearch serves GET /operator/orders.
 func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
 	form, filter := readFilter(r.URL.Query())
-	view := foundView{Form: form, Merchant: newForm(r.URL.Query()), States: order.States()}
-	merchantID, text := int64(0), strings.TrimSpace(view.Merchant.Value("merchant"))
+	market := newForm(r.URL.Query())
+	view := foundView{filterView: filterView{Form: form, States: order.States(), Path: operatorPrefix + "/orders", Help: "filter.query.help", Market: &market}}
+	merchantID, text := int64(0), strings.TrimSpace(market.Value("merchant"))
 	if text != "" {
 		var ok bool
 		if merchantID, ok = order.ParseID(text); !ok || merchantID == 0 {
-			view.Merchant.refuse("merchant", "problem.id")
+			market.refuse("merchant", "problem.id")
 		}
 	}
-	if !form.valid() || !view.Merchant.valid() {
+	if !form.valid() || !market.valid() {
 		return s.show(w, r, http.StatusBadRequest, "found", view)
 	}
 	after := readCursor(r.URL.Query())
 	search := form.search(merchantID, filter, after)
-	if view.Merchant.Value("overdue") != "" {
+	if market.Value("overdue") != "" {
 		search.ExpiresBefore = s.Orders.Now()
 		if view.Overdue = !search.HasText(); view.Overdue {
 			search.Sort = order.SortExpires

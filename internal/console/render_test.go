@@ -12,7 +12,7 @@ import (
 
 // BenchmarkListOf100 renders a list of 100 orders, four times as many as a page has.
 func BenchmarkListOf100(b *testing.B) {
-	view := listView{States: order.States(), Total: order.MaxPageSize, Page: 1}
+	view := listView{filterView: filterView{States: order.States()}, Total: order.MaxPageSize, Page: 1}
 	for n := range int64(order.MaxPageSize) {
 		view.Orders = append(view.Orders, order.Summary{
 			LegacyID: 900_000 + n, Reference: "SF-2026-0000017", State: order.Registered, Currency: "EUR", CreatedAt: time.Unix(1_795_000_000-n*3600, 0).UTC(),
