@@ -33,7 +33,7 @@ var auditActions = func() []string {
 	for _, action := range []order.AuditAction{
 		order.AuditErased, order.AuditExported, order.InvoiceLinked, order.LinksRevoked,
 		order.MerchantAdded, order.MerchantUpdated, order.MerchantSuspended, order.MerchantResumed,
-		token.ActionCreated, token.ActionRotated, token.ActionRevoked, token.ActionLinkCreated,
+		token.ActionCreated, token.ActionRotated, token.ActionRevoked, token.ActionLinkCreated, token.ActionSessionEnded,
 		webhook.AuditAdded, webhook.AuditChanged, webhook.AuditRemoved, webhook.AuditSecretRotated, webhook.AuditReplayed,
 		webhook.AuditMailAdded, webhook.AuditMailLink, webhook.AuditMailConfirmed, webhook.AuditMailRemoved, webhook.AuditMailEnded,
 		webhook.AuditMailFailed, webhook.AuditMailFailing,

@@ -98,4 +98,5 @@ func TestOperatorSessions(t *testing.T) {
 	b.post(people+"/end", end).WantStatus(t, http.StatusSeeOther)
 	eleni.get(people).WantStatus(t, http.StatusSeeOther)
 	s.signedIn(made.Text) // the token stays
+	b.get("/console/operator/audit?action=session.ended").WantText(t, http.StatusOK, `name=&#34;Ελένη &lt;b&gt;&#34;`)
 }

@@ -27,6 +27,8 @@ const (
 	ActionRevoked order.AuditAction = "token.revoked"
 	// ActionLinkCreated has no subject: a login link has no id. Its use is ActionCreated.
 	ActionLinkCreated order.AuditAction = "login_link.created"
+	// ActionSessionEnded is of a session that somebody else ended, and whose token stays.
+	ActionSessionEnded order.AuditAction = "session.ended"
 )
 
 // Request describes a new token.

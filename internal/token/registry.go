@@ -105,6 +105,8 @@ type Tx interface {
 	AddSession(ctx context.Context, hash Hash, s Session) error
 	// EndSession deletes a session and returns it, or ErrNoSession.
 	EndSession(ctx context.Context, hash Hash) (Session, error)
+	// AppendAudit appends an entry to the audit log of its merchant.
+	AppendAudit(ctx context.Context, entry order.AuditEntry) error
 }
 
 // Registry creates, authenticates and revokes tokens. It is safe for concurrent use.

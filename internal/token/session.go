@@ -174,9 +174,10 @@ func (s *Sessions) End(ctx context.Context, caller order.Caller, secret string) 
 		return nil
 	}
 	err = s.tokens.store.ChangeTokens(ctx, func(tx Tx) error {
-		return s.end(ctx, tx, hash, func(owned Token) (order.Caller, error) {
+		_, err := s.end(ctx, tx, hash, func(owned Token) (order.Caller, error) {
 			return actingAs(caller, owned.MerchantID, owned.ID), nil
 		})
+		return err
 	})
 	if errors.Is(err, ErrNoSession) {
 		return nil
@@ -192,32 +193,37 @@ func (s *Sessions) EndOther(ctx context.Context, caller order.Caller, id string,
 		if err != nil || len(hash) != len(Hash{}) {
 			return "", ErrNoSession
 		}
-		return id, s.end(ctx, tx, Hash(hash), func(t Token) (order.Caller, error) {
-			if t.MerchantID != caller.MerchantID {
+		var ended Token
+		revoked, err := s.end(ctx, tx, Hash(hash), func(t Token) (order.Caller, error) {
+			if ended = t; t.MerchantID != caller.MerchantID {
 				return order.Caller{}, ErrNoSession
 			}
 			return caller, nil
 		})
+		if err == nil && !revoked {
+			err = tx.AppendAudit(ctx, s.entry(ActionSessionEnded, caller, "", ended))
+		}
+		return id, err
 	})
 	return err
 }
 
-// end ends a session. by returns who does it, or an error if they may not; it gets the
-// token of the session.
-func (s *Sessions) end(ctx context.Context, tx Tx, hash Hash, by func(Token) (order.Caller, error)) error {
+// end ends a session, and reports whether that revoked its token. by returns who does it,
+// or an error if they may not; it gets the token of the session.
+func (s *Sessions) end(ctx context.Context, tx Tx, hash Hash, by func(Token) (order.Caller, error)) (revoked bool, err error) {
 	session, err := tx.EndSession(ctx, hash)
 	if err != nil {
-		return err
+		return false, err
 	}
 	t, err := tx.LockToken(ctx, session.TokenID)
 	if err != nil {
-		return err
+		return false, err
 	}
 	caller, err := by(t)
 	if err != nil || !session.OwnsToken || !t.RevokedAt.IsZero() {
-		return err
+		return false, err
 	}
-	return tx.RevokeToken(ctx, t.ID, s.now(), s.entry(ActionRevoked, caller, bySignOut, t))
+	return true, tx.RevokeToken(ctx, t.ID, s.now(), s.entry(ActionRevoked, caller, bySignOut, t))
 }
 
 // SessionID returns the id of a session by its hash.
