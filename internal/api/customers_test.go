@@ -179,6 +179,20 @@ func TestErase(t *testing.T) {
 	if got := s.audit("merchantId=0&action=customer.exported"); len(got) != 1 || got[0].Detail != "orders=2" {
 		t.Errorf("audit log of the export %v", got)
 	}
+	const erased = "The personal data of the order is erased and cannot be set again."
+	for _, body := range []string{
+		`{"customer":{"phone":"69"}}`, `{"shippingAddress":{"city":"Πάτρα"}}`, `{"carrier":{"name":"x","trackingCodes":"7"}}`,
+		`{"carrier":{"shipmentIds":[7]}}`, `{"carrier":{"comments":"bell: Zoe"}}`,
+	} {
+		s.asOperator("PATCH", "/merchants/355/orders/P-0", body, 409, coded("erased", erased))
+	}
+	lines := s.Send(s.operator, "POST", "/operator/orders/transitions", `{"merchantId":355,"reference":"P-0","customer":{"phone":"69"}}`, "Content-Type", "application/x-ndjson")
+	lines.WantText(t, http.StatusOK, `"status":"refused","state":"canceled","problem":"`+erased)
+	if now := s.Send(s.merchant, "GET", "/v2/orders/P-0", ""); now.Body != after.Body {
+		t.Errorf("corrected: %s", now.Body)
+	}
+	s.asOperator("PATCH", "/merchants/355/orders/P-0", `{"dispatchUntil":"2026-12-01T08:00:00Z","customer":{"phone":null},"shippingAddress":{"city":""},"carrier":{"name":"x"}}`,
+		200, `{"success":true,"state":"canceled","corrected":["dispatchUntil","carrier.name"]}`)
 	again := s.Send(s.operator, "POST", "/operator/orders", personalOrder("P-0", "zoe@secret.example"))
 	if again.Status != http.StatusConflict {
 		t.Errorf("imported again: %d %s", again.Status, again.Body)

@@ -187,9 +187,12 @@ func (s *site) correct(w http.ResponseWriter, r *web.Request, values url.Values)
 	switch err = replayed(err); {
 	case errors.Is(err, order.ErrPreconditionFailed):
 		return s.showOperatorConflict(w, r, operatorOrderView{Correct: form})
-	case errors.Is(err, order.ErrInvalidTransition): // no field differs
+	case errors.Is(err, order.ErrInvalidTransition), errors.Is(err, order.ErrErased):
 		view := operatorOrderView{}
-		view.Problem = "correct.nothing"
+		view.Problem = "correct.nothing" // no field differs
+		if errors.Is(err, order.ErrErased) {
+			view.Problem = "correct.erased"
+		}
 		return s.showOperatorOrder(w, r, http.StatusUnprocessableEntity, view)
 	case err != nil:
 		return err

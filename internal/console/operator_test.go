@@ -74,7 +74,7 @@ func TestOperatorOrder(t *testing.T) {
 	b.get("/console/operator/orders?q=fir").WantText(t, http.StatusOK, "/console/operator/orders/355/FIRST")
 	b.get("/console/operator/orders?merchant=400").WantText(t, http.StatusOK, "/console/operator/orders/400/OTHER")
 	b.get("/console/operator/orders?merchant=%3Cb%3E&state=x&from=y").WantText(t, http.StatusBadRequest,
-		"Enter a whole number", `value="&lt;b&gt;"`, "Enter a day", `value="y"`)
+		"Enter a whole number", `value="&lt;b&gt;"`, "“y” is not a day", `value="y"`, `<details class="filters" open><summary>Filters (3)`)
 	b.get("/console/operator/orders/400/FIRST").WantText(t, http.StatusNotFound, "There is no such order, store")
 
 	const address, action = "/console/operator/orders/355/FIRST", "/console/operator/orders/355/FIRST/state"
@@ -188,6 +188,10 @@ func TestErasePages(t *testing.T) {
 	if testenv.NoError(s.T, err); o.Customer.Email != "" {
 		t.Errorf("the order still has %q", o.Customer.Email)
 	}
+	const address, correct = "/console/operator/orders/355/FIRST", "/console/operator/orders/355/FIRST/correct"
+	correction := b.get(address).form(t, correct)
+	correction.Set("customer.phone", "6912345678")
+	b.post(correct, correction).WantText(t, http.StatusUnprocessableEntity, "The personal data of this order is erased")
 }
 
 // TestAuditPage filters the audit log and pages through it.

@@ -69,6 +69,8 @@ func newChangeResult(change order.BatchChange, done order.BatchResult) Result {
 	case errors.Is(done.Err, order.ErrPreconditionFailed):
 		result.Status, result.State = order.Refused, done.State.String()
 		result.Problem = "The order has changed: its entity tag is not ifMatch any more."
+	case errors.Is(done.Err, order.ErrErased):
+		result.Status, result.State, result.Problem = order.Refused, done.State.String(), Erased
 	case errors.Is(done.Err, order.ErrNotFound):
 		result.Status, result.Problem = order.NotFound, fmt.Sprintf("The merchant %d has no such order.", change.MerchantID)
 	case errors.Is(done.Err, order.ErrIdempotencyKeyReused):
@@ -84,6 +86,9 @@ func TransitionProblem(err *order.TransitionError) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
+
+// Erased says why order.ErrErased refuses a correction.
+const Erased = "The personal data of the order is erased and cannot be set again."
 
 // InvalidReason says what is wrong with the reason of a change, for
 // order.ErrInvalidReason.

@@ -94,11 +94,14 @@ func (s *Service) changeInBatch(ctx context.Context, tx Tx, caller Caller, chang
 		}
 	}
 	result, err := s.update(ctx, tx, caller, locked, change.Update)
+	if err != nil {
+		return BatchResult{WriteResult: WriteResult{LockedOrder: locked}}, err
+	}
 	return BatchResult{WriteResult: result, Changed: result.Revision != locked.Revision}, err
 }
 
 // isRefusal reports whether an error concerns one order, which is unchanged.
 func isRefusal(err error) bool {
 	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrPreconditionFailed) || errors.Is(err, ErrInvalidReason) ||
-		errors.Is(err, ErrInvalidTransition)
+		errors.Is(err, ErrInvalidTransition) || errors.Is(err, ErrErased)
 }

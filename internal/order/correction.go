@@ -103,6 +103,15 @@ func (c Correction) Apply(o *Order) (changed []string) {
 	return changed
 }
 
+// Personal reports whether the correction sets personal data, which Order.Erase would
+// replace.
+func (c Correction) Personal() bool {
+	var o Order
+	c.Apply(&o)
+	o.Erase()
+	return len(c.Apply(&o)) > 0
+}
+
 // apply sets a field and reports whether its value has changed.
 func apply[T any](to *T, field Field[T], same func(T, T) bool) bool {
 	if !field.Set || same(*to, field.Value) {

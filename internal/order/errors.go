@@ -18,6 +18,8 @@ var (
 	// ErrInvalidReason: the reason is not one of Reasons, or not Reason.ValidFor a
 	// state.
 	ErrInvalidReason = errors.New("the reason is not one of the allowed reasons")
+	// ErrErased: the personal data of the order is erased, and cannot be corrected.
+	ErrErased = errors.New("the personal data of the order is erased and cannot be set again")
 	// ErrInvalidRange: the date range of a filter ends before it begins.
 	ErrInvalidRange = errors.New("the range ends before it begins")
 	// ErrInvalidSearch: a text of a search is too long or no UTF-8, or texts are

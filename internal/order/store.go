@@ -153,7 +153,8 @@ type Tx interface {
 	Transition(ctx context.Context, order LockedOrder, to State, cause Cause) error
 	// Correct sets fields of an order and its update time, writes the OrderUpdated
 	// event, and returns the names of the fields that changed. If there are none it
-	// writes nothing.
+	// writes nothing. It returns ErrErased if the order is erased and the correction is
+	// Personal.
 	Correct(ctx context.Context, order LockedOrder, correction Correction, cause Cause) ([]string, error)
 
 	// WarnOfDeadline writes the DeadlineNear event of an order, unless it was written for
@@ -170,8 +171,8 @@ type Tx interface {
 	AppendAudit(ctx context.Context, entry AuditEntry) error
 	// EraseOrder applies Order.Erase to the stored order and removes what else holds
 	// personal data of it: the digest of its document, recorded responses, texts in
-	// the delivery log, and its words in the search index. It writes the OrderUpdated event. It does nothing and returns false if the order is
-	// erased already.
+	// the delivery log, and its words in the search index. It writes the OrderUpdated
+	// event. It does nothing and returns false if the order is erased already.
 	EraseOrder(ctx context.Context, order LockedOrder, cause Cause) (changed bool, err error)
 
 	// DeleteOrder deletes an order with everything that is stored about it but its
@@ -242,7 +243,7 @@ const (
 	Unchanged LineStatus = "unchanged"   // the order exists with the same content, or has the state and the values already
 	Deleted   LineStatus = "deleted"     // the reference is that of an order of the merchant that is deleted
 	Conflict  LineStatus = "conflicting" // the reference or the legacy id exists, with other content
-	Refused   LineStatus = "refused"     // the state of the order does not allow it
+	Refused   LineStatus = "refused"     // the order, as it is, does not allow it
 	NotFound  LineStatus = "not_found"
 	Invalid   LineStatus = "invalid" // the line cannot be read, or the merchant does not exist
 )

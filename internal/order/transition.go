@@ -97,7 +97,7 @@ type Update struct {
 // Corrections do not depend on the state. A value that an order has already is no change;
 // without a change there is no event, and the order keeps its revision. Errors, in
 // addition to those of Change, in the order in which they are checked: ErrNotFound,
-// ErrPreconditionFailed, ErrInvalidReason, *TransitionError.
+// ErrPreconditionFailed, ErrInvalidReason, *TransitionError, ErrErased.
 func (s *Service) ChangeOrder(ctx context.Context, caller Caller, merchantID int64, id Identifier, change Update, options Options[WriteResult]) (WriteResult, error) {
 	return s.write(ctx, caller, merchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
 		return s.update(ctx, tx, caller, locked, change)
@@ -128,8 +128,8 @@ func (s *Service) Rehearse(ctx context.Context, caller Caller, id Identifier, to
 	})
 }
 
-// update changes a locked order, or returns ErrInvalidReason or *TransitionError. Of
-// several simultaneous transitions from one state exactly one succeeds, because the order
+// update changes a locked order, or returns ErrInvalidReason, *TransitionError or
+// ErrErased. Of several simultaneous transitions from one state exactly one succeeds, because the order
 // is locked between the check of its state and the change. The correction comes first, so
 // that its event is older than that of the transition.
 func (s *Service) update(ctx context.Context, tx Tx, caller Caller, locked LockedOrder, change Update) (WriteResult, error) {

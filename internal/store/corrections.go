@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 
@@ -12,9 +13,12 @@ import (
 func (t *tx) Correct(ctx context.Context, locked order.LockedOrder, correction order.Correction, cause order.Cause) ([]string, error) {
 	o := order.Order{MerchantID: locked.MerchantID, LegacyID: locked.LegacyID, Reference: locked.Reference}
 	var phone sql.NullString
-	var details []byte
-	err := t.QueryRow(ctx, `SELECT phone, details FROM orders WHERE merchant_id = $1 AND legacy_id = $2`,
-		[]any{o.MerchantID, o.LegacyID}, &phone, &details)
+	var digest, details []byte
+	err := t.QueryRow(ctx, `SELECT phone, digest, details FROM orders WHERE merchant_id = $1 AND legacy_id = $2`,
+		[]any{o.MerchantID, o.LegacyID}, &phone, &digest, &details)
+	if err == nil && bytes.Equal(digest, erasedDigest) && correction.Personal() {
+		err = order.ErrErased
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -75,6 +75,7 @@ func (a API) Routes() web.RouteGroup {
 var refusals = web.CodedRefusals{
 	{Err: order.ErrNotFound, Status: http.StatusNotFound, Code: "not_found", Message: "The order was not found."},
 	{Err: order.ErrInvalidReason, Status: http.StatusBadRequest, Code: "invalid_params", Message: ingest.InvalidReason},
+	{Err: order.ErrErased, Status: http.StatusConflict, Code: "erased", Message: ingest.Erased},
 	{Err: order.ErrOtherHistory, Status: http.StatusConflict, Code: "history_changed", Message: "The event of the cursor is gone: the database was replaced. Begin a new copy."},
 	{Err: order.ErrOnCluster, Status: http.StatusConflict, Code: "not_on_cluster", Message: "A cluster has no common order of the events of all merchants. Follow the events of each merchant."},
 	{Err: order.ErrMerchantExists, Status: http.StatusConflict, Code: "conflict", Message: "A merchant with that id has another name."},
