@@ -146,7 +146,7 @@ func TestImportChangesPage(t *testing.T) {
 		[]byte(`{"merchantId":0}`),
 	)
 	b.sendFile(importChanges, file).WantText(t, http.StatusOK, "4 lines were refused",
-		lineCounts("changed", 1, "unchanged", 0, "not possible in the order’s state", 1, "not found", 1, "invalid", 2),
+		lineCounts("changed", 1, "unchanged", 0, "not allowed for the order", 1, "not found", 1, "invalid", 2),
 		"cannot move to completed", "no such order", "reason must be", "merchantId must be")
 	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("FIRST"))
 	if testenv.NoError(s.T, err); o.State != order.InProcessing || o.Carrier.TrackingCodes != "77" {

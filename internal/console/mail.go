@@ -121,6 +121,8 @@ func (s *site) changeMail(w http.ResponseWriter, r *web.Request, values url.Valu
 	switch {
 	case errors.Is(err, webhook.ErrTooSoon):
 		return s.showMail(w, r, http.StatusConflict, mailView{Form: newMailForm(r), Problem: "mail.toosoon"})
+	case errors.Is(err, webhook.ErrTooManyLinks):
+		return s.showMail(w, r, http.StatusConflict, mailView{Form: newMailForm(r), Problem: "mail.toomanylinks"})
 	case errors.Is(err, webhook.ErrNotSent):
 		return s.showMail(w, r, http.StatusOK, mailView{Form: newMailForm(r), Problem: "mail.notsent"})
 	case replayed(err) != nil:
@@ -149,6 +151,8 @@ func (s *site) addAddress(w http.ResponseWriter, r *web.Request, form formView) 
 		form.refuse("email", "mail.exists")
 	case errors.Is(err, webhook.ErrTooMany):
 		form.refuse("email", "mail.toomany")
+	case errors.Is(err, webhook.ErrTooManyLinks):
+		form.refuse("email", "mail.toomanylinks")
 	case errors.Is(err, webhook.ErrNotSent):
 		return s.showMail(w, r, http.StatusOK, mailView{Form: newMailForm(r), Problem: "mail.notsent"})
 	case replayed(err) != nil:

@@ -142,6 +142,16 @@ func (t webhookTx) AddWebhook(ctx context.Context, e webhook.Endpoint) (id int64
 	return id, err
 }
 
+// LinksSent implements webhook.Tx. No index has the actions: it reads the newest entries of
+// the merchant, as the audit log does.
+func (t webhookTx) LinksSent(ctx context.Context, merchantID int64, detail string, after time.Time) (some, all int64, err error) {
+	err = t.QueryRow(ctx, `SELECT COUNT(CASE WHEN detail LIKE $1 THEN 1 END), COUNT(*)
+		FROM (SELECT at, action, detail FROM audit WHERE merchant_id = $2 ORDER BY seq DESC LIMIT $3+0) newest
+		WHERE at > $4 AND action IN ($5, $6)`,
+		[]any{detail + "%", merchantID, maxAuditScan, after.Unix(), string(webhook.AuditMailAdded), string(webhook.AuditMailLink)}, &some, &all)
+	return some, all, err
+}
+
 // LockWebhook implements webhook.Tx.
 func (t webhookTx) LockWebhook(ctx context.Context, key webhook.Key) (webhook.Endpoint, error) {
 	e, err := readWebhook(ctx, t, selectWebhook+t.db.dialect.RowLock, key)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"net/mail"
 	"strings"
@@ -23,6 +24,11 @@ const (
 	LinkLifetime = 48 * time.Hour
 	// linkPause is the time between two links for an address.
 	linkPause = time.Minute
+	// maxLinks and maxLinksOfMerchant are how many links a merchant can send within
+	// linkPeriod to an address, also if it removes and adds it, and to all addresses: the
+	// recipients may be strangers.
+	maxLinks, maxLinksOfMerchant = 3, 30
+	linkPeriod                   = 24 * time.Hour
 )
 
 // Intervals are the times between two digests that an address can have.
@@ -36,6 +42,8 @@ var (
 	ErrLink = errors.New("the link is not valid")
 	// ErrTooSoon: the last link was sent less than a minute ago, or the address is confirmed.
 	ErrTooSoon = errors.New("a link was sent just now, or is not needed")
+	// ErrTooManyLinks: the merchant has sent maxLinks or maxLinksOfMerchant links.
+	ErrTooManyLinks = errors.New("too many links were sent")
 	// ErrNotSent: the change was made, but the mail server did not take the e-mail.
 	ErrNotSent = errors.New("the e-mail was not sent")
 )
@@ -100,7 +108,7 @@ type AddressAddition struct {
 }
 
 // AddAddress adds an e-mail address and sends it a link that confirms it; until then it
-// gets nothing else. Errors: ErrTooMany, ErrAddressExists, ErrNotSent.
+// gets nothing else. Errors: ErrTooMany, ErrAddressExists, ErrTooManyLinks, ErrNotSent.
 func (s *Service) AddAddress(ctx context.Context, caller order.Caller, a AddressAddition, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	e := Endpoint{
@@ -109,11 +117,14 @@ func (s *Service) AddAddress(ctx context.Context, caller order.Caller, a Address
 	}
 	secret := e.newLink(at)
 	added, err := s.inTx(ctx, caller, a.MerchantID, options, func(tx Tx) (Endpoint, error) {
+		if err := e.maySendLink(ctx, tx, at); err != nil {
+			return Endpoint{}, err
+		}
 		var err error
 		if e.ID, err = tx.AddWebhook(ctx, e); err != nil {
 			return Endpoint{}, err
 		}
-		return e, tx.Audit(ctx, e.audit(AuditMailAdded, at, caller, ""))
+		return e, tx.Audit(ctx, e.audit(AuditMailAdded, at, caller, e.linkDetail()))
 	})
 	if err != nil {
 		return Endpoint{}, err
@@ -123,22 +134,41 @@ func (s *Service) AddAddress(ctx context.Context, caller order.Caller, a Address
 
 // RenewLink sends another link to an address that is not confirmed, or that the service has
 // given up. merchant is the name of the merchant. Errors: ErrNotFound, ErrTooSoon,
-// ErrNotSent.
+// ErrTooManyLinks, ErrNotSent.
 func (s *Service) RenewLink(ctx context.Context, caller order.Caller, key Key, merchant string, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	var secret string
-	e, err := s.change(ctx, caller, key, options, func(_ Tx, e *Endpoint) (order.AuditEntry, error) {
+	e, err := s.change(ctx, caller, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
 		if e.State != Failed && (e.State != Pending || at.Before(e.LinkUntil.Add(linkPause-LinkLifetime))) {
 			return order.AuditEntry{}, ErrTooSoon
 		}
+		if err := e.maySendLink(ctx, tx, at); err != nil {
+			return order.AuditEntry{}, err
+		}
 		e.State, e.StateSet, e.Reason = Pending, at, ""
 		secret = e.newLink(at)
-		return e.audit(AuditMailLink, at, caller, ""), nil
+		return e.audit(AuditMailLink, at, caller, e.linkDetail()), nil
 	})
 	if err != nil {
 		return Endpoint{}, err
 	}
 	return e, s.sendLink(ctx, e, merchant, secret)
+}
+
+// maySendLink returns ErrTooManyLinks if the address, or its merchant, has no link left.
+func (e *Endpoint) maySendLink(ctx context.Context, tx Tx, at time.Time) error {
+	toAddress, all, err := tx.LinksSent(ctx, e.MerchantID, e.linkDetail(), at.Add(-linkPeriod))
+	if err == nil && (toAddress >= maxLinks || all >= maxLinksOfMerchant) {
+		err = ErrTooManyLinks
+	}
+	return err
+}
+
+// linkDetail is the detail of the audit entries about links to the address. It tells it
+// from others of the merchant, but is too short to tell which address it is.
+func (e *Endpoint) linkDetail() string {
+	sum := sha256.Sum256([]byte(strings.ToLower(e.URL)))
+	return order.AuditDetail("address", hex.EncodeToString(sum[:2]))
 }
 
 // newLink gives the address a new link and returns its secret.

@@ -148,6 +148,33 @@ func TestMailLinks(t *testing.T) {
 			}
 		}
 		testenv.Equal(t, fmt.Sprint("audit ", err), "mail.ended mail.confirmed mail.link mail.link mail.added merchant.added", strings.Join(actions, " "))
+
+		// Neither removing an address and adding it again nor other addresses lead past the
+		// limits.
+		add := func(address string) error {
+			e, err := hooks.AddAddress(t.Context(), order.CommandFor(1), webhook.AddressAddition{MerchantID: 1, Address: address, Types: 1, Every: time.Hour}, order.Options[webhook.Endpoint]{})
+			if err == nil {
+				_, err = hooks.Remove(t.Context(), order.CommandFor(1), e.Key, order.Options[webhook.Endpoint]{})
+			}
+			return err
+		}
+		for _, c := range []struct {
+			wait  time.Duration
+			links int
+		}{{0, 1}, {24 * time.Hour, 3}} {
+			time.Sleep(c.wait)
+			sent := 0
+			for ; add("A@example.com") == nil; sent++ {
+			}
+			testenv.Equal(t, "links to the address", c.links, sent)
+		}
+		n := 0
+		for ; err == nil; n++ {
+			err = add(fmt.Sprint(n, "@example.com"))
+		}
+		if !errors.Is(err, webhook.ErrTooManyLinks) || n != 30-3+1 {
+			t.Errorf("after %d addresses: %v", n, err)
+		}
 	})
 }
 

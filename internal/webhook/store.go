@@ -76,6 +76,9 @@ type Tx interface {
 	UpdateWebhook(ctx context.Context, endpoint Endpoint) error
 	// RemoveWebhook removes a locked endpoint with its deliveries.
 	RemoveWebhook(ctx context.Context, key Key) error
+	// LinksSent returns how many links were sent to the e-mail addresses of a merchant after
+	// a time, by the audit entries: those with a detail, and all.
+	LinksSent(ctx context.Context, merchantID int64, detail string, after time.Time) (some, all int64, err error)
 	// NewestEvent returns the number of the newest event of a merchant.
 	NewestEvent(ctx context.Context, merchantID int64) (int64, error)
 	// Audit appends an entry to the audit log of its merchant.

@@ -107,6 +107,32 @@ func testWebhookLife(f *fixture) {
 	}
 }
 
+// expectLinksSent checks which audit entries count as links to e-mail addresses.
+func (f *fixture) expectLinksSent() {
+	f.Helper()
+	earlier := noon.Add(-time.Hour)
+	err := f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error {
+		for _, e := range []order.AuditEntry{
+			{MerchantID: alpha, At: noon, Action: webhook.AuditMailAdded, Detail: "address=1"}, {MerchantID: alpha, At: noon, Action: webhook.AuditMailLink, Detail: "address=1 by=admin"},
+			{MerchantID: alpha, At: noon, Action: webhook.AuditMailAdded, Detail: "address=2"}, {MerchantID: alpha, At: noon, Action: webhook.AuditMailRemoved, Detail: "address=1"},
+			{MerchantID: alpha, At: earlier, Action: webhook.AuditMailAdded, Detail: "address=1"}, {MerchantID: beta, At: noon, Action: webhook.AuditMailAdded, Detail: "address=1"},
+		} {
+			if err := tx.Audit(f.Context(), e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	testenv.NoError(f, err)
+	var got []int64
+	err = f.b.InWebhookTx(f.Context(), func(tx webhook.Tx) error {
+		some, all, err := tx.LinksSent(f.Context(), alpha, "address=1", earlier)
+		got = []int64{some, all}
+		return err
+	})
+	testenv.Equal(f, fmt.Sprint("links sent, error ", err), []int64{2, 3}, got)
+}
+
 // testAddresses adds e-mail addresses of the same merchant as a webhook: neither is taken
 // for the other.
 func testAddresses(f *fixture) {
@@ -126,6 +152,7 @@ func testAddresses(f *fixture) {
 		f.Errorf("an address twice: %v", err)
 	}
 	f.expectWebhook(first)
+	f.expectLinksSent()
 	for _, key := range []webhook.Key{{MerchantID: alpha, ID: first.ID}, {MerchantID: alpha, ID: hook.ID, Mail: true}, {MerchantID: beta, ID: first.ID, Mail: true}} {
 		if _, err := f.b.Webhook(f.Context(), key); !errors.Is(err, webhook.ErrNotFound) {
 			f.Errorf("%+v: %v", key, err)
