@@ -3,7 +3,6 @@ package console
 import (
 	"strings"
 
-	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
@@ -14,11 +13,22 @@ type lateForm struct{ view signInView }
 func (*lateForm) Error() string { return "the session ended before the form was sent" }
 
 // lateFields are the fields of forms that the sign-in shows again, by the keys of their
-// labels. What a person typed is lost otherwise.
-var lateFields = []field{
-	{"order.reference", "order"}, {"reject.reason", "reason"}, {"own.reference", merchantReferenceField}, {"own.note", merchantNoteField},
-	{"tokens.label", "label"}, {"webhooks.url", "url"}, {"webhooks.description", "description"},
-}
+// labels. What a person typed is lost otherwise. Secrets are none of them.
+var lateFields = func() []field {
+	fields := []field{
+		{"merchants.id", "merchant"}, {"merchants.id", "id"}, {"merchants.name", "name"}, {"order.reference", "order"}, {"order.reference", "reference"},
+		{"transition.to", "state"}, {"reject.reason", "reason"}, {"transition.other", "other"}, {"own.reference", merchantReferenceField}, {"own.note", merchantNoteField},
+		{"people.name", "person"}, {"tokens.label", "label"}, {"tokens.scopes", "scope"}, {"tokens.lifetime", "days"}, {"webhooks.url", "url"},
+		{"webhooks.description", "description"}, {"customer.email", "email"}, {"store.zone", "zone"},
+	}
+	for _, c := range correctables {
+		fields = append(fields, field{c.label, c.name})
+	}
+	return fields
+}()
+
+// lateChoices are the fields whose values have messages, with what their keys begin with.
+var lateChoices = map[string]string{"reason": "reason.", "state": "state.", "scope": "scope."}
 
 // newLateForm returns the error for a form, with what was typed. It takes nothing from a
 // form with files, which the person has.
@@ -32,17 +42,25 @@ func (s *site) newLateForm(r *web.Request) error {
 	}
 	view := signInView{Next: s.pageOfForm(r.Request), Problem: "late.other"}
 	switch {
+	case strings.HasPrefix(r.URL.Path, operatorPrefix+"/orders/"):
+		view.Problem = "late.order"
 	case strings.HasSuffix(r.URL.Path, "/accept") || form.Get("do") == "accept":
 		view.Problem = "late.accept"
 	case strings.HasSuffix(r.URL.Path, "/reject") || form.Get("do") == "reject":
 		view.Problem = "late.reject"
 	}
+	l := languageOf(r.Request)
 	for _, typed := range lateFields {
-		value := strings.Join(form[typed.Value], ", ")
-		if reason := order.Reason(value); typed.Value == "reason" && reason.Valid() && reason != "" {
-			value = languageOf(r.Request).text("reason." + value)
+		values := form[typed.Value]
+		for i, value := range values {
+			if text, ok := messages[l.code][lateChoices[typed.Value]+value]; ok && lateChoices[typed.Value] != "" {
+				values[i] = text
+			}
 		}
-		if value != "" {
+		if typed.Value == "reason" && strings.HasPrefix(r.URL.Path, operatorPrefix) {
+			typed.Label = "transition.why" // the customer does not read it
+		}
+		if value := strings.Join(values, ", "); value != "" {
 			view.Typed = append(view.Typed, field{typed.Label, value})
 		}
 	}

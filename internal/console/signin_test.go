@@ -111,6 +111,22 @@ func TestSessionEnds(t *testing.T) {
 			t.Errorf("a form after the session leads to %q, want %q", page, want)
 		}
 	}
+	for path, form := range map[string]url.Values{
+		"/orders/355/A-1/state":   {"state": {"canceled"}, "reason": {"payment-failed"}, "other": {"Lost in transit"}},
+		"/orders/355/A-1/correct": {"shippingAddress.city": {"Πάτρα"}},
+		"/tokens":                 {"label": {"Νίκος"}, "scope": {"audit"}, "key": {"secret"}, "password": {"secret"}},
+	} {
+		late := s.browser().post("/console/operator"+path, form)
+		late.WantText(t, http.StatusForbidden, map[bool]string{true: "The order was not changed", false: "Nothing was stored"}[strings.HasPrefix(path, "/orders")])
+		for shown, wanted := range map[string]bool{
+			"<dt>New state</dt><dd><bdi>Canceled</bdi></dd>": form.Has("state"), "<dt>Reason</dt><dd><bdi>The payment failed</bdi></dd>": form.Has("state"), "Lost in transit": form.Has("state"),
+			"<bdi>Πάτρα</bdi>": form.Has("shippingAddress.city"), "<bdi>Νίκος</bdi>": form.Has("label"), "<bdi>Audit log</bdi>": form.Has("scope"), "secret": false,
+		} {
+			if strings.Contains(late.Body, shown) != wanted {
+				t.Errorf("%s: %q is shown: %t", path, shown, !wanted)
+			}
+		}
+	}
 	for range 12 {
 		s.Pass(13 * time.Hour)
 		ended(used)
