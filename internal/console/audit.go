@@ -79,7 +79,7 @@ func readAudit(form formView) order.AuditQuery {
 	query := order.AuditQuery{Limit: auditPageSize, Reference: value("reference"), Action: order.AuditAction(value("action"))}
 	if text := value("merchant"); text != "" {
 		id, ok := order.ParseID(text)
-		if !ok || id == 0 && text != "0" {
+		if text != "0" && (!ok || id == 0) { // 0: what belongs to no store
 			form.refuse("merchant", "problem.id")
 		}
 		query.MerchantID = &id

@@ -207,6 +207,7 @@ func TestAuditPage(t *testing.T) {
 	b.get(address+"?reference=ORDER-7").WantText(t, http.StatusOK, "order.created", "ORDER-7")
 	b.get(address+"?reference=%25&merchant=x&token=y&from=1&to=2").WantText(t, http.StatusBadRequest,
 		"not the reference of an order", "Enter a whole number", "Enter a day", `value="y"`)
+	b.get(address+"?merchant=0&action=token.created").WantText(t, http.StatusOK, "scopes=")
 	b.get(address+"?action=order.created").WantText(t, http.StatusOK, `value="order.created" selected`, `href="?from=2026-11-19&amp;to=2026-11-19"`)
 	first := b.get(address + "?merchant=355")
 	_, rest, found := strings.Cut(first.Body, `rel="next" href="`)

@@ -55,7 +55,7 @@ func TestPeople(t *testing.T) {
 	colleague.get(orderPage).WantText(t, http.StatusOK, "· <bdi>Νίκος &lt;b&gt;</bdi>", "<bdi>you</bdi>")
 	colleague.get(people).WantText(t, http.StatusForbidden)
 	b.get(orderPage).WantText(t, http.StatusOK, `<span class="help"><bdi>Νίκος &lt;b&gt;</bdi></span>`)
-	s.operator(order.OperatorScopes).get("/console/operator/audit").WantText(t, http.StatusOK, "<bdi>Νίκος &lt;b&gt;</bdi>")
+	s.operator(order.OperatorScopes).get("/console/operator/audit").WantText(t, http.StatusOK, `<bdi>Νίκος &lt;b&gt;</bdi></a>`)
 
 	// A token may not invite with more than it has.
 	keeper := s.signedIn(s.NewToken(ours, order.ScopeTokens|order.ScopeOrdersRead))

@@ -72,6 +72,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"eraseFields":   names("email", "merchant", "reference", "files"),
 		"mails":         func() bool { return s.Mail },
 		"identity":      func() bool { return s.Identity != nil },
+		"operatorsOnly": func() bool { return s.Audience == Operators },
 		"tokenStates":   names("active", "expired", "revoked"),
 
 		"address": newAddressView, "recipient": recipient, "onDelivery": onDelivery, "total": total, "pick": newPick, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges,

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"merchantorders/internal/token"
@@ -18,6 +19,11 @@ type signInView struct {
 
 // Late reports whether a form came too late.
 func (v signInView) Late() bool { return strings.HasPrefix(v.Problem, "late.") }
+
+// OfToken reports whether the problem is about the token that was typed.
+func (v signInView) OfToken() bool {
+	return slices.Contains([]string{"signin.empty", "signin.unknown", "signin.operator", "signin.merchant"}, v.Problem)
+}
 
 // signInPage serves GET /.
 func (s *site) signInPage(w http.ResponseWriter, r *web.Request) error {
