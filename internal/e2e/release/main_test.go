@@ -88,7 +88,10 @@ func build(version string) error {
 	return nil
 }
 
-// clone returns a folder with the source of a version.
+// sourceOf returns the folder with the source of a version.
+func sourceOf(version string) string { return filepath.Join(built, "source of "+version) }
+
+// clone makes the folder with the source of a version, and returns it.
 func clone(version string) (string, error) {
 	old := "HEAD"
 	if tag, err := git("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*"); err == nil {
@@ -98,7 +101,7 @@ func clone(version string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	source := filepath.Join(built, "source of "+version)
+	source := sourceOf(version)
 	_, err = git("clone", "--quiet", project, source)
 	if err == nil && version == oldVersion {
 		_, err = git("-C", source, "checkout", "--quiet", old)
@@ -106,7 +109,8 @@ func clone(version string) (string, error) {
 	if err == nil && version == newVersion {
 		err = addStep(source, old)
 	}
-	return source, errors.Join(err, os.Symlink(filepath.Join(project, "bin"), filepath.Join(source, "bin")))
+	tools := filepath.Join(project, "bin")
+	return source, errors.Join(err, os.MkdirAll(tools, 0o755), os.Symlink(tools, filepath.Join(source, "bin")))
 }
 
 // addStep adds the last step that the release after an old one may have.

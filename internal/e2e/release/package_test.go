@@ -51,6 +51,31 @@ func TestDebianPackage(t *testing.T) {
 			t.Errorf("the journal has no line of %s:\n%s", oldVersion, log)
 		}
 	})
+	t.Run("credential and kill", func(t *testing.T) {
+		m.script(t, asUser+`
+			systemctl stop merchant-orders
+			cd /var/lib/merchant-orders
+			mv orders.db moved.db
+			echo "sqlite://$PWD/moved.db" >/etc/merchant-orders/database
+			chmod 600 /etc/merchant-orders/database
+			unit=/etc/systemd/system/merchant-orders.service.d
+			mkdir $unit
+			printf '[Service]\nLoadCredential=database:/etc/merchant-orders/database\n' >$unit/test.conf
+			systemctl daemon-reload
+			systemctl start merchant-orders
+			ready
+			kill -9 "$(systemctl show --value -p MainPID merchant-orders)"
+			while [ "$(systemctl show --value -p NRestarts merchant-orders)" != 1 ]; do sleep 0.1; done
+			ready
+			systemctl stop merchant-orders
+			[ ! -e orders.db ]
+			mv moved.db orders.db
+			rm -r $unit /etc/merchant-orders/database
+			systemctl daemon-reload
+			systemctl start merchant-orders
+			ready
+		`)
+	})
 	t.Run("timers", func(t *testing.T) {
 		m.script(t, `
 			systemctl start merchant-orders-backup merchant-orders-check merchant-orders-purge
