@@ -187,8 +187,8 @@ func TestAnswersRefused(t *testing.T) {
 		`{"results":[],"summary":{"changed":0,"invalid":0,"not_found":0,"refused":0,"unchanged":0}}`)
 }
 
-// TestAnswersEndWithTheToken revokes a token after the first result: the rest of the
-// lines is not read.
+// TestAnswersEndWithTheToken revokes a token after the first result: no later line takes
+// effect.
 func TestAnswersEndWithTheToken(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -209,10 +209,12 @@ func TestAnswersEndWithTheToken(t *testing.T) {
 	_, err = s.Tokens.RevokeAll(t.Context(), order.Command(), 355, order.Options[[]int64]{})
 	testenv.NoError(t, err)
 	_, _ = io.WriteString(send, `{"orderReference":"R-2","answer":"accept"}`+"\n")
-	for lines.Scan() && strings.Contains(lines.Text(), `"status"`) {
-	}
-	const want = `"complete":false,"lastLine":2,"problem":"The token is not valid any more. Send the lines after lastLine again."}`
+	lines.Scan()
+	const want = `"complete":false,"lastLine":1,"problem":"The token is not valid any more. Send the lines after lastLine again."}`
 	if !strings.HasSuffix(lines.Text(), want) {
 		t.Fatal(lines.Text(), lines.Err())
+	}
+	if got := s.state("R-2"); got != order.Registered {
+		t.Fatalf("R-2 is %s", got)
 	}
 }

@@ -23,12 +23,12 @@ type batches[T any] struct {
 }
 
 // run is Lines.Run.
-func (b batches[T]) run(ctx context.Context, r io.Reader, done DoneFunc) error {
+func (b batches[T]) run(ctx context.Context, r io.Reader, check func() error, done DoneFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	lines, blocks := newLineReader(r, b.parse), make(chan *block[T], readAhead)
 	go lines.sendTo(ctx, blocks)
-	run := batchRun[T]{batches: b, done: done}
+	run := batchRun[T]{batches: b, check: check, done: done}
 	err := run.all(ctx, blocks)
 	if err == nil && !errors.Is(lines.err, io.EOF) {
 		err = lines.err
@@ -39,6 +39,7 @@ func (b batches[T]) run(ctx context.Context, r io.Reader, done DoneFunc) error {
 // batchRun is the last stage of run: it gathers batches and handles them.
 type batchRun[T any] struct {
 	batches[T]
+	check func() error
 	done  DoneFunc
 	lines []Line // of the current batch
 	batch []T    // the valid items of lines
@@ -103,7 +104,10 @@ func (r *batchRun[T]) flush(ctx context.Context) error {
 	}
 	var results []Result
 	if len(r.batch) > 0 {
-		var err error
+		err := r.check()
+		if err != nil {
+			return err
+		}
 		if results, err = r.do(context.WithoutCancel(ctx), r.batch); err != nil {
 			return err
 		}

@@ -15,8 +15,10 @@ import (
 
 // Lines is what is done with an input that has one item a line.
 type Lines struct {
+	// Check is called before each batch. Its error ends the run; nil: there is no check.
+	Check    func() error
 	statuses []order.LineStatus
-	run      func(ctx context.Context, r io.Reader, done DoneFunc) error
+	run      func(ctx context.Context, r io.Reader, check func() error, done DoneFunc) error
 }
 
 // Line is a line of an input with its result.
@@ -42,9 +44,9 @@ type Tally struct {
 }
 
 // Run handles an input in batches, in the order of the input. It ignores blank lines and
-// continues after invalid ones. It stops at an error of the reader, of a batch or of
-// done, and when ctx ends, but not in the middle of a batch. The tally is valid also
-// after an error.
+// continues after invalid ones. It stops at an error of the reader, of Check, of a batch
+// or of done, and when ctx ends, but not in the middle of a batch. The tally is valid
+// also after an error.
 //
 // Run does not wait for a full batch: when the input blocks, it handles the lines that
 // it has read. The input may be a pipe with a slow writer.
@@ -55,7 +57,11 @@ func (l Lines) Run(ctx context.Context, r io.Reader, done DoneFunc) (Tally, erro
 	for _, status := range l.statuses {
 		tally.Counts[status] = 0
 	}
-	err := l.run(ctx, r, func(batch []Line, read int64) error {
+	check := l.Check
+	if check == nil {
+		check = func() error { return nil }
+	}
+	err := l.run(ctx, r, check, func(batch []Line, read int64) error {
 		for i := range batch {
 			tally.Counts[batch[i].Status]++
 			if batch[i].Problem != "" {

@@ -6,7 +6,6 @@ package bulkapi
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -36,6 +35,8 @@ func Serve(s *web.Stream, lines ingest.Lines, key string) error {
 	if err != nil {
 		return err
 	}
+	// The lines may arrive for hours, and the token may be revoked meanwhile.
+	lines.Check = func() error { return s.Reauthenticate(make(http.Header)) }
 	var shown int // number of the last line that the response has named
 	tally, err := lines.Run(s.Context(), s, func(batch []ingest.Line, _ int64) error {
 		for i := range batch {
@@ -58,8 +59,7 @@ func Serve(s *web.Stream, lines ingest.Lines, key string) error {
 		if len(batch) == 0 {
 			return nil
 		}
-		// The token may have been revoked while the lines arrived.
-		return cmp.Or(s.Flush(), s.Reauthenticate(make(http.Header)))
+		return s.Flush()
 	})
 	return sendSummary(s, tally, key, err)
 }
