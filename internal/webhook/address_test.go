@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -190,7 +191,7 @@ func TestRetryAfter(t *testing.T) {
 	}{
 		{429, "120", 2 * time.Minute}, {503, "120", 2 * time.Minute}, {500, "120", 0}, {200, "120", 0},
 		{503, "Fri, 20 Nov 2026 12:05:00 GMT", 5 * time.Minute}, {503, "Fri, 20 Nov 2026 11:05:00 GMT", 0},
-		{503, "", 0}, {503, "-1", 0}, {503, "1.5", 0}, {503, "99999999999999999999", 0}, {503, "soon", 0},
+		{503, "", 0}, {503, "-1", 0}, {503, "1.5", 0}, {503, "99999999999999999999", math.MaxInt32 * time.Second}, {503, "soon", 0},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", test.header)

@@ -132,9 +132,9 @@ func (c *Client) Post(ctx context.Context, m Message) Result {
 }
 
 // retryAfter returns how long a header Retry-After asks to wait from a time on, 0 for one
-// that is absent or not valid.
+// that is absent or not valid. A number that is too large is as long as possible.
 func retryAfter(value string, from time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(seconds) * time.Second
 	}
 	until, err := http.ParseTime(value)

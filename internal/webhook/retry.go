@@ -65,7 +65,8 @@ func (e Endpoint) after(event order.MarketCursor, result Result, now time.Time, 
 	case p.State == Active && p.Failures >= warnAttempts && now.Sub(p.FailingSince) >= warnAfter:
 		e.fail(&p, Failing, now, "deliveries have failed for 36 hours, and the webhook is disabled after 3 days; the last error was "+result.problem(), result.Error)
 	}
-	p.NextAttempt = now.Add(max(wait(p.Failures), min(result.RetryAfter, maxRetryAfter)))
+	// Whole seconds are stored: rounded up, the pause is not shorter than the endpoint asks.
+	p.NextAttempt = now.Add(max(wait(p.Failures), min(result.RetryAfter, maxRetryAfter)) + time.Second - 1).Truncate(time.Second)
 	return p
 }
 

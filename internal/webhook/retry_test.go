@@ -135,9 +135,12 @@ func TestGivesUp(t *testing.T) {
 		t.Errorf("after a 410: %+v", gone)
 	}
 	for asked, want := range map[time.Duration]time.Duration{0: time.Minute, 30 * time.Second: time.Minute, 10 * time.Minute: 10 * time.Minute, 48 * time.Hour: time.Hour} {
-		p := Endpoint{State: Active}.after(order.MarketCursor{Seq: 5}, Result{Error: ErrorStatus, Status: 503, RetryAfter: asked}, start, func(int) time.Duration { return time.Minute })
-		if got := p.NextAttempt.Sub(start); got != want {
-			t.Errorf("asked to wait for %v: %v, want %v", asked, got, want)
+		// Whole seconds are stored: a part of one must not make the pause shorter.
+		for at, more := range map[time.Time]time.Duration{start: 0, start.Add(time.Millisecond): 999 * time.Millisecond} {
+			p := Endpoint{State: Active}.after(order.MarketCursor{Seq: 5}, Result{Error: ErrorStatus, Status: 503, RetryAfter: asked}, at, func(int) time.Duration { return time.Minute })
+			if got := p.NextAttempt.Sub(at); got != want+more {
+				t.Errorf("asked to wait for %v: %v, want %v", asked, got, want+more)
+			}
 		}
 	}
 	done := Endpoint{State: Active, Failures: 3, FailingSince: start, NextAttempt: start}.after(order.MarketCursor{Seq: 9}, Result{Status: 204}, start, nil)
