@@ -1,6 +1,7 @@
 package v2
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
@@ -21,18 +22,16 @@ type unansweredOrderView struct {
 	LineItems   []lineItemView `json:"lineItems"`
 }
 
-// unansweredCursor names the list for its cursors.
-const unansweredCursor = "unanswered"
-
 // listUnanswered serves GET /orders/unanswered.
 func (a API) listUnanswered(w http.ResponseWriter, r *web.Request) error {
 	query := web.ParseQuery(r)
+	list := fmt.Sprintf("unanswered %d", r.Caller.MerchantID) // in which a cursor is valid
 	request := order.UnansweredQuery{
 		ExpiresBefore: query.Time("expiresBefore"),
 		Limit:         query.Limit(order.DefaultUnansweredLimit, order.MaxUnansweredLimit),
 	}
 	var expiresAt, createdAt, legacyID int64
-	if query.Cursor(unansweredCursor, &expiresAt, &createdAt, &legacyID) {
+	if query.Cursor(list, &expiresAt, &createdAt, &legacyID) {
 		// The Unix seconds of the zero time are those of the zero time again.
 		request.After = &order.UnansweredCursor{ExpiresAt: time.Unix(expiresAt, 0), CreatedAt: time.Unix(createdAt, 0), LegacyID: legacyID}
 	}
@@ -55,7 +54,7 @@ func (a API) listUnanswered(w http.ResponseWriter, r *web.Request) error {
 		}
 	}
 	if next := page.Next; next != nil {
-		cursor := web.EncodeCursor(unansweredCursor, next.ExpiresAt.Unix(), next.CreatedAt.Unix(), next.LegacyID)
+		cursor := web.EncodeCursor(list, next.ExpiresAt.Unix(), next.CreatedAt.Unix(), next.LegacyID)
 		view.Next = &cursor
 	}
 	return web.WriteJSON(w, http.StatusOK, view)
