@@ -220,16 +220,20 @@ func TestExportRoundTrip(t *testing.T) {
 	_, err := s.Retention.Erase(t.Context(), order.Command(), order.EraseTarget{MerchantID: 355, Reference: "R-4"}, order.Options[order.Erasure]{})
 	testenv.NoError(t, err)
 	lines, summary, cursor := s.export(s.operator, "/operator/orders/export")
-	var feed struct{ Next string }
+	var feed struct{ Next, History string }
 	s.Send(s.operator, "GET", "/operator/events?cursor=latest", "").Decode(t, &feed)
-	testenv.Equal(t, "summary", fmt.Sprintf(`{"summary":{"orders":%d},"complete":true,"after":%q}`, manyOrders+12, feed.Next), summary)
+	testenv.Equal(t, "summary", fmt.Sprintf(`{"summary":{"orders":%d},"complete":true,"after":%q,"history":%q}`, manyOrders+12, feed.Next, feed.History), summary)
 	_, one, _ := s.export(s.operator, "/operator/orders/export?merchantId=400&state=registered")
-	testenv.Equal(t, "summary of one", fmt.Sprintf(`{"summary":{"orders":1},"complete":true,"after":%q}`, feed.Next), one)
+	testenv.Equal(t, "summary of one", fmt.Sprintf(`{"summary":{"orders":1},"complete":true,"after":%q,"history":%q}`, feed.Next, feed.History), one)
 	s.asOperator("PATCH", "/merchants/355/orders/R-1", `{"carrier":{"trackingCodes":"T-2"}}`, 200, `{"success":true,"state":"registered","corrected":["carrier.trackingCodes"]}`)
 	rest, resumed, _ := s.export(s.operator, "/operator/orders/export?cursor="+cursor+".E-401")
-	testenv.Equal(t, "summary of the rest", fmt.Sprintf(`{"summary":{"orders":2},"complete":true,"after":%q}`, feed.Next), resumed)
+	testenv.Equal(t, "summary of the rest", fmt.Sprintf(`{"summary":{"orders":2},"complete":true,"after":%q,"history":%q}`, feed.Next, feed.History), resumed)
 	testenv.Equal(t, "rest", lines[len(lines)-2:], rest)
 	s.asOperator("GET", "/orders/export?cursor="+cursor+".N-1", "", 400, coded("invalid_params", "cursor is not valid; begin the export again"))
+	var page struct{ Next string }
+	s.Send(s.merchant, "GET", "/v2/orders/unanswered?limit=1", "").Decode(t, &page)
+	s.Send(s.NewToken(otherMerchant, order.DefaultScopes), "GET", "/v2/orders/unanswered?cursor="+page.Next, "").
+		Want(t, "cursor of another merchant", 400, coded("invalid_params", "cursor is not valid; start again from the first page"))
 	s.asOperator("GET", "/orders/export?merchantId=999", "", 404, coded("not_found", "The merchant was not found."))
 	s.asOperator("GET", "/orders/export?state=lost", "", 400, coded("invalid_params", "state must be one of "+order.StateNames()))
 	s.asOperator("GET", "/orders/export?page=2", "", 400, coded("invalid_params", "page is not a known parameter"))

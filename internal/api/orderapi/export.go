@@ -29,7 +29,7 @@ type Export struct {
 	resumed bool
 	// after and history are the position of the feed before the first page of the
 	// export, also if another request has read that page. In the feed of all merchants,
-	// history is the text of the cursor.
+	// history is the text of the cursor, a tilde and the history; empty: there is no feed.
 	after   int64
 	history string
 }
@@ -97,7 +97,7 @@ func (e *Export) Serve(s *web.Stream, orders *order.Service, view func(*order.Or
 	case !e.Market:
 		summary.After, summary.History = e.after, e.history
 	case e.history != "":
-		summary.After = e.history
+		summary.After, summary.History, _ = strings.Cut(e.history, "~")
 	}
 	err := e.sendOrders(s, orders, &summary.Summary.Orders, view)
 	if summary.Complete = err == nil; err != nil {
@@ -127,7 +127,7 @@ func (e *Export) begin(ctx context.Context, orders *order.Service) error {
 	if errors.Is(err, order.ErrOnCluster) {
 		return nil
 	}
-	e.history = MarketCursor(feed.Cursor)
+	e.history = MarketCursor(feed.Cursor) + "~" + feed.History
 	return err
 }
 
