@@ -1,9 +1,9 @@
 // Package browser looks at the pages of the service with a real browser.
 //
-// Below /docs every operation is there to read, a request can be tried out, and a phone
-// shows it all. The console is used as a merchant's staff do: with the mouse, with the
-// keyboard alone and without scripts, with hostile data, and next to another merchant.
-// Nothing comes from elsewhere.
+// Below /docs every operation is there to read, and a phone shows it all. The console is
+// used as a merchant's staff and operators do: with the mouse, with the keyboard alone and
+// without scripts, with hostile data, and next to another merchant. Nothing comes from
+// elsewhere.
 //
 // It needs Debian's chromium, and fails without it. It must not know how the
 // pages are made.
