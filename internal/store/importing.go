@@ -2,11 +2,11 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"merchantorders/internal/order"
@@ -120,25 +120,25 @@ func (in *importTx) importAll(ctx context.Context, items []*importItem, cause or
 	if err := in.claimLegacyIDs(ctx, unused); err != nil {
 		return fmt.Errorf("claim legacy ids: %w", err)
 	}
-	created := make(map[int64][]*importItem)
+	var created []*importItem
 	for _, item := range unused {
 		if item.legacyID != 0 {
 			item.result = order.ImportResult{Status: order.Created, LegacyID: item.legacyID}
-			created[item.Order.MerchantID] = append(created[item.Order.MerchantID], item)
+			created = append(created, item)
 			in.addEvent(order.LockedOrder{
 				MerchantID: item.Order.MerchantID, LegacyID: item.legacyID, Reference: item.Order.Reference, CreatedAt: item.Order.CreatedAt,
 			}, order.Event{Type: order.OrderCreated, By: cause.By, At: cause.At, To: item.Order.State})
 		}
 	}
-	merchants := slices.Sorted(maps.Keys(created))
-	// Each statement is for one merchant, so that one node of a cluster runs it.
-	for _, id := range merchants {
-		if err := in.insertOrders(ctx, created[id]); err != nil {
-			return fmt.Errorf("insert orders of merchant %d: %w", id, err)
-		}
-		if err := in.insertWords(ctx, created[id]); err != nil {
-			return fmt.Errorf("insert words of orders of merchant %d: %w", id, err)
-		}
+	// In the order of the table, so that neighbors come one after the other.
+	slices.SortFunc(created, func(a, b *importItem) int {
+		return cmp.Or(cmp.Compare(a.Order.MerchantID, b.Order.MerchantID), cmp.Compare(a.legacyID, b.legacyID))
+	})
+	if err := in.insertOrders(ctx, created); err != nil {
+		return fmt.Errorf("insert orders: %w", err)
+	}
+	if err := in.insertWords(ctx, created); err != nil {
+		return fmt.Errorf("insert words of orders: %w", err)
 	}
 	if err := in.writeRecords(ctx); err != nil {
 		return err
@@ -149,18 +149,18 @@ func (in *importTx) importAll(ctx context.Context, items []*importItem, cause or
 
 // checkMerchants returns the orders whose merchant exists, and rejects the others.
 func (in *importTx) checkMerchants(ctx context.Context, items []*importItem) (known []*importItem, err error) {
-	merchants := make(map[int64]bool)
+	var ids []int64
 	for _, item := range items {
 		item.legacyID, item.result = 0, order.ImportResult{} // of an earlier attempt of the transaction
-		id := item.Order.MerchantID
-		exists, ok := merchants[id]
-		if !ok {
-			if exists, err = in.merchantExists(ctx, id); err != nil {
-				return nil, err
-			}
-			merchants[id] = exists
-		}
-		if exists {
+		ids = append(ids, item.Order.MerchantID)
+	}
+	slices.Sort(ids)
+	merchants, err := in.existingMerchants(ctx, slices.Compact(ids)...)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range items {
+		if id := item.Order.MerchantID; slices.Contains(merchants, id) {
 			known = append(known, item)
 		} else {
 			item.reject(order.Invalid, "merchantId: there is no merchant %d", id)
@@ -205,7 +205,7 @@ var insertOrders = sqldb.NewBulkInsert("orders", `merchant_id, legacy_id, refere
 	expires_at, currency, country_code, total, has_invoice, user_id, email, phone, first_name, last_name, company,
 	revision, active_invoices, digest, details`, "")
 
-// insertOrders inserts orders of one merchant.
+// insertOrders inserts orders.
 func (in *importTx) insertOrders(ctx context.Context, items []*importItem) error {
 	values := make([]any, 0, len(items)*insertOrders.Columns)
 	for _, item := range items {

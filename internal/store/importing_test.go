@@ -38,6 +38,32 @@ func TestImportInSlices(t *testing.T) {
 	}
 }
 
+// TestImportOfManyMerchants counts the statements of a batch whose orders belong to
+// different merchants: one for each merchant, and as many others as for one merchant.
+func TestImportOfManyMerchants(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, db *DB) {
+		const merchants = 32
+		var batch []order.Incoming
+		for id := range int64(merchants) {
+			testenv.NoError(t, addTestMerchant(t.Context(), db, 1+id))
+			batch = append(batch, testOrder(1+id, fmt.Sprintf("M%d", id)))
+		}
+		recorded := &recorder{DB: db.sql}
+		imported := New(recorded, Options{})
+		statements := func(batch []order.Incoming) int {
+			recorded.forget()
+			_, err := imported.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
+			testenv.NoError(t, err)
+			return len(recorded.statements())
+		}
+		one, many := statements(testBatch(1, "ONE", merchants)), statements(batch)
+		if more := many - one; more != merchants-1 {
+			t.Errorf("%d statements for orders of one merchant, and %d for %d merchants", one, many, merchants)
+		}
+	})
+}
+
 // TestFailedBulkInsert checks that nothing stays of a bulk insert whose last row fails:
 // its statement leaves the rows before, and its transaction removes them.
 func TestFailedBulkInsert(t *testing.T) {

@@ -145,9 +145,7 @@ func (t *tx) UpdateMerchant(ctx context.Context, m order.Merchant, entry order.A
 	return nil
 }
 
-// merchantExists reports whether there is a merchant with that id.
-func (t *tx) merchantExists(ctx context.Context, id int64) (bool, error) {
-	var n int64
-	err := t.QueryRow(ctx, `SELECT COUNT(*) FROM merchants WHERE id = $1`, []any{id}, &n)
-	return n > 0, err
+// existingMerchants returns those of the ids that merchants have.
+func (t *tx) existingMerchants(ctx context.Context, ids ...int64) ([]int64, error) {
+	return sqldb.Column[int64](ctx, t, `SELECT id FROM merchants WHERE id `+t.db.dialect.InList, ids)
 }

@@ -18,9 +18,10 @@ import (
 
 // All changes of a merchant write to its row, which numbers its events and its entries
 // in the audit log, and to its day counts. A transaction collects what it has to write
-// there, and writes it last: one merchant after the other, by id. So transactions lock
-// first orders and then merchants and cannot deadlock, they lock merchants for a short
-// time, and many changes of a merchant take as many statements as one.
+// there, and writes it last: first the day counts and then the rows of the merchants, each
+// by id. So transactions lock orders, day counts and merchants in the same order and cannot
+// deadlock, they lock merchants for a short time, and many changes take one statement for
+// each merchant and few for all together.
 
 // merchantRecords are the events and audit entries of a transaction for one merchant, or
 // the entries of what belongs to no merchant.
@@ -89,8 +90,7 @@ func (t *tx) recordsOf(merchantID int64) *merchantRecords {
 }
 
 // writeRecords writes what was recorded. It locks the rows of the merchants until the
-// transaction ends, so it is among its last statements. Each statement is for one
-// merchant, so that one node of a cluster runs it. The chain of what belongs to no
+// transaction ends, so it is among its last statements. The chain of what belongs to no
 // merchant is last, because all merchants share it.
 func (t *tx) writeRecords(ctx context.Context) error {
 	records := t.records
@@ -98,46 +98,43 @@ func (t *tx) writeRecords(ctx context.Context) error {
 	slices.SortFunc(records, func(a, b *merchantRecords) int {
 		return cmp.Or(cmp.Compare(flag(a.merchantID == 0), flag(b.merchantID == 0)), cmp.Compare(a.merchantID, b.merchantID))
 	})
+	var days, events, entries []any // values of rows
 	for _, r := range records {
-		if err := t.writeMerchant(ctx, r); err != nil {
-			return fmt.Errorf("write events of merchant %d: %w", r.merchantID, err)
+		days = r.dayCounts(days)
+	}
+	if err := t.insert(ctx, addDayCounts, days); err != nil {
+		return fmt.Errorf("count orders of days: %w", err)
+	}
+	for _, r := range records {
+		version, position, chain, err := t.takeNumbers(ctx, r)
+		if err != nil {
+			return fmt.Errorf("number events of merchant %d: %w", r.merchantID, err)
 		}
+		for i, event := range r.events {
+			event.Seq = version.Event - int64(len(r.events)-1-i)
+			events = eventValues(events, r.merchantID, version.Nonce, position, event)
+		}
+		for _, entry := range r.entries {
+			entries = chain.add(entries, entry)
+		}
+	}
+	if err := t.insert(ctx, insertEvents, events); err != nil {
+		return fmt.Errorf("write events: %w", err)
+	}
+	if err := t.insert(ctx, insertAudit, entries); err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
 	}
 	return nil
 }
 
-func (t *tx) writeMerchant(ctx context.Context, r *merchantRecords) error {
-	if err := t.insert(ctx, addDayCounts, r.dayCounts()); err != nil {
-		return err
-	}
-	version, position, chain, err := t.takeNumbers(ctx, r)
-	if err != nil {
-		return err
-	}
-	events := make([]any, 0, len(r.events)*insertEvents.Columns)
-	for i, event := range r.events {
-		event.Seq = version.Event - int64(len(r.events)-1-i)
-		events = eventValues(events, r.merchantID, version.Nonce, position, event)
-	}
-	if err := t.insert(ctx, insertEvents, events); err != nil {
-		return err
-	}
-	entries := make([]any, 0, len(r.entries)*insertAudit.Columns)
-	for _, entry := range r.entries {
-		entries = chain.add(entries, entry)
-	}
-	return t.insert(ctx, insertAudit, entries)
-}
-
-// addDayCounts adds to day counts. Each day and state may occur only once in a
-// statement.
+// addDayCounts adds to day counts. Each day and state of a merchant may occur only once
+// in a statement.
 var addDayCounts = sqldb.NewBulkInsert("order_days", "merchant_id, day, state, orders",
 	" ON CONFLICT (merchant_id, day, state) DO UPDATE SET orders = order_days.orders + excluded.orders")
 
-// dayCounts returns the values of addDayCounts, sorted, so that two transactions lock
+// dayCounts appends the values of addDayCounts, sorted, so that two transactions lock
 // them in the same order.
-func (r *merchantRecords) dayCounts() []any {
-	var values []any
+func (r *merchantRecords) dayCounts(values []any) []any {
 	for _, k := range slices.SortedFunc(maps.Keys(r.days), func(a, b dayState) int {
 		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.state, b.state))
 	}) {

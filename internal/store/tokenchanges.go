@@ -157,8 +157,8 @@ func (t *tx) AddToken(ctx context.Context, hash token.Hash, added token.Token, e
 
 // expectMerchant returns order.ErrMerchantNotFound if there is no merchant with that id.
 func (t *tx) expectMerchant(ctx context.Context, id int64) error {
-	exists, err := t.merchantExists(ctx, id)
-	if err == nil && !exists {
+	found, err := t.existingMerchants(ctx, id)
+	if err == nil && len(found) == 0 {
 		err = order.ErrMerchantNotFound
 	}
 	return err
