@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Accepts of single orders beside the answers.
+// Accepts of single orders beside a long request.
 const (
 	besideClients = 4
 	besidePause   = 20 * time.Millisecond // of each client between two accepts
@@ -34,10 +34,8 @@ func (i *installation) measureAnswers(ctx context.Context) error {
 			}
 			times, beside = append(times, elapsed), append(beside, latencies...)
 		}
-		slices.Sort(beside)
 		i.add(name, fmt.Sprintf("%.2f s", median(times).Seconds()), i.target("≤ 2 s", ""), "with accepts beside them; load average "+load+" before")
-		i.add("Answers, 99th percentile of accepts beside them", milliseconds(beside[(len(beside)-1)*99/100]), "< 50 ms",
-			fmt.Sprintf("%d accepts by %d clients, p50 %s", len(beside), besideClients, milliseconds(median(beside))))
+		i.addBeside("answers", beside)
 		return nil
 	})
 }
@@ -55,6 +53,23 @@ func (i *installation) answer(server *process, first int) (time.Duration, []time
 		return 0, nil, err
 	}
 	defer c.close()
+	var elapsed time.Duration
+	latencies, err := i.acceptBeside(server, first+i.answers, func() error {
+		start := time.Now()
+		response, results, err := c.send(http.MethodPost, "/v2/orders/answers", "Content-Type: application/x-ndjson\r\n", body.Bytes())
+		elapsed = time.Since(start)
+		err = checkOK(response, results, err, "answers")
+		if err == nil && bytes.Count(results, []byte(`"status":"changed"`)) != i.answers {
+			err = fmt.Errorf("answers: not all of %d are changed", i.answers)
+		}
+		return err
+	})
+	return elapsed, latencies, err
+}
+
+// acceptBeside accepts orders of merchant E one by one while fn runs, from its order first
+// on and at most as many as a request has answers. It returns how long each took.
+func (i *installation) acceptBeside(server *process, first int, fn func() error) ([]time.Duration, error) {
 	var mu sync.Mutex
 	var latencies []time.Duration
 	done, beside := make(chan struct{}), make(chan error)
@@ -68,20 +83,21 @@ func (i *installation) answer(server *process, first int) (time.Duration, []time
 			case <-time.After(besidePause):
 			}
 			begun := time.Now()
-			_, err := c.accept(i.e.reference(first + i.answers + n))
+			_, err := c.accept(i.e.reference(first + n))
 			mu.Lock()
 			defer mu.Unlock()
 			latencies = append(latencies, time.Since(begun))
 			return err
 		})
 	}()
-	start := time.Now()
-	response, results, err := c.send(http.MethodPost, "/v2/orders/answers", "Content-Type: application/x-ndjson\r\n", body.Bytes())
-	elapsed := time.Since(start)
+	err := fn()
 	close(done)
-	err = errors.Join(checkOK(response, results, err, "answers"), <-beside)
-	if err == nil && bytes.Count(results, []byte(`"status":"changed"`)) != i.answers {
-		err = fmt.Errorf("answers: not all of %d are changed", i.answers)
-	}
-	return elapsed, latencies, err
+	return latencies, errors.Join(err, <-beside)
+}
+
+// addBeside adds the results of acceptBeside, which may be of several calls.
+func (i *installation) addBeside(what string, latencies []time.Duration) {
+	slices.Sort(latencies)
+	i.add("Accepts beside "+what+", 99th percentile", milliseconds(latencies[(len(latencies)-1)*99/100]), "< 50 ms",
+		fmt.Sprintf("%d accepts by %d clients, p50 %s", len(latencies), besideClients, milliseconds(median(latencies))))
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // measureExport exports the orders of merchants with few and with many orders, and of all
-// merchants, in one request each, and reads those of the small one one by one, as a copy
+// merchants, in one request each, with accepts beside one of them, and reads those of the small one one by one, as a copy
 // without exports does.
 func (i *installation) measureExport(ctx context.Context) error {
 	const name = "Export, an order"
@@ -39,6 +39,14 @@ func (i *installation) measureExport(ctx context.Context) error {
 				}
 			}
 		}
+		beside, err := i.acceptBeside(server, 2*i.rounds*i.answers, func() error {
+			_, err := exportAll(ctx, server.baseURL+"/v2/orders/export", i.tokens[i.b], i.b.count)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		i.addBeside("an export", beside)
 		c, err := dial(server.baseURL, i.tokens[i.a])
 		if err != nil {
 			return err
