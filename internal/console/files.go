@@ -126,6 +126,15 @@ func (s *site) uploadFile(r *web.Request, form url.Values, part *multipart.Part,
 		return uploadResult{}, err
 	}
 	name := part.FileName()
+	o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(reference))
+	if err != nil {
+		return uploadResult{}, err
+	}
+	for _, stored := range o.Invoices {
+		if stored.Name == order.StoredName(name) && stored.SHA256 == content.SHA256 {
+			return uploadResult{Name: name}, nil // the same file again
+		}
+	}
 	// Each file of the form has a key of its own.
 	options := web.FormOptions[order.WriteResult](r, name, string(content.SHA256[:]))
 	_, err = s.Orders.Upload(r.Context(), r.Caller, order.ByReference(reference), name, content, options)

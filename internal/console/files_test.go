@@ -120,7 +120,7 @@ func TestInvoices(t *testing.T) {
 		documents = append(documents, newOrder(n+1, fmt.Sprintf("A-%d", n+1), accepted))
 	}
 	s := start(t, append(documents, newOrder(9, "THEIRS", ofMerchant(theirs), accepted))...)
-	for reference, own := range map[string]string{"A-2": "4711", "A-5": "Σ-7", "A-6": "σ-7"} {
+	for reference, own := range map[string]string{"A-2": "4711", "A-3": "Άλφα-8", "A-5": "Σ-7", "A-6": "σ-7"} {
 		_, err := s.Orders.UpdateMerchantData(t.Context(), order.CommandFor(ours), order.ByReference(reference), order.MerchantDataUpdate{Reference: order.To(&own)}, order.Options[order.WriteResult]{})
 		testenv.NoError(s.T, err)
 	}
@@ -131,7 +131,7 @@ func TestInvoices(t *testing.T) {
 	}
 	names := [][3]string{
 		{"A-1.pdf", "/A-1", "Ready"}, {"4711.PDF", "/A-2", "Ready"}, {"Τιμολόγιο_A-3 (1).png", "/A-3", "Ready"}, {"NONE.pdf", "", "No order has this number."},
-		{"A-1 A-3.pdf", "", "Several orders match"}, {"Σ-7.pdf", "", "Several orders match"}, {"A-4.exe", "", "not a PDF"}, {"THEIRS.pdf", "", "No order has this number."},
+		{"\u0391\u0301λφα-8.pdf", "/A-3", "Ready"}, {"A-1 A-3.pdf", "", "Several orders match"}, {"Σ-7.pdf", "", "Several orders match"}, {"A-4.exe", "", "not a PDF"}, {"THEIRS.pdf", "", "No order has this number."},
 		{"<b>.pdf", "", "No order has this number."},
 	}
 	query := url.Values{}
@@ -150,14 +150,26 @@ func TestInvoices(t *testing.T) {
 	key := b.get("/console/invoices").form(t, "/console/invoices").Get("key")
 	for range 2 { // a double click
 		b.sendFiles("/console/invoices", key, "", append(files, "A-5.pdf", strings.Repeat("x", order.MaxInvoiceSize+1))...).WantText(t, http.StatusUnprocessableEntity,
-			"3 invoices are stored", "larger than 4 MB", "&lt;b&gt;.pdf", `href="/console/orders/A-5#files"`)
+			"4 invoices are stored", "larger than 4 MB", "&lt;b&gt;.pdf", `href="/console/orders/A-5#files"`)
 	}
-	for reference, want := range map[string]int{"A-1": 1, "A-2": 1, "A-3": 1, "A-4": 0, "A-5": 0} {
+	for reference, want := range map[string]int{"A-1": 1, "A-2": 1, "A-3": 2, "A-4": 0, "A-5": 0} {
 		o, err := s.Orders.Get(t.Context(), ours, order.ByReference(reference))
 		if testenv.NoError(s.T, err); len(o.Invoices) != want {
 			t.Errorf("%s has %d files, want %d", reference, len(o.Invoices), want)
 		}
 	}
+	b.get("/console/invoices?file=A-1.pdf").WantText(t, http.StatusOK, "the order has a file with this name already")
+	for n, content := range []string{"content", "corrected"} { // the same file again is not stored twice
+		again := b.get("/console/invoices").form(t, "/console/invoices").Get("key")
+		if got := b.sendFiles("/console/invoices", again, "", "A-1.pdf", content); got.location() != "/console/invoices?stored=1" {
+			t.Errorf("the form leads to %q: %s", got.location(), got.Body)
+		}
+		o, err := s.Orders.Get(t.Context(), ours, order.ByReference("A-1"))
+		if testenv.NoError(s.T, err); len(o.Invoices) != n+1 {
+			t.Errorf("after %s the order has %d files, want %d", content, len(o.Invoices), n+1)
+		}
+	}
+	b.get("/console/invoices?stored=1").WantText(t, http.StatusOK, "1 invoice is stored.")
 	b.sendFiles("/console/invoices", key, "").WantText(t, http.StatusUnprocessableEntity, "Choose a file first.")
 	big := strings.Repeat("x", order.MaxInvoiceSize)
 	b.sendFiles("/console/invoices", key, "", "1.exe", big, "2.exe", big, "3.exe", big, "4.exe", big).WantText(t, http.StatusUnprocessableEntity, "larger than 13 MB")

@@ -7,7 +7,10 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
@@ -26,7 +29,7 @@ const (
 type invoicesView struct {
 	Orders  []order.Summary // without an invoice
 	Files   []fileMatch     // that were chosen
-	Stored  int64           // how many of Files are stored, if Sent
+	Stored  int64           // how many files are stored
 	Sent    bool            // Files were sent, not only their names
 	Problem string          // key of a message; empty: none
 	Notice  string          // key of a message: what was done to the order Was; empty: nothing
@@ -56,6 +59,11 @@ type fileMatch struct {
 	Problem string      // key of a message; empty: none
 }
 
+// Same reports whether the order has a file with the name.
+func (f fileMatch) Same() bool {
+	return slices.ContainsFunc(f.Order.Invoices, func(stored order.Invoice) bool { return stored.Name == order.StoredName(f.Name) })
+}
+
 // invoices serves GET /invoices?file=A-1.pdf&file=A-2.pdf: the orders without an invoice,
 // and for which orders the files are.
 func (s *site) invoices(w http.ResponseWriter, r *web.Request) error {
@@ -70,8 +78,12 @@ func (s *site) invoices(w http.ResponseWriter, r *web.Request) error {
 		if err != nil {
 			return err
 		}
+		if file.Problem == "" && len(file.Order.Invoices) >= order.MaxInvoices {
+			file.Problem = "upload.many"
+		}
 		view.Files = append(view.Files, file)
 	}
+	view.Stored, _ = order.ParseID(r.URL.Query().Get("stored"))
 	return s.showInvoices(w, r, http.StatusOK, view)
 }
 
@@ -108,11 +120,11 @@ func (s *site) storeInvoices(w http.ResponseWriter, r *web.Request) error {
 	case len(view.Files) == 0:
 		view.Problem = "upload.none"
 	}
-	status := http.StatusOK
 	if view.Problem != "" || view.Refused() > 0 {
-		status = http.StatusUnprocessableEntity
+		return s.showInvoices(w, r, http.StatusUnprocessableEntity, view)
 	}
-	return s.showInvoices(w, r, status, view)
+	http.Redirect(w, r.Request, s.root+invoicesPath+"?stored="+strconv.FormatInt(view.Stored, 10), http.StatusSeeOther)
+	return nil
 }
 
 // matchFile finds the order that a file is for: its name, or a word of it, is the reference
@@ -140,17 +152,15 @@ func (s *site) matchFile(r *web.Request, name string) (fileMatch, error) {
 			break // the words may be numbers of other orders
 		}
 	}
-	switch {
-	case file.Order.Reference == "":
+	if file.Order.Reference == "" {
 		file.Problem = "match.none"
-	case len(file.Order.Invoices) >= order.MaxInvoices:
-		file.Problem = "upload.many"
 	}
 	return file, nil
 }
 
 // ordersOfNumber returns the order with a reference, or else those with a merchant's own
-// number, without their difference in case.
+// number, without their difference in case and in the normal form of Unicode: some systems
+// write names of files with decomposed characters.
 func (s *site) ordersOfNumber(r *web.Request, number string) ([]order.Order, error) {
 	merchantID := r.Caller.MerchantID
 	if order.ValidReference(number) {
@@ -170,7 +180,8 @@ func (s *site) ordersOfNumber(r *web.Request, number string) ([]order.Order, err
 	}
 	var found []order.Order
 	for _, candidate := range page.Orders {
-		if strings.EqualFold(candidate.Reference, number) || strings.EqualFold(optional(candidate.MerchantData.Reference), number) {
+		own := norm.NFC.String(optional(candidate.MerchantData.Reference))
+		if strings.EqualFold(candidate.Reference, number) || strings.EqualFold(own, norm.NFC.String(number)) {
 			o, err := s.Orders.Get(r.Context(), merchantID, order.ByReference(candidate.Reference))
 			if err != nil {
 				return nil, err

@@ -48,7 +48,7 @@ func TestOrder(t *testing.T) {
 		o.Customer.FirstName, o.Customer.LastName, o.Customer.Email, *o.Customer.Phone, o.Shipping.Street + " " + o.Shipping.StreetNumber,
 		o.Shipping.PostCode + " " + o.Shipping.City, o.InvoiceDetails.VATNumber, *o.InvoiceDetails.TaxOfficeName,
 		"25&nbsp;Nov&nbsp;2026, 10:00&nbsp;UTC", "1 d 16 h", "-", "Placed", "the marketplace",
-		"<dt>Shipping and other charges</dt><dd>€4.00</dd>", "<bdi>Card</bdi>", `href="tel:` + *o.Customer.Phone + `"`, `href="mailto:` + o.Customer.Email + `"`,
+		"<dt>Discount</dt><dd>-€1.00</dd>", "<dt>Shipping and other charges</dt><dd>€4.00</dd>", "<bdi>Card</bdi>", `href="tel:` + *o.Customer.Phone + `"`, `href="mailto:` + o.Customer.Email + `"`,
 	}
 	for _, item := range o.LineItems {
 		texts = append(texts, item.ProductName, item.MerchantSKU, item.SKU, item.MerchantEAN, `href="`+item.ProductURL+`"`)

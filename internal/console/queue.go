@@ -38,7 +38,7 @@ type queueView struct {
 
 	Notice        string   // key of a message: what was done to one order; empty: nothing
 	Was           string   // its reference
-	Form          formView // what was sent; of a form that is refused
+	Form          formView // what was sent, of a form that is refused
 	Problem       string   // key of a message; empty: none
 	ReasonProblem string   // key of the message at the reasons; empty: none
 	Done          []string // references of the orders that were answered
@@ -70,8 +70,12 @@ func (o newOrder) More() int64 { return int64(len(o.LineItems)) - 1 }
 
 // queue serves GET /new.
 func (s *site) queue(w http.ResponseWriter, r *web.Request) error {
-	notice, was := noticeOf(r)
-	return s.showQueue(w, r, http.StatusOK, queueView{Notice: notice, Was: was})
+	view := queueView{}
+	view.Notice, view.Was = noticeOf(r)
+	if err := s.readAnswers(r, &view); err != nil {
+		return err
+	}
+	return s.showQueue(w, r, http.StatusOK, view)
 }
 
 // showQueue sends the page of the queue that the query names. The view says what happened.
@@ -144,6 +148,10 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	default:
 		return strict.ErrInvalidPayload
 	}
+	size, after, err := readQueue(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
 	var selected []string
 	selected, view.Problem = selection(form)
 	if view.Problem != "" || view.ReasonProblem != "" {
@@ -165,19 +173,36 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	if err != nil {
 		return err
 	}
-	var first []order.Caller
+	said := url.Values{"do": {form.Get("do")}}
 	for i, result := range results {
 		if replay, ok := errors.AsType[*order.ReplayError](result.Err); ok {
 			result.Changed, result.Err = string(replay.Response) == answerDone, nil
 		}
+		name := "refused"
 		if result.Err == nil && result.Changed {
-			view.Done = append(view.Done, selected[i])
-			continue
+			name = "order"
 		}
-		refused := refusal{Reference: selected[i], Problem: "bulk.conflict"}
-		if errors.Is(result.Err, order.ErrNotFound) {
+		if order.ValidReference(selected[i]) {
+			said.Add(name, selected[i])
+		}
+	}
+	// A page of its own: a person comes back to it from the packing slips.
+	http.Redirect(w, r.Request, s.root+withQuery(queuePage(size, after), said.Encode()), http.StatusSeeOther)
+	return nil
+}
+
+// readAnswers puts into the view what the address says became of the selected orders: of
+// those refused, why.
+func (s *site) readAnswers(r *web.Request, view *queueView) error {
+	query := r.URL.Query()
+	view.Done, view.Rejected = query["order"], query.Get("do") == "reject"
+	var first []order.Caller
+	for _, reference := range query["refused"][:min(len(query["refused"]), maxSelected)] {
+		refused := refusal{Reference: reference, Problem: "bulk.conflict"}
+		var err error
+		if refused.First, err = s.lastTransition(r.Context(), r.Caller.MerchantID, reference); errors.Is(err, order.ErrNotFound) {
 			refused.Problem = "bulk.unknown"
-		} else if refused.First, err = s.lastTransition(r.Context(), r.Caller.MerchantID, selected[i]); err != nil {
+		} else if err != nil {
 			return err
 		}
 		if refused.First != nil {
@@ -185,11 +210,9 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 		}
 		view.Refused = append(view.Refused, refused)
 	}
-	if view.Names, err = s.namesOf(r, first); err != nil {
-		return err
-	}
-	view.Form = formView{}
-	return s.showQueue(w, r, http.StatusOK, view)
+	var err error
+	view.Names, err = s.namesOf(r, first)
+	return err
 }
 
 // selection returns the references of the selected orders, each once and in the sequence

@@ -75,7 +75,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"operatorsOnly": func() bool { return s.Audience == Operators },
 		"tokenStates":   names("active", "expired", "revoked"),
 
-		"address": newAddressView, "recipient": recipient, "onDelivery": onDelivery, "total": total, "pick": newPick, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges,
+		"address": newAddressView, "recipient": recipient, "onDelivery": onDelivery, "total": total, "pick": newPick, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges, "minus": func(amount int64) int64 { return -amount },
 		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
 }
@@ -141,6 +141,12 @@ func (l *layout) signIn(session *token.Session, scopes order.Scope, operator boo
 func (l layout) Can(name string) bool {
 	scope, err := order.ParseScopes([]string{name}, order.ScopesOf(l.Operator))
 	return err == nil && l.Scopes.Has(scope)
+}
+
+// InQueue reports whether the page is about an order to which a person came from the queue.
+func (l layout) InQueue() bool {
+	view, ok := l.Page.(*orderView)
+	return ok && view.Queue()
 }
 
 // Staff reports whether a merchant's staff, who may see orders, are signed in.

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"encoding/xml"
 	"io"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -196,7 +195,7 @@ func (s *sheetWriter) moment(t time.Time, zone *time.Location) {
 		return
 	}
 	s.cell(styleTime, "")
-	s.write(`<v>`, strconv.FormatFloat(math.Round(serial*1e9)/1e9, 'f', -1, 64), `</v></c>`)
+	s.write(`<v>`, strconv.FormatFloat(serial, 'f', -1, 64), `</v></c>`)
 }
 
 // flush sends what is written to the writer of the workbook.

@@ -62,7 +62,7 @@ func TestSheetValues(t *testing.T) {
 			got = append(got, strings.Join(row, " "))
 		}
 	}
-	testenv.Equal(t, "values", []string{"value", "-0.05", "1790", "0.001", "46110.124988426", "value", "46110.166666667", "1899-01-01 00:00:00", ""}, got)
+	testenv.Equal(t, "values", []string{"value", "-0.05", "1790", "0.001", "46110.12498842593", "value", "46110.16666666667", "1899-01-01 00:00:00", ""}, got)
 }
 
 // BenchmarkSheet writes 100,000 orders.

@@ -91,7 +91,7 @@ func (e sheetExport) orderRow(o *order.Order) {
 	for _, text := range []string{company, vat, office, occupation, address} {
 		e.text(text)
 	}
-	for _, amount := range []int64{o.Subtotal, o.Discount, otherCharges(*o), o.Total} {
+	for _, amount := range []int64{o.Subtotal, -o.Discount, otherCharges(*o), o.Total} {
 		e.amount(amount, o.Currency)
 	}
 	e.text(o.Currency)

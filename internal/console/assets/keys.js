@@ -44,6 +44,11 @@
 
   if (location.hash === "#q") document.querySelector("#q")?.focus();
   document.addEventListener("keydown", (event) => {
+    const reject = document.querySelector("details.reject[open]");
+    if (event.key === "Escape" && reject) {
+      reject.open = false;
+      reject.querySelector("summary").focus();
+    }
     const field = event.target.closest("input:not([type=checkbox]), select, textarea, dialog");
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || field) return;
     if ((on.checked || event.key === "?") && press(letter(event))) event.preventDefault();

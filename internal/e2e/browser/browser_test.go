@@ -62,7 +62,7 @@ func start(path string) (context.Context, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(timeout)}
+	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.WindowSize(1280, 900), chromedp.WSURLReadTimeout(timeout)}
 	for _, flag := range flags {
 		options = append(options, chromedp.Flag(flag, true))
 	}

@@ -1,12 +1,14 @@
 package browser
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
 	chromium "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"merchantorders/internal/ingest/ingesttest"
@@ -108,6 +110,12 @@ func (p *staff) printList(t *testing.T) {
 		`["table", ".bar", ".filter", ".actionbar", ".pages a", ".pick"].filter(part => document.querySelector(part).getClientRects().length > 0)`))
 	testenv.Equal(t, "printed", []string{"table"}, shown)
 	command(t, p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
+	paper, err := chromedp.Call(p.ctx, page.PrintToPDF, page.PrintToPDFParams{})
+	testenv.NoError(t, err)
+	// A list that does not begin on the first page needs one more.
+	if pages := bytes.Count(paper.Data, []byte("/Type /Page\n")); pages != 2 {
+		t.Errorf("25 orders are printed on %d pages", pages)
+	}
 }
 
 // addPicture adds a picture over the limit, which the browser makes smaller.

@@ -80,16 +80,19 @@ func (p *staff) doJobs(t *testing.T) {
 	}
 }
 
-// seeFirstOrder checks that the lists show their first order without scrolling on a phone, and
-// on a desktop of 1280 × 900 at 200 %.
+// seeFirstOrder checks that the lists show their first order without scrolling on a phone, on a
+// tablet, and on a desktop of 1280 × 800, also at 200 %, and are not wider than the screen.
 func (p *staff) seeFirstOrder(t *testing.T) {
 	t.Helper()
-	for _, screen := range [][2]int64{{390, 844}, {640, 450}} {
+	for _, screen := range [][2]int64{{390, 844}, {768, 1024}, {640, 400}, {961, 600}} {
 		p.run(t, chromedp.EmulateViewport(screen[0], screen[1]))
 		for _, path := range []string{"/console/new", "/console/orders"} {
 			p.see(t, path, "tbody th", "J-")
 			if bottom := value(t, p.tab, chromedp.Evaluate[float64](`document.querySelector("tbody tr").getBoundingClientRect().bottom`)); bottom > float64(screen[1]) {
 				t.Errorf("the first order of %s ends at %g of %d pixels", path, bottom, screen[1])
+			}
+			if wide := value(t, p.tab, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > screen[0] {
+				t.Errorf("%s is %d wide on a screen of %d", path, wide, screen[0])
 			}
 		}
 	}

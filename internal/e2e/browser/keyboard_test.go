@@ -96,8 +96,12 @@ func (p *staff) useShortcuts(t *testing.T) {
 	p.see(t, "/console", ".ref", "C-30")
 	p.press(t, "jx") // nothing can be selected
 	p.see(t, "/console/new", "output", "Nothing selected")
-	p.press(t, "jjx")
+	p.press(t, "jjxr")
 	p.wait(t, "output", "1 selected")
+	p.wait(t, "#reject[open] input:focus", "")
+	p.press(t, "j"+kb.Escape) // not a shortcut among the reasons
+	p.wait(t, "#reject:not([open]) summary:focus", "")
+	p.press(t, "jj")
 	p.press(t, "?")
 	p.wait(t, "dialog h2", "Keyboard shortcuts")
 	p.press(t, kb.Escape+kb.Enter)

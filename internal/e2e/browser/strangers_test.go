@@ -161,9 +161,13 @@ func meetStrangers(t *testing.T, s *apptest.Server) {
 	}
 
 	const accept = "/console/new"
-	_, their := own.ask(t, address{"POST", accept}, url.Values{"key": {strings.Repeat("C", 26)}, "do": {"accept"}, "order": {"C-29"}})
-	_, nobodys := own.ask(t, address{"POST", accept}, url.Values{"key": {strings.Repeat("C", 26)}, "do": {"accept"}, "order": {"X-29"}})
-	if strings.ReplaceAll(their, "C-29", "X-29") != nobodys || !strings.Contains(their, "Not found.") {
+	answer := func(reference string) string {
+		_, sent := own.ask(t, address{"POST", accept}, url.Values{"key": {strings.Repeat("C", 26)}, "do": {"accept"}, "order": {reference}})
+		_, shown := own.ask(t, address{"GET", accept + "?do=accept&refused=" + reference}, nil)
+		return sent + shown
+	}
+	their, nobodys := answer("C-29"), answer("X-29")
+	if strings.ReplaceAll(their, "C-29", "X-29") != nobodys || !strings.Contains(their, "limit=25&do=accept&refused=C-29]") || !strings.Contains(their, "Not found.") {
 		t.Errorf("a bulk accept tells a stranger:\n%s", their)
 	}
 }
