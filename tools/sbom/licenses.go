@@ -78,6 +78,9 @@ func licensesIn(known *classifier.Classifier, folder string) ([]licenseChoice, e
 			return nil, err
 		}
 		for _, file := range files {
+			if info, err := os.Stat(file); err == nil && info.IsDir() {
+				continue // LICENSES, whose files have a pattern of their own
+			}
 			text, err := os.ReadFile(file)
 			if err != nil {
 				return nil, err
