@@ -62,7 +62,8 @@ func (s *site) audit(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	view.Entries = page.Entries
-	if view.Names, err = s.namesOf(r, collect(view.Entries, entryCaller)); err != nil {
+	by := append(collect(view.Entries, entryCaller), collect(view.Entries, entrySubject)...)
+	if view.Names, err = s.namesOf(r, by); err != nil {
 		return err
 	}
 	if page.Next != nil {

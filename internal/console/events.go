@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
@@ -54,6 +55,17 @@ func eventCaller(e order.EventRecord) order.Caller { return e.By }
 
 // entryCaller returns who did what an entry of the audit log says.
 func entryCaller(e order.AuditEntry) order.Caller { return e.By }
+
+// entrySubject returns who acts with the token that an entry of the audit log is about.
+func entrySubject(e order.AuditEntry) order.Caller { return order.Caller{TokenID: subjectToken(e)} }
+
+// subjectToken returns the id of the token that an entry of the audit log is about; 0: none.
+func subjectToken(e order.AuditEntry) int64 {
+	if strings.HasPrefix(string(e.Action), "token.") || e.Action == token.ActionSessionEnded {
+		return e.SubjectID
+	}
+	return 0
+}
 
 // event returns an event as people read it.
 func (l language) event(e order.EventRecord, n names) eventView {

@@ -59,8 +59,8 @@ func (s *site) fromProvider(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return s.notIdentified(w, r, err)
 	}
-	if problem := s.notServed(person.MerchantID == 0); problem != "" {
-		return s.render(w, r, http.StatusForbidden, "signin", signInView{Next: Prefix, Problem: problem})
+	if s.notServed(person.MerchantID == 0) != "" {
+		return s.notIdentified(w, r, identity.ErrNoAccess)
 	}
 	secret, err := s.Sessions.BeginAs(r.Context(), r.Caller, person)
 	if errors.Is(err, order.ErrMerchantNotFound) {

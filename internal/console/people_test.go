@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -98,5 +99,5 @@ func TestOperatorSessions(t *testing.T) {
 	b.post(people+"/end", end).WantStatus(t, http.StatusSeeOther)
 	eleni.get(people).WantStatus(t, http.StatusSeeOther)
 	s.signedIn(made.Text) // the token stays
-	b.get("/console/operator/audit?action=session.ended").WantText(t, http.StatusOK, `name=&#34;Ελένη &lt;b&gt;&#34;`)
+	b.get("/console/operator/audit?action=session.ended").WantText(t, http.StatusOK, `name=&#34;Ελένη &lt;b&gt;&#34;`, fmt.Sprintf(`?token=%d">%[1]d <bdi>Ελένη &lt;b&gt;</bdi></a>`, made.Token.ID))
 }

@@ -67,7 +67,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"asset":   s.assetPath,
 		"webURL":  webURL, "segment": url.PathEscape,
 		"key": newKey, "maxSize": func() int64 { return order.MaxInvoiceSize },
-		"field": newField, "required": required, "entries": newEntriesView, "scopes": newScopesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
+		"field": newField, "required": required, "entries": newEntriesView, "subjectToken": subjectToken, "scopes": newScopesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
 		"webhookStates": names(webhook.StateNames...),
 		"eraseFields":   names("email", "merchant", "reference", "files"),
 		"mails":         func() bool { return s.Mail },
