@@ -1,10 +1,13 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
+	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
 
@@ -84,4 +87,62 @@ func TestMerchantData(t *testing.T) {
 	if strings.Count(events.Body, `"order.updated"`) != 3 || got != 2 || strings.Contains(events.Body, "Own-Number") {
 		t.Errorf("events %s", events.Body)
 	}
+}
+
+// TestUnanswered lists the orders to answer: one past its deadline, one before it and those
+// without one, until they are answered.
+func TestUnanswered(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for reference, expiresAt := range map[string]string{"D-LATE": "2026-11-20T09:59:59Z", "D-SOON": "2026-11-20T12:00:00Z"} {
+		s.Send(s.operator, "POST", "/operator/orders", `{"merchantId":355,"reference":"`+reference+`","createdAt":"2026-11-19T08:00:00Z","expiresAt":"`+expiresAt+`",
+			"total":300,"customer":{"firstName":"A","lastName":"B","email":"a@example.com"},"shippingAddress":{"city":"Athens","countryCode":"GR"},
+			"lineItems":[{"id":1,"productName":"Τσάι","unitPrice":100,"quantity":3}]}`).WantStatus(t, http.StatusCreated)
+	}
+	read := func(token, query string) string {
+		t.Helper()
+		got, cursor := "", ""
+		for {
+			var page struct {
+				Orders []struct {
+					ID          string
+					ExpiresAt   *string
+					SecondsLeft *int64
+					LineItems   []struct {
+						ProductName string
+						Quantity    int
+					}
+				}
+				Next *string
+			}
+			s.Send(token, "GET", "/v2/orders/unanswered?limit=5"+query+cursor, "").Decode(t, &page)
+			for _, o := range page.Orders {
+				got += o.ID
+				if o.SecondsLeft != nil {
+					got += fmt.Sprintf(" %s %d %v", *o.ExpiresAt, *o.SecondsLeft, o.LineItems)
+				}
+				got += "\n"
+			}
+			if page.Next == nil {
+				return got
+			}
+			cursor = "&cursor=" + *page.Next
+		}
+	}
+	const late, soon, without = "D-LATE 2026-11-20 09:59:59 0 [{Τσάι 3}]\n", "D-SOON 2026-11-20 12:00:00 7200 [{Τσάι 3}]\n", "m\nR-1\nR-2\nR-3\nR-4\nR-5\nR-6\nR-7\nR-8\nR-9\n"
+	testenv.Equal(t, "all", late+soon+without, read(s.merchant, ""))
+	testenv.Equal(t, "of the other merchant", "X-1\n", read(s.other, ""))
+	testenv.Equal(t, "before a deadline", late, read(s.merchant, "&expiresBefore=2026-11-20T12:00:00Z"))
+	testenv.Equal(t, "with a zone", late+soon, read(s.merchant, "&expiresBefore=2026-11-20T14:00:01%2B02:00"))
+	for _, reference := range []string{"D-LATE", "R-2"} {
+		s.expect("PATCH", "/v2/orders/"+reference+"/accept", "", 200, success2)
+	}
+	testenv.Equal(t, "when two are answered", soon+strings.Replace(without, "R-2\n", "", 1), read(s.merchant, ""))
+	for query, problem := range map[string]string{
+		"expiresBefore=2026-11-20": "expiresBefore must be a time such as 2026-11-20T08:15:30Z", "limit=101": "limit must be a whole number from 1 to 100",
+		"expiresBefore=2026-11-20T08:15:30Z&expiresBefore=2026-11-20T08:15:30Z": "expiresBefore is given twice", "cursor=AA": "cursor is not valid; start again from the first page",
+	} {
+		s.expect("GET", "/v2/orders/unanswered?"+query, "", 400, coded("invalid_params", problem))
+	}
+	s.Send(s.NewToken(apitest.MerchantID, order.ScopeInvoicesWrite), "GET", "/v2/orders/unanswered", "").WantStatus(t, http.StatusForbidden)
 }
