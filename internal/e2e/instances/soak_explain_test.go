@@ -55,6 +55,7 @@ func lists(version int, filter string, page, size, total int, shown []seenOrder)
 
 // soakEvent is an event as the feed shows it.
 type soakEvent struct {
+	ID             string // empty in the feed of a merchant
 	Seq            int64
 	Type           string
 	OrderReference string

@@ -1,6 +1,7 @@
 package instances
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -114,8 +115,9 @@ func TestSoakDeliveriesSeeFaults(t *testing.T) {
 		testenv.NoError(t, l.append(committed{kind: order.OrderCreated, order: 1 + n, to: order.Registered}))
 	}
 	const again, between, lost = "comes after", "event 4 comes after 2", "1 of 4 events are missing: "
+	const otherID = 100
 	for name, tc := range map[string]struct {
-		events          []int64 // numbers; negative: with the content of another event
+		events          []int64 // numbers; negative: with the content of another event; plus otherID: with another id
 		webhook, market string  // part of the message; empty: nothing is wrong
 	}{
 		"right":                {[]int64{1, 2, 3, 4}, "", ""},
@@ -125,13 +127,14 @@ func TestSoakDeliveriesSeeFaults(t *testing.T) {
 		"misordered":           {[]int64{1, 2, 4, 3}, between, between},
 		"misordered, repeated": {[]int64{1, 2, 3, 1, 3, 2, 4}, "event 3 comes after 1", again},
 		"of another history":   {[]int64{1, -2, 3, 4}, lost + "2", lost + "2"},
+		"of another id":        {[]int64{1, 2, 3, 4 + otherID}, lost + "4", lost + "4"},
 	} {
 		for once, want := range map[bool]string{false: tc.webhook, true: tc.market} {
 			d := newSoakDeliveries(once)
 			var found []string
 			for _, seq := range tc.events {
-				number := max(seq, -seq)
-				e := soakEvent{Seq: number, Type: "order.created", OrderReference: sample(number).Reference()}
+				number := max(seq, -seq) % otherID
+				e := soakEvent{ID: fmt.Sprintf("evt_1_%d_%d", number, seq/otherID), Seq: number, Type: "order.created", OrderReference: sample(number).Reference()}
 				if seq > 0 {
 					e.Data.State = "registered"
 				}

@@ -91,6 +91,7 @@ func (h *soakHooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	owner := strings.TrimPrefix(r.URL.Path, "/")
 	var e soakMarketEvent
 	err := json.NewDecoder(r.Body).Decode(&e)
+	e.ID = r.Header.Get("webhook-id")
 	refuses, count := marketRefuses, &h.counts.marketDeliveries
 	if owner != webhook.All {
 		e.MerchantID, _ = strconv.ParseInt(owner, 10, 64)
@@ -155,11 +156,14 @@ func (h *soakHooks) missing(hook soakHook) (missing string, deliveries int64) {
 	return h.received[hook].missing(h.ledgers[hook.merchant].timeline), h.counts.deliveries.Load() + h.counts.marketDeliveries.Load()
 }
 
-// missing returns which events of a merchant were not received as the table has them.
+// missing returns which events of a merchant were not received as the table has them, with
+// their ids.
 func (d *soakDeliveries) missing(l *timeline) string {
 	var all []string
 	for seq := int64(1); seq <= l.newest(); seq++ {
-		if e, ok := d.last[seq]; !ok || !e.tells(l.event(seq)) {
+		want := l.event(seq)
+		id := fmt.Sprintf("_%d_%s", seq, strconv.FormatUint(uint64(want.nonce), 36))
+		if e, ok := d.last[seq]; !ok || !e.tells(want) || !strings.HasSuffix(e.ID, id) {
 			all = append(all, fmt.Sprint(seq))
 		}
 	}
