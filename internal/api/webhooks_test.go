@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/app"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -426,4 +427,31 @@ func TestMarketplaceWebhook(t *testing.T) {
 	s.Send(s.operator, "GET", "/operator/webhooks", "").WantText(t, 200, `"id":1,"merchantId":null`)
 	s.Send(s.NewToken(apitest.MerchantID, order.ScopeWebhooks), "GET", "/v2/webhooks/1", "").WantStatus(t, 404)
 	send("DELETE", "/1", "", 200, `"success":true`)
+}
+
+// clusterStore is a store whose tables are distributed over a cluster.
+type clusterStore struct{ app.Store }
+
+func (clusterStore) MarketEvents(context.Context, order.MarketCursor, int) (order.MarketFeed, error) {
+	return order.MarketFeed{}, order.ErrOnCluster
+}
+
+func (clusterStore) MarketEnd(context.Context) (order.MarketFeed, error) {
+	return order.MarketFeed{}, order.ErrOnCluster
+}
+
+// TestOnCluster follows all merchants where their events have no common order: the feed and
+// webhooks with it are refused, and an export has no position.
+func TestOnCluster(t *testing.T) {
+	t.Parallel()
+	s := startWith(t, apptest.Setup{Store: func(store app.Store) app.Store { return clusterStore{store} }})
+	refusal := coded("not_on_cluster", "A cluster has no common order of the events of all merchants. Follow the events of each merchant.")
+	for _, query := range []string{"", "?cursor=latest", "?wait=30&types=order.created"} {
+		s.asOperator("GET", "/events"+query, "", 409, refusal)
+	}
+	for _, body := range []string{`{"url":"https://market.example.com"}`, `{"url":"https://market.example.com","cursor":""}`} {
+		s.asOperator("POST", "/merchants/all/webhooks", body, 409, refusal)
+	}
+	_, summary, _ := s.export(s.operator, "/operator/orders/export")
+	testenv.Equal(t, "summary", `{"summary":{"orders":12},"complete":true}`, summary)
 }
