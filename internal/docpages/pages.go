@@ -45,7 +45,13 @@ func PageRoutes(baseURL string, operators bool) []web.RouteGroup {
 				route("", contents), search,
 				route("/guide/{page}", contents), route("/reference/{document}", contents), route("/assets/{asset}", contents),
 			},
-			Errors: web.EncodeMessage,
+			Errors: func(r *http.Request, err error) (int, any) {
+				status, body := web.EncodeMessage(r, err)
+				if status == http.StatusNotFound && strings.Contains(r.Header.Get("Accept"), "text/html") {
+					body = load().notFound()
+				}
+				return status, body
+			},
 		},
 		{Prefix: "/llms.txt", Routes: []web.Route{route("", contents)}, Errors: web.EncodeMessage},
 	}
@@ -167,6 +173,12 @@ func (s *site) addPages() {
 		panic(err) // tests execute the template
 	}
 	s.contents["/llms.txt"] = newContent(markdown, policy, list.Bytes())
+}
+
+// notFound returns what people see who follow an old link: programs get the message.
+func (s *site) notFound() web.Page {
+	header := http.Header{"Content-Security-Policy": {policy}, "Referrer-Policy": {"no-referrer"}, "Vary": {"Accept, Accept-Encoding"}}
+	return web.Page{ContentType: html, Header: header, Body: s.execute("notfound.html", view{Title: "Not found"}).body}
 }
 
 // execute renders a page.

@@ -328,6 +328,13 @@ func TestNotFound(t *testing.T) {
 			t.Errorf("%s: status %d: %.100s", path, got.Status, got.Body)
 		}
 	}
+	for _, path := range []string{"/docs/guide/nothing", "/docs/nothing"} {
+		got := get(t, server+below+path, "Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+		got.WantText(t, http.StatusNotFound, "<h1>Not found</h1>", `<a href="/shop/docs/guide/retries">`, `action="/shop/docs/search"`)
+		if !strings.Contains(got.Header.Get("Content-Security-Policy"), "default-src 'none'") || !strings.Contains(got.Header.Get("Vary"), "Accept,") {
+			t.Errorf("%s: headers %v", path, got.Header)
+		}
+	}
 }
 
 // TestNotModified requests what the client already has.
