@@ -57,8 +57,8 @@ type EraseTarget struct {
 
 // Erasure counts what was erased.
 type Erasure struct {
-	Orders int // that had personal data or files
-	Files  int // whose bytes were removed
+	Orders int64 // that had personal data or files
+	Files  int64 // whose bytes were removed
 	// More is true if more orders of the customer follow: erase again.
 	More bool
 }
@@ -160,17 +160,17 @@ func deleteAll(ctx context.Context, tx Tx, locked LockedOrder, cause Cause) (int
 }
 
 // removeFiles removes the bytes of all deleted files of an order, and then their names.
-func (r *Retention) removeFiles(ctx context.Context, o LockedOrder) (int, error) {
+func (r *Retention) removeFiles(ctx context.Context, o LockedOrder) (int64, error) {
 	invoices, err := r.store.FilesToRemove(ctx, o.MerchantID, o.LegacyID)
 	if err != nil {
 		return 0, err
 	}
 	for i, invoice := range invoices {
 		if err := r.orders.purge(ctx, invoice); err != nil {
-			return i, fmt.Errorf("order %s, invoice %d: %w", invoice.Reference, invoice.ID, err)
+			return int64(i), fmt.Errorf("order %s, invoice %d: %w", invoice.Reference, invoice.ID, err)
 		}
 	}
-	return len(invoices), r.store.EraseFileNames(ctx, o.MerchantID, o.LegacyID)
+	return int64(len(invoices)), r.store.EraseFileNames(ctx, o.MerchantID, o.LegacyID)
 }
 
 // eraseBatch is how many orders of a customer one call of Erase erases.

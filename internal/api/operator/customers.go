@@ -13,10 +13,10 @@ import (
 
 // erasedView is the response to an erasure.
 type erasedView struct {
-	Success bool `json:"success"`
-	Orders  int  `json:"orders"`
-	Files   int  `json:"files"`
-	More    bool `json:"more"` // more orders follow: send the request again
+	Success bool  `json:"success"`
+	Orders  int64 `json:"orders"`
+	Files   int64 `json:"files"`
+	More    bool  `json:"more"` // more orders follow: send the request again
 }
 
 func respondErased(e order.Erasure) web.Response {
