@@ -82,10 +82,21 @@ func (l language) carrierFields(c order.Carrier) fields {
 		ids[i] = strconv.FormatInt(id, 10)
 	}
 	f.add("carrier.shipments", strings.Join(ids, ", "))
-	f.add("carrier.pickup", optional(c.DeliveryToCourierEstimation))
-	f.add("carrier.arrival", optional(c.DeliveryToCustomerEstimation))
+	f.add("carrier.pickup", l.estimation(c.DeliveryToCourierEstimation))
+	f.add("carrier.arrival", l.estimation(c.DeliveryToCustomerEstimation))
 	f.add("carrier.comments", optional(c.Comments))
 	return f
+}
+
+// estimation writes an estimated day or time as others, and any other text as it is.
+func (l language) estimation(text *string) string {
+	if day, ok := order.ParseDay(optional(text)); ok {
+		return l.day(day.Start())
+	}
+	if t, ok := order.ParseTime(optional(text)); ok {
+		return l.clock(t)
+	}
+	return optional(text)
 }
 
 // addressLines returns an address as people write it on a parcel, without its phone;

@@ -39,6 +39,8 @@ func TestOrder(t *testing.T) {
 		document["lineItems"].([]any)[0].(map[string]any)["extendedAttributes"] = []any{"ribbon"}
 		carrier := document["carrier"].(map[string]any)
 		carrier["trackingCodes"], carrier["comments"] = "TRACK-7", "Back door"
+		carrier["deliveryToCourierEstimationDate"], carrier["deliveryToCustomerEstimationDate"] = "2026-11-26", "2026-11-28T09:00:00+02:00"
+		document["shippingAddress"].(map[string]any)["phone"] = "2610000329"
 	}))
 	b := s.signedIn(s.token)
 	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("A-1"))
@@ -47,7 +49,7 @@ func TestOrder(t *testing.T) {
 		"A-1", "no. 900004", `<span class="dot dot-registered"></span>New`, "Ring twice", "TRACK-7", "Back door", `<code class="attributes">[&#34;ribbon&#34;]</code>`, "435366", "39a",
 		o.Customer.FirstName, o.Customer.LastName, o.Customer.Email, *o.Customer.Phone, o.Shipping.Street + " " + o.Shipping.StreetNumber,
 		o.Shipping.PostCode + " " + o.Shipping.City, o.InvoiceDetails.VATNumber, *o.InvoiceDetails.TaxOfficeName,
-		"25&nbsp;Nov&nbsp;2026, 10:00&nbsp;UTC", "1 d 16 h", "-", "Placed", "the marketplace",
+		"25&nbsp;Nov&nbsp;2026, 10:00&nbsp;UTC", "<bdi>26&nbsp;Nov&nbsp;2026</bdi>", "<bdi>28&nbsp;Nov&nbsp;2026, 07:00&nbsp;UTC</bdi>", `href="tel:2610000329"`, "1 d 16 h", "-", "Placed", "the marketplace",
 		"<dt>Discount</dt><dd>-€1.00</dd>", "<dt>Shipping and other charges</dt><dd>€4.00</dd>", "<bdi>Card</bdi>", `href="tel:` + *o.Customer.Phone + `"`, `href="mailto:` + o.Customer.Email + `"`,
 	}
 	for _, item := range o.LineItems {
@@ -247,6 +249,6 @@ func TestOverview(t *testing.T) {
 		t.Errorf("%d orders lack an invoice, want 4", n)
 	}
 	s.Pass(time.Hour)
-	b.get("/console").WantText(t, http.StatusOK, "Time is over")
-	s.signedIn(s.otherToken).get("/console").WantText(t, http.StatusOK, "No order waits", "0 orders")
+	b.get("/console").WantText(t, http.StatusOK, "Overdue")
+	s.signedIn(s.otherToken).get("/console").WantText(t, http.StatusOK, "No order is waiting", "0 orders")
 }
