@@ -146,7 +146,7 @@ func TestMailOfOrders(t *testing.T) {
 	if end != pathIn(t, mail.Body, "/console/mail/end/") {
 		t.Errorf("the header has the link %s", end)
 	}
-	stranger.get(end).WantText(t, http.StatusOK, "End the e-mails")
+	stranger.get(end).WantText(t, http.StatusOK, "Stop the e-mails")
 	stranger.post(strings.TrimRight(end, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")+"X", nil).WantText(t, http.StatusForbidden, "ask the store to remove the address")
 	for range 2 { // also if it has ended already
 		stranger.post(end, url.Values{"List-Unsubscribe": {"One-Click"}}).WantText(t, http.StatusOK, "It gets no more e-mails", `href="/console">To the overview`)

@@ -180,10 +180,10 @@ func TestErasePages(t *testing.T) {
 	}
 	b.post(ask, url.Values{"merchant": {"400"}, "reference": {"FIRST"}}).WantText(t, http.StatusUnprocessableEntity, "no such order")
 	question := b.post(ask, url.Values{"email": {"someone@example.com"}})
-	question.WantText(t, http.StatusOK, "Erase for ever?", "3 orders, 2 stores, 1 file<", `name="email" value="someone@example.com"`)
+	question.WantText(t, http.StatusOK, "Erase permanently?", "3 orders, 2 stores, 1 file<", `name="email" value="someone@example.com"`)
 	form := question.form(t, erase)
 	form.Set("email", "someone@example.com")
-	b.post(erase, form).WantText(t, http.StatusOK, "Erased: 3 orders, 0 files")
+	b.post(erase, form).WantText(t, http.StatusOK, "Erased: 3 orders, 0 files.")
 	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("FIRST"))
 	if testenv.NoError(s.T, err); o.Customer.Email != "" {
 		t.Errorf("the order still has %q", o.Customer.Email)

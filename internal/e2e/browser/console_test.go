@@ -175,11 +175,11 @@ func (p *staff) wantEvents(t *testing.T, reference, event string, want int) {
 }
 
 func (p *staff) answerOrders(t *testing.T) {
-	p.see(t, "/console/orders/C-1", "h2", "waits for your answer")
+	p.see(t, "/console/orders/C-1", "h2", "is waiting for your answer")
 	p.clickTwice(t, ".answer .primary")
 	p.wait(t, ".notice", "The order is accepted.")
 	p.wantEvents(t, "C-1", "order.state_changed", 1)
-	p.see(t, "/console/orders/C-2", "h2", "waits for your answer")
+	p.see(t, "/console/orders/C-2", "h2", "is waiting for your answer")
 	p.click(t, ".reject summary")
 	p.run(t, chromedp.SendKeys(chromedp.CSS("#reason"), "Damaged"))
 	p.clickTwice(t, ".reject form button")
@@ -242,7 +242,7 @@ func (p *staff) accept(t *testing.T, reference string) {
 
 // seeChange sees a change that is made through the interface.
 func (p *staff) seeChange(t *testing.T) {
-	p.see(t, "/console/orders/C-3", "h2", "waits for your answer")
+	p.see(t, "/console/orders/C-3", "h2", "is waiting for your answer")
 	p.accept(t, "C-3")
 	p.wait(t, ".title", "In processing")
 }
@@ -255,7 +255,7 @@ func (p *staff) stopUpdates(t *testing.T) {
 
 // beSecond accepts an order that somebody else has accepted meanwhile.
 func (p *staff) beSecond(t *testing.T) {
-	p.see(t, "/console/orders/C-4", "h2", "waits for your answer")
+	p.see(t, "/console/orders/C-4", "h2", "is waiting for your answer")
 	p.stopUpdates(t)
 	p.accept(t, "C-4")
 	p.click(t, ".answer .primary")
@@ -316,7 +316,7 @@ func (p *staff) addInvoices(t *testing.T) {
 
 // signOut signs out in the middle of a session that has ended, and at the end of one.
 func (p *staff) signOut(t *testing.T) {
-	p.see(t, "/console/orders/C-9", "h2", "waits for your answer")
+	p.see(t, "/console/orders/C-9", "h2", "is waiting for your answer")
 	if result := p.Run(t, "", "token", "revoke", p.token); result.Code != 0 {
 		t.Fatal(result.Stderr)
 	}

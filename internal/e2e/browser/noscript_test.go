@@ -17,7 +17,7 @@ func (p *staff) useNoScripts(t *testing.T) {
 	command(t, p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	defer command(t, p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
 	p.signIn(t, p.Token)
-	p.see(t, "/console/orders/C-15", "h2", "waits for your answer")
+	p.see(t, "/console/orders/C-15", "h2", "is waiting for your answer")
 	p.click(t, ".answer .primary")
 	p.wait(t, ".notice.good", "The order is accepted.")
 
@@ -31,7 +31,7 @@ func (p *staff) useNoScripts(t *testing.T) {
 	p.click(t, "main .danger")
 	p.wait(t, ".notice.good", "The file is withdrawn.")
 
-	p.see(t, "/console/orders/C-16", "h2", "waits for your answer")
+	p.see(t, "/console/orders/C-16", "h2", "is waiting for your answer")
 	p.click(t, ".reject summary")
 	p.run(t, chromedp.SetValue(chromedp.CSS("#reason"), "damaged"))
 	p.click(t, ".reject form button")
