@@ -48,6 +48,17 @@ func TestReading(t *testing.T) {
 	}
 }
 
+// TestWhereOneIs opens the last of the documents on a low screen: the contents at the side
+// show it.
+func TestWhereOneIs(t *testing.T) {
+	s := apptest.Start(t)
+	page := open(t, s.BaseURL)
+	page.run(t, chromedp.EmulateViewport(1280, 400), chromedp.Navigate(s.BaseURL+"/docs/guide/decisions"), chromedp.WaitVisible(chromedp.CSS("main h1")))
+	if bottom := value(t, page, chromedp.Evaluate[float64](`document.querySelector(".contents [aria-current]").getBoundingClientRect().bottom`)); bottom > 400 {
+		t.Errorf("the page is listed %v below the top of a window of 400", bottom)
+	}
+}
+
 // widest are a few elements that stick out of the page.
 const widest = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".wide, pre, table"))
 	.slice(0, 5).map(e => e.tagName + "." + e.className)`
