@@ -11,14 +11,15 @@ import (
 )
 
 // TestTimeZone places an order at 01:55 in Athens, which is the day before in UTC: list,
-// search, export, chart and packing slip of the store agree on its day, and the interface
-// stays in UTC.
+// search, export, chart and packing slip of the store agree on its day, also on the one of 25
+// hours, and the interface stays in UTC.
 func TestTimeZone(t *testing.T) {
 	t.Parallel()
 	at := func(time string) func(map[string]any) {
 		return func(document map[string]any) { document["createdAt"] = time }
 	}
 	s := start(t, newOrder(1, "NIGHT", at("2026-11-19T23:55:00Z")), newOrder(2, "EVENING", at("2026-11-19T21:55:00Z")), newOrder(3, "NOON"),
+		newOrder(5, "NEXT", at("2026-10-25T22:00:00Z")), newOrder(6, "LATE", at("2026-10-25T21:59:59Z")), newOrder(7, "EARLY", at("2026-10-24T21:00:00Z")),
 		newOrder(4, "THEIRS", ofMerchant(theirs), at("2026-11-19T23:55:00Z")))
 	b := s.signedIn(s.token)
 	b.get("/console/orders/NIGHT").WantText(t, http.StatusOK, "19\u00a0Nov\u00a02026, 23:55\u00a0UTC", "Days and times of UTC")
@@ -34,14 +35,16 @@ func TestTimeZone(t *testing.T) {
 	for query, want := range map[string]string{
 		"from=2026-11-20":               "NOON NIGHT",
 		"from=2026-11-20&to=2026-11-20": "NOON NIGHT",
-		"to=2026-11-19":                 "EVENING",
+		"to=2026-11-19":                 "EVENING NEXT LATE EARLY",
+		"from=2026-10-25&to=2026-10-25": "LATE EARLY",
+		"from=2026-10-26&to=2026-10-26": "NEXT",
 		"q=nig&from=2026-11-20":         "NIGHT",
 		"q=nig&to=2026-11-19":           "",
 		"q=eve&to=2026-11-19":           "EVENING",
 	} {
 		list, export := b.get("/console/orders?"+query), b.get("/console/orders.ndjson?"+query)
 		var listed, exported []string
-		for _, reference := range []string{"NOON", "NIGHT", "EVENING"} {
+		for _, reference := range []string{"NOON", "NIGHT", "EVENING", "NEXT", "LATE", "EARLY"} {
 			if strings.Contains(list.Body, `id="order-`+reference+`"`) {
 				listed = append(listed, reference)
 			}
@@ -54,7 +57,7 @@ func TestTimeZone(t *testing.T) {
 		}
 	}
 	chart := b.get("/console").Body
-	for _, day := range []string{"20\u00a0Nov\u00a02026: 2<", "19\u00a0Nov\u00a02026: 1<"} {
+	for _, day := range []string{"20\u00a0Nov\u00a02026: 2<", "19\u00a0Nov\u00a02026: 1<", "26\u00a0Oct\u00a02026: 1<", "25\u00a0Oct\u00a02026: 2<"} {
 		if !strings.Contains(chart, day) {
 			t.Errorf("the chart has no %s", day)
 		}
