@@ -80,6 +80,15 @@ func (p *staff) doJobs(t *testing.T) {
 	}
 }
 
+// longState gives the first order of a list the longest name of a state, and returns whether
+// its reference is cut.
+const longState = `(() => {
+	const row = document.querySelector("tbody tr"), reference = row.querySelector("th");
+	for (const state of row.querySelectorAll(".state")) state.textContent = "Σε σημείο παραλαβής";
+	reference.querySelector("a").textContent = "SF-2026-000123";
+	return reference.scrollWidth > reference.clientWidth;
+})()`
+
 // seeFirstOrder checks that the lists show their first order without scrolling on a phone, on a
 // tablet, and on a desktop of 1280 × 800, also at 200 %, and are not wider than the screen.
 func (p *staff) seeFirstOrder(t *testing.T) {
@@ -93,6 +102,9 @@ func (p *staff) seeFirstOrder(t *testing.T) {
 			}
 			if wide := value(t, p.tab, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > screen[0] {
 				t.Errorf("%s is %d wide on a screen of %d", path, wide, screen[0])
+			}
+			if cut := value(t, p.tab, chromedp.Evaluate[bool](longState)); cut {
+				t.Errorf("%s cuts the reference on a screen of %d", path, screen[0])
 			}
 		}
 	}
