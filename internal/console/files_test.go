@@ -175,6 +175,16 @@ func TestInvoices(t *testing.T) {
 	b.sendFiles("/console/invoices", key, "", "1.exe", big, "2.exe", big, "3.exe", big, "4.exe", big).WantText(t, http.StatusUnprocessableEntity, "larger than 13 MB")
 	b.get("/console/invoices?"+strings.Repeat("file=x&", 21)).WantText(t, http.StatusBadRequest)
 
+	// Of the selected orders, those without an invoice, and back to the list.
+	got = b.get("/console/invoices?order=A-5&order=A-1&order=THEIRS&order=A-4&back=%2Fconsole%2Fnew%3Flimit%3D50")
+	got.WantText(t, http.StatusOK, "Selected orders without an invoice", `href="/console/orders/A-5#files"`, `href="/console/orders/A-4#files"`, `href="/console/new?limit=50"`)
+	for _, other := range []string{"/A-1#", "/A-6#", "/THEIRS#"} {
+		if strings.Contains(got.Body, other) {
+			t.Errorf("the page has %s, which is not selected, has an invoice or is of another store", other)
+		}
+	}
+	b.get("/console/invoices?order=A-1&back=%2F%2Fevil.example").WantText(t, http.StatusOK, "Each of the selected orders has an invoice file.", `<p class="crumb"><a href="/console/new"`)
+	b.get("/console/invoices?order=A-1&order=x&back=%2Fconsole%2Forders").WantText(t, http.StatusOK, `<p class="crumb"><a href="/console/orders"`)
 	// From one order without an invoice to the next one.
 	for _, step := range [][2]string{{"A-5", "/console/orders/A-6"}, {"A-6", "/console/orders/A-4"}, {"A-4", "/console/invoices"}} {
 		got := b.sendFiles("/console/orders/"+step[0]+"/files", key, "1", "a.pdf", "content")

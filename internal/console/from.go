@@ -11,8 +11,11 @@ import (
 
 // from returns the path of the view that a person came from to an order, as the address
 // names it; empty: none. It is the queue or the list of orders.
-func from(r *web.Request) string {
-	view := localPath(r.URL.Query().Get("from"))
+func from(r *web.Request) string { return listOf(r.URL.Query().Get("from")) }
+
+// listOf returns a path of the queue or of the list of orders, and nothing for any other.
+func listOf(path string) string {
+	view := localPath(path)
 	if base, _, _ := strings.Cut(view, "?"); base == queuePath || base == listPath {
 		return view
 	}

@@ -27,14 +27,20 @@ const (
 
 // invoicesView is the data of the page for the invoices of many orders.
 type invoicesView struct {
-	Orders  []order.Summary // without an invoice
-	Files   []fileMatch     // that were chosen
-	Stored  int64           // how many files are stored
-	Sent    bool            // Files were sent, not only their names
-	Problem string          // key of a message; empty: none
-	Notice  string          // key of a message: what was done to the order Was; empty: nothing
-	Was     string
+	Orders []order.Summary // without an invoice
+	// Selected reports whether Orders are of those that a person selected in a list.
+	Selected bool
+	Back     string      // path of that list
+	Files    []fileMatch // that were chosen
+	Stored   int64       // how many files are stored
+	Sent     bool        // Files were sent, not only their names
+	Problem  string      // key of a message; empty: none
+	Notice   string      // key of a message: what was done to the order Was; empty: nothing
+	Was      string
 }
+
+// Queue reports whether the person came from the queue.
+func (v invoicesView) Queue() bool { return isQueue(v.Back) }
 
 // Limits of the form.
 func (invoicesView) MaxFiles() int64 { return maxInvoiceFiles }
@@ -64,8 +70,8 @@ func (f fileMatch) Same() bool {
 	return slices.ContainsFunc(f.Order.Invoices, func(stored order.Invoice) bool { return stored.Name == order.StoredName(f.Name) })
 }
 
-// invoices serves GET /invoices?file=A-1.pdf&file=A-2.pdf: the orders without an invoice,
-// and for which orders the files are.
+// invoices serves GET /invoices?file=A-1.pdf&file=A-2.pdf: the orders without an invoice, of
+// the selected ones with order=A-1&order=A-2, and for which orders the files are.
 func (s *site) invoices(w http.ResponseWriter, r *web.Request) error {
 	view := invoicesView{}
 	view.Notice, view.Was = noticeOf(r)
@@ -88,11 +94,40 @@ func (s *site) invoices(w http.ResponseWriter, r *web.Request) error {
 }
 
 func (s *site) showInvoices(w http.ResponseWriter, r *web.Request, status int, view invoicesView) error {
+	query := r.URL.Query()
+	view.Back, view.Selected = first(listOf(query.Get("back")), queuePath), query.Has("order")
 	var err error
-	if view.Orders, err = s.Orders.WithoutInvoice(r.Context(), r.Caller.MerchantID, shownInvoiceOrders); err != nil {
+	if view.Selected {
+		view.Orders, err = s.selectedWithoutInvoice(r, query)
+	} else {
+		view.Orders, err = s.Orders.WithoutInvoice(r.Context(), r.Caller.MerchantID, shownInvoiceOrders)
+	}
+	if err != nil {
 		return err
 	}
 	return s.show(w, r, status, "invoices", &view)
+}
+
+// selectedWithoutInvoice returns the orders that a form selects and that have no invoice.
+func (s *site) selectedWithoutInvoice(r *web.Request, form url.Values) (orders []order.Summary, err error) {
+	selected, problem := selection(form)
+	if problem != "" {
+		return nil, strict.ErrInvalidPayload // no page selects as many
+	}
+	for _, reference := range selected {
+		o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(reference))
+		switch {
+		case errors.Is(err, order.ErrNotFound):
+		case err != nil:
+			return nil, err
+		case len(o.Invoices) == 0:
+			orders = append(orders, order.Summary{
+				Reference: o.Reference, State: o.State, Currency: o.Currency, CreatedAt: o.CreatedAt, Total: o.Total,
+				HasInvoice: o.InvoiceDetails != nil, Customer: o.Customer,
+			})
+		}
+	}
+	return orders, nil
 }
 
 // storeInvoices serves POST /invoices, a form with files for many orders. Each file is an

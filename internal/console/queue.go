@@ -60,9 +60,9 @@ func (queueView) Sizes() []int { return queueSizes }
 // Reasons returns the reasons of a rejection.
 func (queueView) Reasons() []order.Reason { return order.Reasons }
 
-// Slips returns the path of the packing slips of the orders that were answered.
-func (v queueView) Slips() string {
-	return Prefix + "/print?" + url.Values{"order": v.Done, "back": {v.Path}}.Encode()
+// ForDone returns the path of a page for the orders that were answered.
+func (v queueView) ForDone(page string) string {
+	return Prefix + page + "?" + url.Values{"order": v.Done, "back": {v.Path}}.Encode()
 }
 
 // More returns how many line items an order has beside the first one.

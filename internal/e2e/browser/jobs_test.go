@@ -55,7 +55,7 @@ func (p *staff) doJobs(t *testing.T) {
 		}
 	})
 	p.job(t, "ten invoices", 4, func() {
-		p.click(t, ".actionbar a")
+		p.click(t, ".title a")
 		p.wait(t, ".ref", "J-20")
 		var files []string
 		for n := range 10 {
