@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -14,13 +15,22 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 )
 
-// TestConsole goes through the console as a merchant's staff do.
+// TestConsole goes through the console as a merchant's staff do, on both databases and in
+// both languages.
 func TestConsole(t *testing.T) {
 	startBrowser(t) // skips the test without one
-	s := apptest.Start(t)
+	t.Run("sqlite", func(t *testing.T) { useConsole(t, apptest.Start(t), "en") })
+	t.Run("postgres", func(t *testing.T) {
+		useConsole(t, apptest.StartWith(t, []string{"--database", pgtest.Database(t), "--storage", "file://" + t.TempDir() + "/files"}), "el")
+	})
+}
+
+// useConsole is TestConsole on one server, by people who speak a language.
+func useConsole(t *testing.T, s *apptest.Server, language string) {
 	documents := [][]byte{hostileOrder()}
 	for n := range consoleOrders {
 		documents = append(documents, consoleOrder(n+1))
@@ -30,7 +40,13 @@ func TestConsole(t *testing.T) {
 		documents = append(documents, jobOrder(n+1))
 	}
 	s.Import(t, documents...)
-	p := newStaff(t, s)
+	newPerson := func(t *testing.T) *staff {
+		t.Helper()
+		p := newStaff(t, s)
+		p.speak(t, language)
+		return p
+	}
+	p := newPerson(t)
 	p.signIn(t, s.Folder.Token(t, "--merchant", "355", "--scopes", allScopes))
 	p.findOrders(t)
 	p.answerOrders(t)
@@ -47,9 +63,9 @@ func TestConsole(t *testing.T) {
 	p.useTokens(t)
 	p.beNotified(t)
 	p.signOut(t)
-	t.Run("jobs", func(t *testing.T) { newStaff(t, s).doJobs(t) })
-	t.Run("keyboard", func(t *testing.T) { newStaff(t, s).useKeyboard(t) })
-	t.Run("no scripts", func(t *testing.T) { newStaff(t, s).useNoScripts(t) })
+	t.Run("jobs", func(t *testing.T) { newPerson(t).doJobs(t) })
+	t.Run("keyboard", func(t *testing.T) { newPerson(t).useKeyboard(t) })
+	t.Run("no scripts", func(t *testing.T) { newPerson(t).useNoScripts(t) })
 	t.Run("strangers", func(t *testing.T) { meetStrangers(t, s) })
 }
 
@@ -70,8 +86,9 @@ func consoleOrder(n int) []byte {
 type staff struct {
 	*tab
 	*apptest.Server
-	token  string // that the person signed in with
-	clicks int    // so far; choosing files in the dialog of the browser counts two
+	language string // of the pages; empty: English
+	token    string // that the person signed in with
+	clicks   int    // so far; choosing files in the dialog of the browser counts two
 }
 
 // newStaff returns a person with a tab, who is not signed in.
@@ -80,6 +97,13 @@ func newStaff(t *testing.T, s *apptest.Server) *staff {
 	p := &staff{tab: open(t, s.BaseURL), Server: s}
 	command(t, p.tab, network.ClearBrowserCookies, cdp.Empty{})
 	return p
+}
+
+// speak makes the browser ask for pages in a language.
+func (p *staff) speak(t *testing.T, language string) {
+	t.Helper()
+	p.language = language
+	command(t, p.tab, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": language}})
 }
 
 // jobOrder returns an order of jobMerchant, which has nothing to do with the other journeys.
@@ -112,13 +136,15 @@ func (p *staff) see(t *testing.T, path, selector, text string) {
 	p.wait(t, selector, text)
 }
 
-// wait waits for an element that contains a text.
+// wait waits for an element that contains an English text, in the language of the person.
 func (p *staff) wait(t *testing.T, selector, text string) {
 	t.Helper()
-	condition := fmt.Sprintf(`document.readyState === "complete" && [...document.querySelectorAll(%q)].some(e => e.innerText.includes(%q))`, selector, text)
+	said, err := json.Marshal(p.said(t, text))
+	testenv.NoError(t, err)
+	condition := fmt.Sprintf(`document.readyState === "complete" && [...document.querySelectorAll(%q)].some(e => %s.every(said => new RegExp(said).test(e.innerText)))`, selector, said)
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
-	said := ""
+	shown := ""
 	for n := 0; ; n++ {
 		// An error means that the browser is between two pages.
 		if found, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](condition)); err == nil && found {
@@ -126,13 +152,13 @@ func (p *staff) wait(t *testing.T, selector, text string) {
 		}
 		if n%100 == 99 {
 			if text, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](`location.href + " " + document.body.innerText.slice(0, 900)`)); err == nil {
-				said = text
+				shown = text
 			}
 		}
 		select {
 		case <-poll.C:
 		case <-p.ctx.Done():
-			t.Fatalf("no %s with %q; the page says %s; faults so far: %q", selector, text, said, p.seen())
+			t.Fatalf("no %s with %q; the page says %s; faults so far: %q", selector, text, shown, p.seen())
 		}
 	}
 }
@@ -181,7 +207,7 @@ func (p *staff) answerOrders(t *testing.T) {
 	p.wantEvents(t, "C-1", "order.state_changed", 1)
 	p.see(t, "/console/orders/C-2", "h2", "is waiting for your answer")
 	p.click(t, ".reject summary")
-	p.run(t, chromedp.SendKeys(chromedp.CSS("#reason"), "Damaged"))
+	p.run(t, chromedp.SetValue(chromedp.CSS("#reason"), "damaged"))
 	p.clickTwice(t, ".reject form button")
 	p.wait(t, ".notice", "The order is rejected.")
 	p.wait(t, ".history", "Damaged")

@@ -73,7 +73,7 @@ func (p *staff) downloaded(t *testing.T, pattern string) []byte {
 func sheetRows(t *testing.T, content []byte) [][]string {
 	t.Helper()
 	sheet := testenv.Sheet(t, content, "1")
-	total := slices.Index(sheet[0], "Total")
+	total := slices.IndexFunc(sheet[0], func(heading string) bool { return heading == "Total" || heading == "Σύνολο" })
 	var rows [][]string
 	for _, row := range sheet[1:] {
 		rows = append(rows, []string{row[0], row[total]})

@@ -3,6 +3,7 @@ package browser
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	chromium "github.com/chromedp/cdproto/browser"
@@ -99,7 +100,8 @@ func (p *staff) beNotified(t *testing.T) {
 func (p *staff) waitTitle(t *testing.T, orders int) {
 	t.Helper()
 	p.run(t, chromedp.WaitReady(chromedp.CSS("title")))
-	value(t, p.tab, chromedp.Poll[bool](fmt.Sprintf(`document.title === "(%d) New orders · Merchant Orders"`, orders)))
+	title := strings.Join(p.said(t, "New orders"), "")
+	value(t, p.tab, chromedp.Poll[bool](fmt.Sprintf(`new RegExp(%q).test(document.title)`, fmt.Sprintf(`^\(%d\) (%s) · Merchant Orders$`, orders, title))))
 }
 
 // printList checks that a list is printed without what is around it.

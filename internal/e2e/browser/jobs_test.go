@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -18,7 +17,7 @@ import (
 // orders on. docs/console.md has the numbers.
 func (p *staff) doJobs(t *testing.T) {
 	command(t, p.tab, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	command(t, p.tab, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "el"}})
+	p.speak(t, "el")
 	p.signIn(t, p.Folder.Token(t, "--merchant", strconv.Itoa(jobMerchant), "--scopes", allScopes))
 
 	p.seeFirstOrder(t)
