@@ -63,11 +63,8 @@ func TestWhereOneIs(t *testing.T) {
 const widest = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".wide, pre, table"))
 	.slice(0, 5).map(e => e.tagName + "." + e.className)`
 
-// TestPhone opens every page as a phone does: nothing makes the page itself
-// scroll sideways, and the text is there with scripts turned off.
-func TestPhone(t *testing.T) {
-	const width, height = 390, 844
-	s := apptest.Start(t)
+// docPaths are the paths of all pages below /docs.
+func docPaths() []string {
 	paths := []string{"/docs", "/docs/search?q=invoice"}
 	for _, page := range docs.Pages() {
 		paths = append(paths, "/docs/guide/"+page.Name())
@@ -75,9 +72,17 @@ func TestPhone(t *testing.T) {
 	for _, document := range openapi.Documents() {
 		paths = append(paths, "/docs/reference/"+document.Name)
 	}
+	return paths
+}
+
+// TestPhone opens every page as a phone does: nothing makes the page itself
+// scroll sideways, and the text is there with scripts turned off.
+func TestPhone(t *testing.T) {
+	const width, height = 390, 844
+	s := apptest.Start(t)
 	page := open(t, s.BaseURL)
 	page.run(t, chromedp.EmulateViewport(width, height, chromedp.EmulateMobile))
-	for _, path := range paths {
+	for _, path := range docPaths() {
 		t.Run(path, func(t *testing.T) {
 			command(t, page, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 			page.run(t, chromedp.Navigate(s.BaseURL+path), chromedp.WaitVisible(chromedp.CSS("main h1")))
