@@ -77,12 +77,13 @@ func (s *site) html(page docs.Page) template.HTML {
 // renderer renders Markdown.
 var renderer = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
-// scrolling lets what is wider than the page scroll, with the keyboard too.
-var scrolling = strings.NewReplacer("<table>", `<div class="wide" tabindex="0"><table>`, "</table>", "</table></div>", "<pre>", `<pre tabindex="0">`)
+// accessible lets what is wider than the page scroll, with the keyboard too, and makes the
+// empty corner of a table no heading.
+var accessible = strings.NewReplacer("<th></th>", "<td></td>", "<table>", `<div class="wide" tabindex="0"><table>`, "</table>", "</table></div>", "<pre>", `<pre tabindex="0">`)
 
 // render renders Markdown as HTML.
 func render(text string) template.HTML {
 	var out bytes.Buffer
 	_ = renderer.Convert([]byte(text), &out) // a buffer takes every byte
-	return template.HTML(scrolling.Replace(out.String()))
+	return template.HTML(accessible.Replace(out.String()))
 }

@@ -1,6 +1,7 @@
 package docpages
 
 import (
+	"strings"
 	"testing"
 
 	"merchantorders/docs"
@@ -21,5 +22,14 @@ func TestMarkdownLinks(t *testing.T) {
 		if got := s.markdown(docs.Page{Path: "guide/paging.md", Markdown: []byte(text)}, ".md"); string(got) != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestTable has a table whose first heading is empty.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	got := string(render("| | v1 |\n|---|---|\n| path | `/api` |\n"))
+	if !strings.Contains(got, "<td></td>\n<th>v1</th>") || !strings.HasPrefix(got, `<div class="wide" tabindex="0"><table>`) {
+		t.Errorf("the table is %s", got)
 	}
 }
