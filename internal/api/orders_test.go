@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,47 @@ func TestListRefusals(t *testing.T) {
 		`{"error":{"code":"invalid_params","message":"state must be one of registered, in-processing, ready-for-shipment, picked-by-courier, delivered-to-pickup-point, delivery-failed, rejected-by-merchant, canceled, completed, delivered-to-customer, return-canceled"}}`)
 	s.expect("GET", "/v2/orders?dateFrom=2026-05-02&dateTo=2026-05-01", "", 400,
 		`{"error":{"code":"invalid_params","message":"dateFrom is after dateTo"}}`)
+}
+
+// TestEventsWithLargeOrders reads the events of orders that do not fit on one page together.
+func TestEventsWithLargeOrders(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	o := registered(apitest.MerchantID, 901, "L-1")
+	o.LineItems = slices.Repeat(o.LineItems, 200)
+	for i := range o.LineItems {
+		o.LineItems[i].ID, o.LineItems[i].ProductName = int64(i+1), strings.Repeat("x", 8000)
+	}
+	s.MustImport(apitest.Incoming(o))
+	for i := range 2 {
+		s.expect("PATCH", "/v2/orders/L-1", fmt.Sprintf(`{"merchantReference":"%d"}`, i), 200, success2)
+	}
+	for _, feed := range []struct{ token, path, after string }{
+		{s.merchant, "/v2/events?limit=1000&include=order", "&after="},
+		{s.operator, "/operator/events?limit=1000&include=order", "&cursor="},
+	} {
+		var large []int // events of the order on each page that has some
+		for next, more := "", true; more; {
+			var page struct {
+				Events []struct{ OrderReference string }
+				Next   any
+				More   bool
+			}
+			s.Send(feed.token, "GET", feed.path+next, "").Decode(t, &page)
+			n := 0
+			for _, e := range page.Events {
+				if e.OrderReference == "L-1" {
+					n++
+				}
+			}
+			if n > 0 {
+				large = append(large, n)
+			}
+			next = fmt.Sprintf("%s%v", feed.after, page.Next)
+			more = page.More || feed.token == s.merchant && len(page.Events) > 0
+		}
+		testenv.Equal(t, feed.path, []int{2, 1}, large)
+	}
 }
 
 // TestMerchantData changes the merchant's own number and note: only the merchant sees them.

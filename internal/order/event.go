@@ -145,7 +145,7 @@ func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery)
 		return s.store.Events(ctx, merchantID, query.After, query.Limit)
 	})
 	if err == nil && query.Orders {
-		err = AddOrders(ctx, s.store, feed.Events)
+		feed.Events, err = s.addFeedOrders(ctx, feed.Events)
 	}
 	feed.Next = query.After
 	if n := len(feed.Events); n > 0 {
@@ -154,17 +154,52 @@ func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery)
 	return feed, err
 }
 
-// AddOrders sets the orders of events. An order is as new as its events or newer.
-func AddOrders(ctx context.Context, store Reader, events []EventRecord) error {
+// maxFeedOrders bounds the orders of a page of events, in bytes of their stored details:
+// the service and the client hold the whole page.
+const maxFeedOrders = 4 << 20
+
+// addFeedOrders sets the orders of a page of events and returns the page: its first events
+// whose orders fit into maxFeedOrders, one at least.
+func (s *Service) addFeedOrders(ctx context.Context, events []EventRecord) ([]EventRecord, error) {
+	if len(events) > 1 {
+		sizes, err := s.store.OrderSizes(ctx, locators(events))
+		if err != nil {
+			return nil, err
+		}
+		events = fitting(events, maxFeedOrders, func(e EventRecord) int64 { return sizes[e.locator()] })
+	}
+	return events, AddOrders(ctx, s.store, events)
+}
+
+// fitting returns the first items whose sizes are at most limit in all, one at least.
+func fitting[T any](items []T, limit int64, size func(T) int64) []T {
+	for i, item := range items {
+		if limit -= size(item); i > 0 && limit < 0 {
+			return items[:i]
+		}
+	}
+	return items
+}
+
+// locator returns where the order of the event is.
+func (e EventRecord) locator() Locator { return Locator{e.MerchantID, e.LegacyID} }
+
+// locators returns where the orders of events are.
+func locators(events []EventRecord) []Locator {
 	at := make([]Locator, 0, len(events))
 	for _, e := range events {
 		if e.LegacyID != 0 {
-			at = append(at, Locator{e.MerchantID, e.LegacyID})
+			at = append(at, e.locator())
 		}
 	}
-	orders, err := store.Orders(ctx, at)
+	return at
+}
+
+// AddOrders sets the orders of events. An order is as new as its events or newer.
+func AddOrders(ctx context.Context, store Reader, events []EventRecord) error {
+	orders, err := store.Orders(ctx, locators(events))
 	for i, e := range events {
-		if o, found := orders[Locator{e.MerchantID, e.LegacyID}]; found {
+		if o, found := orders[e.locator()]; found {
 			events[i].Order = &o
 		}
 	}

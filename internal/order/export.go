@@ -119,12 +119,8 @@ func (s *Service) exportPage(ctx context.Context, merchantID int64, query Export
 		return nil, nil, err
 	}
 	full := len(keys) == maxExportPage
-	size := int64(0)
-	for i, key := range keys {
-		if size += key.Size; i > 0 && size > maxExportPageSize {
-			keys, full = keys[:i], true
-			break
-		}
+	if fit := fitting(keys, maxExportPageSize, func(key ExportKey) int64 { return key.Size }); len(fit) < len(keys) {
+		keys, full = fit, true
 	}
 	ids := make([]int64, len(keys))
 	for i, key := range keys {

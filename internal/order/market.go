@@ -45,7 +45,11 @@ func (s *Service) MarketEvents(ctx context.Context, query MarketQuery) (MarketFe
 		return market.Feed, err
 	})
 	if err == nil && query.Orders {
-		err = AddOrders(ctx, s.store, market.Events)
+		n := len(market.Events)
+		if market.Events, err = s.addFeedOrders(ctx, market.Events); err == nil && len(market.Events) < n {
+			market.Cursor, market.More = market.Cursor.At(market.Events[len(market.Events)-1]), true
+			market.Version = market.Cursor.version()
+		}
 	}
 	return market, err
 }

@@ -47,8 +47,10 @@ func TestExportKeys(t *testing.T) {
 				keys, err := db.ExportKeys(t.Context(), 1, query, after, 3)
 				testenv.NoError(t, err)
 				for _, key := range keys {
-					if got = append(got, key.LegacyID); key.Size == 0 {
-						t.Errorf("%d has no size", key.LegacyID)
+					at := order.Locator{MerchantID: 1, LegacyID: key.LegacyID}
+					sizes, err := db.OrderSizes(t.Context(), []order.Locator{at, at, {MerchantID: 2, LegacyID: key.LegacyID}})
+					if got = append(got, key.LegacyID); err != nil || key.Size == 0 || len(sizes) != 1 || sizes[at] != key.Size {
+						t.Errorf("%d has %d bytes and %v, error %v", key.LegacyID, key.Size, sizes, err)
 					}
 				}
 				if len(keys) < 3 {

@@ -109,6 +109,12 @@ func selectOrdersInvoices(dialect *sqldb.Dialect) string {
 	return `SELECT o.merchant_id, o.legacy_id, o.revision, ` + invoiceColumns + ordersOfLists(dialect, joinActiveInvoices) + ` ORDER BY i.id`
 }
 
+// selectOrderSizes returns the statement that reads the sizes of the details of the orders
+// of two lists, without the details.
+func selectOrderSizes(dialect *sqldb.Dialect) string {
+	return `SELECT o.merchant_id, o.legacy_id, length(o.details)` + ordersOfLists(dialect, "")
+}
+
 // ordersOfLists returns the end of a statement. CROSS JOIN makes SQLite begin with the
 // lists. The lists of merchants in conditions send a statement for one merchant to one node
 // of a cluster.
@@ -221,6 +227,20 @@ func (db *DB) readOrders(ctx context.Context, at []order.Locator, orders map[ord
 		changed = append(changed, key)
 	}
 	return changed, err
+}
+
+// OrderSizes implements order.Store.
+func (db *DB) OrderSizes(ctx context.Context, at []order.Locator) (map[order.Locator]int64, error) {
+	defer db.timed("order_sizes")()
+	sizes := make(map[order.Locator]int64, len(at))
+	err := sqldb.Each(ctx, db.sql, selectOrderSizes(db.dialect), listsOf(at), func(rows sqldb.Rows) error {
+		var key order.Locator
+		var size int64
+		err := rows.Scan(&key.MerchantID, &key.LegacyID, &size)
+		sizes[key] = size
+		return err
+	})
+	return sizes, db.readError("read the sizes of orders", err, nil)
 }
 
 // listsOf returns the arguments of the statements that read the orders of two lists.

@@ -46,6 +46,7 @@ func TestSQLitePlans(t *testing.T) {
 		"order by legacy id":   {selectOrderByLegacyID, []string{byLegacyID, itsName}},
 		"order by reference":   {selectOrderByReference, []string{byReference, itsName}},
 		"orders":               {selectOrders(db.dialect), []string{inList, itsName, inList, byLegacyID, inList}},
+		"sizes of orders":      {selectOrderSizes(db.dialect), []string{inList, byLegacyID, inList}},
 		"invoices of orders":   {selectOrdersInvoices(db.dialect), []string{inList, byLegacyID, inList, itsInvoices, "USE TEMP B-TREE FOR ORDER BY"}},
 		"invoices of an order": {selectOrderInvoices, []string{byLegacyID, itsInvoices}},
 		"active invoices":      {selectActiveInvoices, []string{"SEARCH i USING INDEX invoices_active (merchant_id=? AND legacy_id=?)"}},

@@ -36,6 +36,13 @@ func (s store) Orders(ctx context.Context, at []order.Locator) (map[order.Locato
 	return traced(ctx, s.t, "orders", func(ctx context.Context) (map[order.Locator]order.Order, error) { return s.Stores.Orders(ctx, at) })
 }
 
+// OrderSizes implements order.Store.
+func (s store) OrderSizes(ctx context.Context, at []order.Locator) (map[order.Locator]int64, error) {
+	return traced(ctx, s.t, "order_sizes", func(ctx context.Context) (map[order.Locator]int64, error) {
+		return s.Stores.OrderSizes(ctx, at)
+	})
+}
+
 // ExportKeys implements order.Store.
 func (s store) ExportKeys(ctx context.Context, merchantID int64, query order.ExportQuery, after *order.Cursor, limit int) ([]order.ExportKey, error) {
 	return traced(ctx, s.t, "export", func(ctx context.Context) ([]order.ExportKey, error) {

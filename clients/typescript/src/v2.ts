@@ -3438,7 +3438,7 @@ export interface operations {
                 /** @description Seconds to wait for an event if there is none; without effect if `newest` is below `after`. */
                 wait?: number;
                 /**
-                 * @description With `order` each event has its order.
+                 * @description With `order` each event has its order. Large orders make the page shorter than `limit`.
                  * @example order
                  */
                 include?: "order";
