@@ -65,9 +65,9 @@ func TestBulkImport(t *testing.T) {
 	testenv.NoError(t, w.Close())
 	s.bulk("/orders/import", compressed.String(), []string{"Content-Encoding", "gzip"},
 		`{"line":1,"reference":"B-3","status":"created","orderId":7004}`, importSummary(1, 0, 0, 0, 1))
-	cut := s.Send(s.operator, "POST", "/operator/orders/import", compressed.String()[:compressed.Len()-9], "Content-Encoding", "gzip")
-	if !strings.Contains(cut.Body, `"complete":false`) || !strings.Contains(cut.Body, `The body did not arrive completely.`) {
-		t.Errorf("cut off: %d %s", cut.Status, cut.Body)
+	for _, body := range []string{compressed.String()[:compressed.Len()-9], "not gzip, but as long as its header"} {
+		s.Send(s.operator, "POST", "/operator/orders/import", body, "Content-Encoding", "gzip").
+			WantText(t, 200, `"complete":false`, `The body did not arrive completely, or is damaged. Send the lines after lastLine again.`)
 	}
 	other := s.Send(s.operator, "POST", "/operator/orders/import", "x", "Content-Encoding", "br")
 	other.Want(s.T, "br", 415, coded("unsupported_encoding", "The body must be plain or compressed with gzip."))

@@ -205,7 +205,7 @@ func problemOf(s *web.Stream, tally ingest.Tally, key string, err error) string 
 	}
 	switch {
 	case cut(s, err):
-		return "The body did not arrive completely." + again + "."
+		return "The body did not arrive completely, or is damaged." + again + "."
 	case errors.Is(err, order.ErrUnavailable):
 		return "The service cannot store anything for now." + again + " later."
 	case tally.Last == 0:
