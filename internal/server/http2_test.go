@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -131,5 +132,54 @@ func TestHTTP2Stop(t *testing.T) {
 	close(release)
 	if status := <-finished; status != http.StatusOK {
 		t.Errorf("status %d", status)
+	}
+}
+
+// stalling is a connection of a client that stops reading.
+type stalling struct {
+	net.Conn
+	stalled *atomic.Bool
+	resumed chan struct{} // closed at the end
+}
+
+func (c stalling) Read(p []byte) (int, error) {
+	if c.stalled.Load() {
+		<-c.resumed
+	}
+	return c.Conn.Read(p)
+}
+
+// TestHTTP2StalledConnection checks that responses end if nothing of the connection is read.
+func TestHTTP2StalledConnection(t *testing.T) {
+	t.Parallel()
+	const requests = 8 // whose flow control allows more than fits into the connection
+	begin, ended := make(chan struct{}), make(chan struct{})
+	tight := generous
+	tight.request, tight.stall = time.Hour, 50*time.Millisecond
+	s := startHTTP2(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		control := http.NewResponseController(w)
+		err := control.Flush()
+		<-begin
+		for err == nil {
+			_ = control.SetWriteDeadline(time.Now().Add(tight.stall))
+			_, err = w.Write(make([]byte, 32<<10))
+		}
+		ended <- struct{}{}
+	}), 1000, tight)
+	conn := stalling{stalled: new(atomic.Bool), resumed: make(chan struct{})}
+	defer close(conn.resumed)
+	s.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, address string) (_ net.Conn, err error) {
+		conn.Conn, err = new(net.Dialer).DialContext(ctx, network, address)
+		return conn, err
+	}
+	for range requests {
+		response, err := s.client.Get(s.url)
+		testenv.NoError(t, err)
+		defer response.Body.Close()
+	}
+	conn.stalled.Store(true)
+	close(begin)
+	for range requests {
+		<-ended
 	}
 }

@@ -30,6 +30,9 @@ const (
 	maxHeader = 64 << 10
 	// maxStreams is how many requests of a connection with HTTP/2 are in flight.
 	maxStreams = 100
+	// stallTimeout is how long the client of a connection with HTTP/2 may read nothing. The
+	// deadline of a stream, as long at most, cannot end it then.
+	stallTimeout = time.Minute
 	// stopTimeout is how long a stop waits for running requests.
 	stopTimeout = 10 * time.Second
 )
@@ -50,7 +53,7 @@ type Options struct {
 
 // timeLimits are the time limits of a server beside Options.
 type timeLimits struct {
-	header, request, stop time.Duration
+	header, request, stall, stop time.Duration
 }
 
 // Serve serves the requests of a listener with a handler until ctx ends. Then it
@@ -60,7 +63,7 @@ type timeLimits struct {
 // warning for those. Serve closes the listener.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, options Options) error {
 	return serve(ctx, listener, handler, log, options, timeLimits{
-		header: headerTimeout, request: requestTimeout, stop: stopTimeout,
+		header: headerTimeout, request: requestTimeout, stall: stallTimeout, stop: stopTimeout,
 	})
 }
 
@@ -113,7 +116,7 @@ func newServer(handler http.Handler, log *slog.Logger, options Options, timeouts
 		IdleTimeout:       options.Idle,
 		MaxHeaderBytes:    maxHeader,
 		TLSConfig:         options.TLS,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: timeouts.request},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: timeouts.stall},
 		ErrorLog:          stdlog.New(serverLog{log}, "", 0),
 		// `OPTIONS *` gets the response and the log entry of every other request.
 		DisableGeneralOptionsHandler: true,

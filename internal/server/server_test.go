@@ -19,7 +19,7 @@ import (
 )
 
 // generous are timeouts that no test reaches.
-var generous = timeLimits{header: time.Minute, request: time.Minute, stop: time.Minute}
+var generous = timeLimits{header: time.Minute, request: time.Minute, stall: time.Minute, stop: time.Minute}
 
 // roomy are settings that no test reaches.
 var roomy = Options{Connections: 1000, Idle: time.Minute}
