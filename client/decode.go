@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,6 +52,13 @@ type wireOrder struct {
 	UpdatedAt     wireTime `json:"updatedAt"`
 	ExpiresAt     wireTime `json:"expiresAt"`
 	DispatchUntil wireTime `json:"dispatchUntil"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *wireOrder) UnmarshalJSON(data []byte) error {
+	type plain wireOrder // without methods
+	w.Document = bytes.Clone(data)
+	return json.Unmarshal(data, (*plain)(w))
 }
 
 // complete reports whether the order has the required fields.

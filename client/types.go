@@ -92,6 +92,10 @@ type Order struct {
 
 	// Tag is the entity tag of the order, for IfMatch. It may be empty.
 	Tag string `json:"tag,omitempty"`
+
+	// Document is the JSON from which the order was decoded: from a call, the order exactly
+	// as the service shows it.
+	Document json.RawMessage `json:"-"`
 }
 
 // Address is the shipping address of an order. Any part may be empty.

@@ -38,13 +38,10 @@ type language struct {
 	prepare func(t *testing.T, folder, source string) *exec.Cmd
 	// copied reads the orders that the sync program has in a folder.
 	copied func(t *testing.T, folder string) orders
-	// shown returns the orders of the service in the form in which the client has them;
-	// nil: as version 2 shows them.
-	shown func(t *testing.T, address, token string) orders
 }
 
 var languages = []language{
-	{name: "go", page: "client.md", prepare: prepareGo, copied: filesCopied, shown: shownByGo},
+	{name: "go", page: "client.md", prepare: prepareGo, copied: filesCopied},
 	{name: "python", page: "python.md", prepare: preparePython, copied: databaseCopied},
 	{name: "typescript", page: "typescript.md", prepare: prepareTypeScript, copied: filesCopied},
 	{name: "php", page: "php.md", prepare: preparePHP, copied: filesCopied},
