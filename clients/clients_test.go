@@ -6,6 +6,8 @@ package clients_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -27,7 +29,13 @@ import (
 	"merchantorders/openapi"
 )
 
-func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }
+func TestMain(m *testing.M) {
+	code := apptest.Main(m)
+	if moduleFolder != "" {
+		_ = os.RemoveAll(moduleFolder)
+	}
+	os.Exit(code)
+}
 
 // language is one whose client this folder or the folder client has.
 type language struct {
@@ -68,27 +76,64 @@ func preparePython(t *testing.T, folder, source string) *exec.Cmd {
 	return command
 }
 
+// prepareTypeScript compiles a program as its page says, with the packages of module in
+// place of those that npm would install.
 func prepareTypeScript(t *testing.T, folder, source string) *exec.Cmd {
-	testenv.Release(t)
 	testenv.Program(t, "node", "nodejs")
 	testenv.Program(t, "npm", "npm")
-	module := filepath.Join(folder, "clients", "typescript")
-	for _, name := range []string{"package.json", "package-lock.json", "tsconfig.json", "src/client.ts", "src/v2.ts"} {
-		text, err := os.ReadFile(filepath.Join("typescript", name))
-		testenv.NoError(t, err)
-		write(t, filepath.Join(module, name), text)
+	module, err := module()
+	testenv.NoError(t, err)
+	packages := filepath.Join(folder, "node_modules")
+	write(t, filepath.Join(folder, "package.json"), []byte(`{"type":"module"}`))
+	testenv.NoError(t, os.Mkdir(packages, 0o700))
+	testenv.NoError(t, os.Symlink(module, filepath.Join(packages, "merchant-orders")))
+	testenv.NoError(t, os.Symlink(filepath.Join(module, "node_modules", "@types"), filepath.Join(packages, "@types")))
+	testenv.NoError(t, os.Rename(source, filepath.Join(folder, "sync.ts")))
+	run(t, folder, filepath.Join(module, "node_modules", ".bin", "tsc"), "--strict", "--skipLibCheck", "--target", "es2022", "--module", "nodenext", "sync.ts")
+	return exec.Command("node", "sync.js")
+}
+
+var (
+	// moduleFolder is that of module; TestMain removes it.
+	moduleFolder string
+	// module builds the module of TypeScript, once for all tests, and returns its folder.
+	module = sync.OnceValues(buildModule)
+)
+
+func buildModule() (string, error) {
+	var err error
+	if moduleFolder, err = os.MkdirTemp("", "merchant-orders-"); err != nil {
+		return "", err
 	}
-	write(t, filepath.Join(folder, "openapi", "v2.yaml"), openapi.Documents()[1].YAML)
-	run(t, module, "npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
-	run(t, module, "npm", "run", "generate", "--", "--check")
-	run(t, module, "npm", "run", "build")
-	testenv.NoError(t, os.Rename(source, filepath.Join(module, "src", "program.ts")))
-	run(t, module, "npx", "tsc", "--types", "node")
-	return exec.Command("node", filepath.Join(module, "dist", "program.js"))
+	folder := filepath.Join(moduleFolder, "clients", "typescript")
+	if err := os.CopyFS(filepath.Join(folder, "src"), os.DirFS("typescript/src")); err != nil {
+		return "", err
+	}
+	for _, name := range []string{"package.json", "package-lock.json", "tsconfig.json"} {
+		text, err := os.ReadFile(filepath.Join("typescript", name))
+		if err := errors.Join(err, os.WriteFile(filepath.Join(folder, name), text, 0o600)); err != nil {
+			return "", err
+		}
+	}
+	document := filepath.Join(moduleFolder, "openapi", "v2.yaml") // the types are generated from it
+	if err := errors.Join(os.Mkdir(filepath.Dir(document), 0o700), os.WriteFile(document, openapi.Documents()[1].YAML, 0o600)); err != nil {
+		return "", err
+	}
+	for _, args := range [][]string{
+		{"ci", "--engine-strict", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"},
+		{"run", "generate", "--", "--check"},
+		{"run", "build"},
+	} {
+		command := exec.Command("npm", args...)
+		command.Dir = folder
+		if output, err := command.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("npm %v: %w\n%s", args, err, output)
+		}
+	}
+	return folder, nil
 }
 
 func preparePHP(t *testing.T, folder, source string) *exec.Cmd {
-	testenv.Release(t)
 	testenv.Program(t, "php", "php-cli")
 	text, err := os.ReadFile("php/MerchantOrders.php")
 	testenv.NoError(t, err)
