@@ -60,19 +60,29 @@ func (a Access) header() http.Header {
 
 // hide replaces the credentials in a response that repeats them.
 func (a Access) hide(response string) string {
+	secrets := []string{string(a.Password)}
 	for name, values := range a.header() {
-		value := strings.TrimPrefix(values[0], "Basic ")
-		if name == "Authorization" && a.Username != "" {
-			response = strings.ReplaceAll(response, string(a.Password), "...")
+		secret := values[0]
+		if _, token, found := strings.Cut(secret, " "); found && name == "Authorization" {
+			secret = token // without Basic or Bearer
 		}
-		response = strings.ReplaceAll(response, value, "...")
+		secrets = append(secrets, secret)
+	}
+	// The longest first: another one may be a part of it.
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	for _, secret := range secrets {
+		if secret != "" {
+			response = strings.ReplaceAll(response, secret, "...")
+		}
 	}
 	return response
 }
 
-// headerNames are the names that a header may have beside those that begin with X-.
+// headerNames are the names that a header may have beside those that begin with X- and not
+// like routing.
 var headerNames = []string{
 	"Api-Key", "Apikey", "Authorization", "Cf-Access-Client-Id", "Cf-Access-Client-Secret", "Ocp-Apim-Subscription-Key",
+	"X-Client-Id", "X-Client-Secret",
 }
 
 // routing are beginnings of names that gateways take for the address, the path or the

@@ -212,21 +212,21 @@ func TestAccess(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
 		testenv.Equal(t, "received", []string{"key-1", "user", "pass:word", "id"}, []string{r.Header.Get("X-Api-Key"), user, password, r.Header.Get("Webhook-Id")})
-		_, _ = fmt.Fprint(w, "got ", r.Header.Get("X-Api-Key"), r.Header.Get("Authorization"), password)
+		_, _ = fmt.Fprint(w, "got ", r.Header.Get("X-Api-Key"), r.Header.Get("X-Tenant"), r.Header.Get("Authorization"), password)
 	}))
 	t.Cleanup(server.Close)
 	e := Endpoint{URL: server.URL, Secret: NewSecret(), Access: Access{
-		Headers:  map[string]Credential{"X-Api-Key": "key-1", "Authorization": "Bearer other", "Webhook-Id": "forged"},
+		Headers:  map[string]Credential{"X-Api-Key": "key-1", "X-Tenant": "key", "Authorization": "Bearer other", "Webhook-Id": "forged"},
 		Username: "user", Password: "pass:word",
 	}}
 	d, err := attempter{NewClient(true), time.Now, time.Minute}.send(t.Context(), e, outgoing{id: "id"})
-	if err != nil || d.Error != "" || d.Response != "got ...Basic ......" {
+	if err != nil || d.Error != "" || d.Response != "got ......Basic ......" {
 		t.Errorf("%+v, %v", d, err)
 	}
 	for name, valid := range map[string]bool{
-		"X-Api-Key": true, "x-functions-key": true, "authorization": true, "apikey": true, "CF-Access-Client-Id": true,
+		"X-Api-Key": true, "x-functions-key": true, "authorization": true, "apikey": true, "CF-Access-Client-Id": true, "X-Client-Id": true,
 		"": false, "X-": false, "Host": false, "Webhook-Id": false, "webhook-signature": false, "Content-Type": false, "User-Agent": false,
-		"Traceparent": false, "Cookie": false, "Transfer-Encoding": false, "X-Forwarded-For": false, "x-http-method-override": false,
+		"Traceparent": false, "Cookie": false, "Transfer-Encoding": false, "X-Forwarded-For": false, "X-Client-IP": false, "X-Client-Verify": false, "x-http-method-override": false,
 		"X-Original-URL": false, "X-Key\r\nHost": false, "X-Kéy": false, "X Key": false, "X-" + strings.Repeat("a", 63): false,
 	} {
 		if problem := HeaderNameProblem(name); (problem == "") != valid {

@@ -1665,7 +1665,7 @@ export interface components {
         };
         /**
          * @description Further headers of deliveries, which replace all earlier ones: at most 10, with names that begin with `X-` and are not for routing, or
-         *     `Authorization`, `Api-Key`, `Apikey`, `Cf-Access-Client-Id`, `Cf-Access-Client-Secret` or `Ocp-Apim-Subscription-Key`.
+         *     `Authorization`, `Api-Key`, `Apikey`, `Cf-Access-Client-Id`, `Cf-Access-Client-Secret`, `Ocp-Apim-Subscription-Key`, `X-Client-Id` or `X-Client-Secret`.
          *     A `url` of another host removes them.
          * @example {
          *       "X-Api-Key": "value"
