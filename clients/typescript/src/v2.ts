@@ -127,7 +127,8 @@ export interface paths {
          *     has one line for each line that is not blank, sent as soon as the result is durable, and a summary at the end. The client must
          *     read while it sends; one that stalls for 60 seconds is cut off.
          *
-         *     As `application/json` the body is an array of at most 100 answers and 64 KiB, and the response one object.
+         *     As `application/json` the body is an array of at most 100 answers and 64 KiB, and the response one object. With any other
+         *     type it has one answer a line.
          *
          *     Nothing is half done if the connection breaks or the service stops: every line with a result is stored, and so may be some
          *     lines after it. Send the same body again, or the lines after the last one with a result.
@@ -3022,7 +3023,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            /** @description Code `unsupported_media_type`: `Content-Type` is another one. Code `unsupported_encoding`: `Content-Encoding` is neither gzip nor identity. */
+            /** @description Code `unsupported_encoding`: `Content-Encoding` is neither gzip nor identity. */
             415: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
