@@ -13,18 +13,11 @@ import (
 
 var _ token.SessionStore = (*DB)(nil)
 
-// AddSession implements token.SessionStore.
-func (db *DB) AddSession(ctx context.Context, hash token.Hash, s token.Session, unusedSince time.Time) error {
-	return db.inTx(ctx, "session", func(t *tx) error {
-		if _, err := t.Exec(ctx, `DELETE FROM sessions WHERE last_used_at < $1`, seconds(unusedSince)); err != nil {
-			return err
-		}
-		return t.AddSession(ctx, hash, s)
-	})
-}
-
 // AddSession implements token.Tx.
 func (t *tx) AddSession(ctx context.Context, hash token.Hash, s token.Session) error {
+	if _, err := t.Exec(ctx, `DELETE FROM sessions WHERE last_used_at < $1`, seconds(s.LastUsedAt.Add(-token.SessionIdle))); err != nil {
+		return err
+	}
 	_, err := t.Exec(ctx, `INSERT INTO sessions (hash, token_id, owns_token, created_at, last_used_at) VALUES ($1, $2, $3, $4, $5)`,
 		hash[:], s.TokenID, flag(s.OwnsToken), seconds(s.CreatedAt), seconds(s.LastUsedAt))
 	return err

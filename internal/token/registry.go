@@ -101,7 +101,8 @@ type Tx interface {
 	// TakeLoginLink deletes a login link and returns it, also an expired one, or
 	// ErrNoLoginLink. Of two transactions that take a link, the second one finds none.
 	TakeLoginLink(ctx context.Context, hash Hash) (LoginLink, error)
-	// AddSession stores a session.
+	// AddSession stores a session that begins, and deletes those that nobody has used for
+	// SessionIdle.
 	AddSession(ctx context.Context, hash Hash, s Session) error
 	// EndSession deletes a session and returns it, or ErrNoSession.
 	EndSession(ctx context.Context, hash Hash) (Session, error)

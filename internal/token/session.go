@@ -86,8 +86,6 @@ type OpenSession struct {
 // SessionStore stores sessions and login links by the SHA-256 of their secrets.
 // Times are in whole seconds.
 type SessionStore interface {
-	// AddSession stores a session, and deletes those last used before a time.
-	AddSession(ctx context.Context, hash Hash, s Session, unusedSince time.Time) error
 	// SessionGrant returns a session, also an expired one, and the grant of its
 	// token as Store.Grant does. It returns ErrNoSession if it does not exist.
 	SessionGrant(ctx context.Context, hash Hash) (Session, Grant, error)
@@ -117,10 +115,19 @@ func (s *Sessions) Begin(ctx context.Context, text string, from netip.Addr) (sec
 	if err != nil {
 		return "", Grant{}, err
 	}
-	now := s.now()
+	err = s.tokens.store.ChangeTokens(ctx, func(tx Tx) error {
+		secret, err = s.add(ctx, tx, Session{TokenID: grant.ID})
+		return err
+	})
+	return secret, grant, err
+}
+
+// add adds a session that begins now, and returns its secret.
+func (s *Sessions) add(ctx context.Context, tx Tx, begun Session) (secret string, err error) {
+	begun.CreatedAt = s.now()
+	begun.LastUsedAt = begun.CreatedAt
 	secret, hash := newSecret()
-	session := Session{TokenID: grant.ID, CreatedAt: now, LastUsedAt: now}
-	return secret, grant, s.store.AddSession(ctx, hash, session, now.Add(-SessionIdle))
+	return secret, tx.AddSession(ctx, hash, begun)
 }
 
 // Find returns the session with a secret and the grant of its token, or ErrNoSession.
@@ -369,9 +376,7 @@ func (s *Sessions) begin(ctx context.Context, tx Tx, by order.Caller, how string
 	if err != nil {
 		return "", err
 	}
-	now := s.now()
-	session, hash := newSecret()
-	return session, tx.AddSession(ctx, hash, Session{TokenID: made.Token.ID, OwnsToken: true, CreatedAt: now, LastUsedAt: now})
+	return s.add(ctx, tx, Session{TokenID: made.Token.ID, OwnsToken: true})
 }
 
 func (s *Sessions) now() time.Time { return s.tokens.createdAt() }

@@ -27,10 +27,10 @@ func testSessionLife(f *fixture) {
 	made := f.addToken(f.a, token.Hash{1}, token.Token{MerchantID: alpha, Scopes: order.DefaultScopes, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)})
 	session := token.Session{TokenID: made.ID, CreatedAt: noon, LastUsedAt: noon}
 	old := token.Hash{7}
-	for hash, used := range map[token.Hash]time.Time{{2}: noon, old: noon.Add(-time.Hour), {8}: noon.Add(-time.Second)} {
+	for hash, used := range map[token.Hash]time.Time{{2}: noon, old: noon.Add(-token.SessionIdle), {8}: noon.Add(-time.Second)} {
 		s := session
 		s.LastUsedAt = used
-		testenv.NoError(f, f.b.AddSession(f.Context(), hash, s, noon.Add(-2*time.Hour)))
+		f.addSession(f.b, hash, s)
 	}
 	// What an instance has read before does not hide later changes.
 	if _, _, err := f.b.SessionGrant(f.Context(), token.Hash{2}); err != nil {
@@ -48,7 +48,7 @@ func testSessionLife(f *fixture) {
 		f.Errorf("grant of the token and of the session (-token +session), %v:\n%s", err, diff)
 	}
 	// A sign-in deletes the sessions that have expired.
-	testenv.NoError(f, f.a.AddSession(f.Context(), token.Hash{3}, session, noon.Add(-time.Minute)))
+	f.addSession(f.a, token.Hash{3}, session)
 	f.expectNoSession(old)
 	for _, want := range []error{nil, token.ErrNoSession} {
 		err := f.a.ChangeTokens(f.Context(), func(tx token.Tx) error {
@@ -66,6 +66,11 @@ func testSessionLife(f *fixture) {
 	if g, err := f.a.Grant(f.Context(), token.Hash{1}); err != nil || !g.RevokedAt.IsZero() {
 		f.Errorf("the token after the sign-out: %+v, %v", g, err)
 	}
+}
+
+func (f *fixture) addSession(store Store, hash token.Hash, s token.Session) {
+	f.Helper()
+	testenv.NoError(f, store.ChangeTokens(f.Context(), func(tx token.Tx) error { return tx.AddSession(f.Context(), hash, s) }))
 }
 
 func (f *fixture) expectNoSession(hash token.Hash) {
