@@ -99,6 +99,7 @@ func TestWebhooks(t *testing.T) {
 		if strings.Contains(rotated, added.Secret) {
 			t.Error("the secret has not changed")
 		}
+		send("POST", one+"/secret", `{"overlap":"1d"}`, 200, `"oldSecretUntil":"2026-11-21T10:00:00Z"`)
 		send("POST", one+"/secret", "", 200, `"oldSecretUntil":"2026-11-21T10:00:00Z"`)
 		send("POST", one+"/secret", `{"overlap":"0s"}`, 200, `"oldSecretUntil":null`)
 		send("POST", one+"/test", "", 200, `"acknowledged":true`, `"event":null,"type":"webhook.test"`)

@@ -78,8 +78,11 @@ func checkTokenLifetime(text string) string {
 }
 
 // TokenLifetime returns MaxTokenLifetime as a duration; 0 means no limit.
-func (c Config) TokenLifetime() time.Duration {
-	d, _ := order.ParseDuration(c.MaxTokenLifetime) // Check has found it valid
+func (c Config) TokenLifetime() time.Duration { return duration(c.MaxTokenLifetime) }
+
+// duration returns the value of a setting that Check has found valid.
+func duration(text string) time.Duration {
+	d, _ := order.ParseDuration(text)
 	return d
 }
 

@@ -72,12 +72,12 @@ func (s Serve) Check() error {
 	if s.MaxConnections != "" {
 		_, connections = parseNumber(s.MaxConnections, MinConnections, maxConnections)
 	}
-	if d, err := time.ParseDuration(s.IdleTimeout); err != nil || d < time.Second || d > time.Hour {
+	if d, ok := order.ParseDuration(s.IdleTimeout); !ok || d < time.Second || d > time.Hour {
 		idle = "must be a duration from 1s to 1h, such as 30s"
 	}
 	purge := ""
-	if d, err := time.ParseDuration(s.PurgeDeletedAfter); err != nil || d < 0 {
-		purge = "must be a duration such as 720h, or 0 for never"
+	if _, ok := order.ParseDuration(s.PurgeDeletedAfter); !ok {
+		purge = "must be a duration such as 30d or 720h, or 0 for never"
 	}
 	retain := ""
 	if d, ok := order.ParseDuration(s.Retain); !ok || d != 0 && d < 24*time.Hour {
@@ -88,7 +88,7 @@ func (s Serve) Check() error {
 		warning = "must be a duration such as 6h, or 0 for none"
 	}
 	drain := ""
-	if d, err := time.ParseDuration(s.Drain); err != nil || d < 0 || d > maxDrain {
+	if d, ok := order.ParseDuration(s.Drain); !ok || d > maxDrain {
 		drain = "must be a duration from 0s to 1h, such as 5s"
 	}
 	zone := ""
@@ -256,34 +256,19 @@ func (s Serve) Connections(openFiles uint64) int {
 }
 
 // Idle returns IdleTimeout as a duration.
-func (s Serve) Idle() time.Duration {
-	d, _ := time.ParseDuration(s.IdleTimeout) // Check has found it valid
-	return d
-}
+func (s Serve) Idle() time.Duration { return duration(s.IdleTimeout) }
 
 // DrainTime returns Drain as a duration.
-func (s Serve) DrainTime() time.Duration {
-	d, _ := time.ParseDuration(s.Drain) // Check has found it valid
-	return d
-}
+func (s Serve) DrainTime() time.Duration { return duration(s.Drain) }
 
 // PurgeAfter returns PurgeDeletedAfter as a duration; 0 means never.
-func (s Serve) PurgeAfter() time.Duration {
-	d, _ := time.ParseDuration(s.PurgeDeletedAfter) // Check has found it valid
-	return d
-}
+func (s Serve) PurgeAfter() time.Duration { return duration(s.PurgeDeletedAfter) }
 
 // RetainFor returns Retain as a duration; 0 means for ever.
-func (s Serve) RetainFor() time.Duration {
-	d, _ := order.ParseDuration(s.Retain) // Check has found it valid
-	return d
-}
+func (s Serve) RetainFor() time.Duration { return duration(s.Retain) }
 
 // WarnBefore returns DeadlineWarning as a duration; 0 means no warnings.
-func (s Serve) WarnBefore() time.Duration {
-	d, _ := order.ParseDuration(s.DeadlineWarning) // Check has found it valid
-	return d
-}
+func (s Serve) WarnBefore() time.Duration { return duration(s.DeadlineWarning) }
 
 // Addresses returns the base URLs of the service and of its invoice files, without
 // a slash at the end. local is the LocalURL of the listener.

@@ -113,8 +113,8 @@ func parseOverlap(body *strict.Body) time.Duration {
 		return defaultOverlap
 	}
 	text, _ := body.Object.Text("overlap")
-	overlap, err := time.ParseDuration(text)
-	if err != nil || overlap < 0 || overlap > webhook.MaxOverlap {
+	overlap, ok := order.ParseDuration(text)
+	if !ok || overlap > webhook.MaxOverlap {
 		body.Refuse("overlap", `must be a duration from "0s" to "168h", such as "24h"`)
 	}
 	return overlap.Truncate(time.Second)

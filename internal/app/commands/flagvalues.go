@@ -79,11 +79,11 @@ func (f *flagValues) number(flag, text string, min, max float64) float64 {
 	return n
 }
 
-// duration parses a duration of at least min.
-func (f *flagValues) duration(flag, text string, min time.Duration) time.Duration {
-	d, err := time.ParseDuration(text)
-	if err != nil || d < min {
-		f.refuse(flag, "must be a duration from "+min.String()+", such as 2160h, 90m or 30s")
+// duration parses a duration.
+func (f *flagValues) duration(flag, text string) time.Duration {
+	d, ok := order.ParseDuration(text)
+	if !ok {
+		f.refuse(flag, "must be a duration such as 90d, 2160h or 30s")
 	}
 	return d
 }

@@ -147,7 +147,7 @@ type purgeCommand struct {
 
 func (c *purgeCommand) check() error {
 	var f flagValues
-	c.age = f.duration("deleted-before", c.DeletedBefore, 0)
+	c.age = f.duration("deleted-before", c.DeletedBefore)
 	return f.err()
 }
 

@@ -200,7 +200,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"webhook", "redeliver", "x"}, []string{"the id of the webhook must be a whole number from 1",
 			"--event (MERCHANT_ORDERS_EVENT): is required"}},
 		{[]string{"purge", "--deleted-before=-1s"}, []string{
-			"--deleted-before (MERCHANT_ORDERS_DELETED_BEFORE): must be a duration from 0s, such as 2160h, 90m or 30s"}},
+			"--deleted-before (MERCHANT_ORDERS_DELETED_BEFORE): must be a duration such as 90d, 2160h or 30s"}},
 		{[]string{"copy"}, []string{"--to-database (MERCHANT_ORDERS_TO_DATABASE): or --to-storage or --to-data is required"}},
 		{[]string{"copy", "--to-database=mysql://u:secret@h/d", "--to-storage=/files", "--to-data=/dev/null/x"}, []string{
 			"--to-data (MERCHANT_ORDERS_TO_DATA): must be a folder that this user may write to: not a directory",

@@ -39,7 +39,7 @@ func (c *simulateCommand) check() error {
 	c.settings.Speed = f.number("speed", c.Speed, 0.01, maxSpeed)
 	c.settings.Accept = int(f.wholeNumber("accept", c.Accept, 100))
 	c.settings.Count = f.wholeNumber("count", c.Count, 1e9)
-	c.duration = f.duration("duration", c.Duration, 0)
+	c.duration = f.duration("duration", c.Duration)
 	return f.err()
 }
 

@@ -257,7 +257,7 @@ type tokenRotate struct {
 
 func (c *tokenRotate) check() error {
 	var f flagValues
-	c.overlap = f.duration("overlap", c.Overlap, 0)
+	c.overlap = f.duration("overlap", c.Overlap)
 	c.expiry = f.expiry("expires", c.Expires)
 	return f.err()
 }

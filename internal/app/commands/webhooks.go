@@ -298,7 +298,7 @@ type webhookRotate struct {
 
 func (c *webhookRotate) check() error {
 	var f flagValues
-	if c.overlap = f.duration("overlap", c.Overlap, 0); c.overlap > webhook.MaxOverlap {
+	if c.overlap = f.duration("overlap", c.Overlap); c.overlap > webhook.MaxOverlap {
 		f.refuse("overlap", "must be at most "+webhook.MaxOverlap.String())
 	}
 	return errors.Join(c.webhookTarget.check(), f.err())
