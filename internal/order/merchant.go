@@ -3,11 +3,8 @@ package order
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Limits of the fields of a merchant.
@@ -196,21 +193,9 @@ func (m Merchant) changedFields(before Merchant) []string {
 
 // MerchantNameProblem returns what is wrong with a merchant name, as a phrase
 // that follows the name of the field. It returns "" for a valid name.
-func MerchantNameProblem(name string) string { return lineProblem(name, MaxMerchantName) }
+func MerchantNameProblem(name string) string { return requiredLineProblem(name, MaxMerchantName) }
 
 // SuspensionReasonProblem is MerchantNameProblem for the reason of a suspension.
-func SuspensionReasonProblem(reason string) string { return lineProblem(reason, MaxSuspensionReason) }
-
-// lineProblem returns what is wrong with a text that must be one line of up to
-// maxBytes.
-func lineProblem(text string, maxBytes int) string {
-	switch {
-	case text == "":
-		return "is required"
-	case !utf8.ValidString(text) || len(text) > maxBytes:
-		return "must be text of at most " + strconv.Itoa(maxBytes) + " bytes"
-	case strings.ContainsFunc(text, unicode.IsControl):
-		return "must be on one line, without control characters"
-	}
-	return ""
+func SuspensionReasonProblem(reason string) string {
+	return requiredLineProblem(reason, MaxSuspensionReason)
 }

@@ -2,10 +2,8 @@ package order
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // MerchantData is what a merchant stores with an order for itself. Only the merchant sees
@@ -30,10 +28,7 @@ type MerchantDataUpdate struct {
 // MerchantReferenceProblem returns what is wrong with a merchant's own number, as a phrase
 // that follows the name of the field. It returns "" for a valid one.
 func MerchantReferenceProblem(text string) string {
-	if strings.ContainsFunc(text, unicode.IsControl) {
-		return "must be on one line, without control characters"
-	}
-	return lengthProblem(text, MaxMerchantReference)
+	return LineProblem(text, MaxMerchantReference, Characters)
 }
 
 // MerchantNoteProblem is MerchantReferenceProblem for a note, which may have several lines.
@@ -41,14 +36,7 @@ func MerchantNoteProblem(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\r\n", r) }) {
 		return "must be text without control characters"
 	}
-	return lengthProblem(text, MaxMerchantNote)
-}
-
-func lengthProblem(text string, limit int) string {
-	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > limit {
-		return "must be text of at most " + strconv.Itoa(limit) + " characters"
-	}
-	return ""
+	return textProblem(text, MaxMerchantNote, Characters)
 }
 
 // Apply sets the fields. It returns the names that those whose value changes have in

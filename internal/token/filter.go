@@ -2,9 +2,6 @@ package token
 
 import (
 	"context"
-	"strconv"
-	"unicode"
-	"unicode/utf8"
 
 	"merchantorders/internal/order"
 )
@@ -75,14 +72,4 @@ func (r *Registry) Labels(ctx context.Context, merchantID int64, ids []int64) (m
 
 // LabelProblem returns what is wrong with a label, as a phrase that follows the name of
 // the field. It returns "" for a valid label; the empty one is valid.
-func LabelProblem(label string) string {
-	if !utf8.ValidString(label) || utf8.RuneCountInString(label) > MaxLabel {
-		return "must be text of at most " + strconv.Itoa(MaxLabel) + " characters"
-	}
-	for _, r := range label {
-		if unicode.IsControl(r) {
-			return "must be on one line, without control characters"
-		}
-	}
-	return ""
-}
+func LabelProblem(label string) string { return order.LineProblem(label, MaxLabel, order.Characters) }

@@ -3,10 +3,7 @@ package webhook
 import (
 	"context"
 	"math"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"merchantorders/internal/order"
 )
@@ -56,13 +53,7 @@ func (s *Service) URLProblem(text string) string { return URLProblem(text, s.all
 // DescriptionProblem returns what is wrong with a description, as a phrase that
 // follows the name of the field. It returns "" for a valid one, which may be empty.
 func DescriptionProblem(text string) string {
-	switch {
-	case !utf8.ValidString(text) || len(text) > MaxDescription:
-		return "must be text of at most " + number(MaxDescription) + " bytes"
-	case strings.ContainsFunc(text, unicode.IsControl):
-		return "must be on one line, without control characters"
-	}
-	return ""
+	return order.LineProblem(text, MaxDescription, order.Bytes)
 }
 
 // List returns the webhooks of a merchant or of the marketplace, by id, or ErrNoMerchant.
