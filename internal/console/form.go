@@ -3,9 +3,12 @@ package console
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"merchantorders/internal/web"
 )
 
 // isLine reports whether a text is one line without control characters, as the fields of
@@ -71,4 +74,15 @@ func newField(form formView, name, label, kind string) fieldView {
 func required(f fieldView) fieldView {
 	f.Required = true
 	return f
+}
+
+// cutPage is web.CutPage for a page of the console: it returns the query of the next page,
+// which is that of this page with another after; empty: there is none.
+func cutPage[T any](query url.Values, rows []T, limit int, id func(T) int64) (page []T, next string) {
+	page, after := web.CutPage(rows, limit, id)
+	if after == nil {
+		return page, ""
+	}
+	query.Set("after", strconv.FormatInt(*after, 10))
+	return page, "?" + query.Encode()
 }

@@ -46,12 +46,7 @@ func (s *site) showMerchants(w http.ResponseWriter, r *web.Request, status int, 
 	if err != nil {
 		return err
 	}
-	view.Merchants = merchants
-	if len(merchants) > merchantsPageSize {
-		view.Merchants = merchants[:merchantsPageSize]
-		query.Set("after", strconv.FormatInt(view.Merchants[merchantsPageSize-1].ID, 10))
-		view.Next = "?" + query.Encode()
-	}
+	view.Merchants, view.Next = cutPage(query, merchants, merchantsPageSize, func(m order.Merchant) int64 { return m.ID })
 	return s.show(w, r, status, "merchants", view)
 }
 

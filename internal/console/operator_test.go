@@ -232,6 +232,9 @@ func TestWebhookPages(t *testing.T) {
 	}{{merchant, "/console/webhooks/1", list}, {operator, "/console/operator/webhooks/355/2", "/console/operator/webhooks"}} {
 		form := merchant.get(list).form(t, list)
 		form.Set("url", address)
+		form.Set("headers", "X-A: 1\nx-a: 2")
+		merchant.post(list, form).WantText(t, http.StatusUnprocessableEntity, "at most 10 headers")
+		form.Del("headers")
 		merchant.post(list, form).WantText(t, http.StatusOK, "whsec_")
 		merchant.post(list, form).WantText(t, http.StatusOK, "shown already")
 		send := func(do, event string) (first, second page) {

@@ -96,11 +96,7 @@ func (s *site) showTokens(w http.ResponseWriter, r *web.Request, status int, vie
 	if view.Tokens, err = s.Tokens.List(r.Context(), filter); err != nil {
 		return err
 	}
-	if len(view.Tokens) > tokensPageSize {
-		view.Tokens = view.Tokens[:tokensPageSize]
-		query.Set("after", strconv.FormatInt(view.Tokens[tokensPageSize-1].ID, 10))
-		view.Next = "?" + query.Encode()
-	}
+	view.Tokens, view.Next = cutPage(query, view.Tokens, tokensPageSize, func(t token.Token) int64 { return t.ID })
 	view.Base, view.Now = tokensBase(r), s.Orders.Now()
 	view.Scopes = offeredScopes(r.Caller)
 	view.MaxDays = int64(s.Tokens.MaxLifetime / (24 * time.Hour))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -65,12 +64,7 @@ func (s *site) operatorWebhooks(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	if len(endpoints) > webhooksPageSize {
-		endpoints = endpoints[:webhooksPageSize]
-		query.Set("after", strconv.FormatInt(endpoints[webhooksPageSize-1].ID, 10))
-		view.Next = "?" + query.Encode()
-	}
-	view.Endpoints = endpoints
+	view.Endpoints, view.Next = cutPage(query, endpoints, webhooksPageSize, func(e webhook.Endpoint) int64 { return e.ID })
 	return s.show(w, r, http.StatusOK, "operatorwebhooks", view)
 }
 
@@ -151,10 +145,12 @@ func readHeaders(form formView) map[string]webhook.Credential {
 			continue
 		}
 		value = strings.TrimSpace(value)
-		if webhook.HeaderNameProblem(name) != "" || value != "" && webhook.CredentialProblem(value) != "" || len(headers) == webhook.MaxHeaders {
+		canonical := http.CanonicalHeaderKey(name)
+		_, twice := headers[canonical]
+		if twice || webhook.HeaderNameProblem(name) != "" || value != "" && webhook.CredentialProblem(value) != "" || len(headers) == webhook.MaxHeaders {
 			form.refuse("headers", "webhooks.badheaders")
 		}
-		headers[http.CanonicalHeaderKey(name)] = webhook.Credential(value)
+		headers[canonical] = webhook.Credential(value)
 	}
 	return headers
 }
