@@ -118,26 +118,23 @@ func (r *Retention) eraseOrder(ctx context.Context, caller Caller, merchantID in
 	if !id.Valid() {
 		return Erasure{}, ErrNotFound
 	}
-	var result Erasure
 	var locked LockedOrder
 	cause := Cause{By: caller, At: r.orders.Now()}
-	err := r.store.InTx(ctx, func(tx Tx) error {
-		result = Erasure{}
-		var err error
+	result, err := Change(ctx, r.changes, caller, Options[Erasure]{}, func(tx Tx) (erased Erasure, err error) {
 		if locked, err = tx.LockOrder(ctx, merchantID, id); err != nil {
-			return err
+			return Erasure{}, err
 		}
 		deleted := 0
 		if files {
 			if deleted, err = deleteAll(ctx, tx, locked, cause); err != nil {
-				return err
+				return Erasure{}, err
 			}
 		}
 		changed, err := tx.EraseOrder(ctx, locked, cause)
 		if changed || deleted > 0 {
-			result.Orders = 1
+			erased.Orders = 1
 		}
-		return err
+		return erased, err
 	})
 	if err == nil && files {
 		result.Files, err = r.removeFiles(ctx, locked)
@@ -232,8 +229,8 @@ func (r *Retention) CustomerData(ctx context.Context, caller Caller, email strin
 	return func(yield func(CustomerRecord, error) bool) {
 		orders, err := r.customerOrders(ctx, email)
 		if err == nil {
-			err = r.store.InTx(ctx, func(tx Tx) error {
-				return tx.AppendAudit(ctx, AuditEntry{
+			_, err = Change(ctx, r.changes, caller, Options[int]{}, func(tx Tx) (int, error) {
+				return len(orders), tx.AppendAudit(ctx, AuditEntry{
 					At: r.orders.Now(), Action: AuditExported, By: caller, Detail: "orders=" + strconv.Itoa(len(orders)),
 				})
 			})

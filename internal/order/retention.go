@@ -81,28 +81,28 @@ const retentionBatch = 100
 // order. It returns false if another instance was faster, or while a file is uploaded.
 func (r *Retention) deleteOrder(ctx context.Context, o LockedOrder) (bool, error) {
 	cause := Cause{By: System(), At: r.orders.Now()}
-	err := r.store.InTx(ctx, func(tx Tx) error {
+	_, err := Change(ctx, r.changes, cause.By, Options[int]{}, func(tx Tx) (int, error) {
 		locked, err := tx.LockOrder(ctx, o.MerchantID, ByLegacyID(o.LegacyID))
-		if err == nil && locked.ActiveInvoices > 0 {
-			_, err = deleteAll(ctx, tx, locked, cause)
+		if err != nil || locked.ActiveInvoices == 0 {
+			return 0, err
 		}
-		return err
+		return deleteAll(ctx, tx, locked, cause)
 	})
 	if err == nil {
 		_, err = r.removeFiles(ctx, o)
 	}
 	deleted := false
 	if err == nil {
-		err = r.store.InTx(ctx, func(tx Tx) error {
+		deleted, err = Change(ctx, r.changes, cause.By, Options[bool]{}, func(tx Tx) (bool, error) {
 			locked, err := tx.LockOrder(ctx, o.MerchantID, ByLegacyID(o.LegacyID))
-			if err == nil {
-				deleted, err = tx.DeleteOrder(ctx, locked, cause)
+			if err != nil {
+				return false, err
 			}
-			return err
+			return tx.DeleteOrder(ctx, locked, cause)
 		})
 	}
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
-	return deleted && err == nil, err
+	return deleted, err
 }

@@ -149,20 +149,21 @@ func isUploadRefusal(err error) bool {
 // if the error hides a commit that succeeded.
 func (s *Service) activate(ctx context.Context, caller Caller, reserved WriteResult, options Options[WriteResult]) (WriteResult, error) {
 	result := reserved
-	err := s.store.InTx(ctx, func(tx Tx) error {
+	_, err := Change(ctx, s.changes, caller, Options[WriteResult]{}, func(tx Tx) (WriteResult, error) {
 		// If-Match is checked again: another upload may have changed the order
 		// since the reservation.
 		locked, err := options.lock(ctx, tx, reserved.MerchantID, ByLegacyID(reserved.LegacyID))
 		if err != nil {
-			return err
+			return WriteResult{}, err
 		}
 		result.LockedOrder = locked
 		result.Revision = locked.NextRevision
+		// The reservation holds the key.
 		if err := record(ctx, tx, caller, options, outcome[WriteResult]{result: result}); err != nil {
-			return err
+			return WriteResult{}, err
 		}
 		cause := Cause{By: caller, At: reserved.Invoice.CreatedAt}
-		return tx.ActivateInvoice(ctx, locked, reserved.Invoice.ID, cause)
+		return result, tx.ActivateInvoice(ctx, locked, reserved.Invoice.ID, cause)
 	})
 	return result, err
 }
@@ -189,12 +190,12 @@ func (s *Service) cancelReservation(ctx context.Context, caller Caller, reserved
 	defer cancel()
 	var err error
 	if nothingStored {
-		err = s.store.InTx(ctx, func(tx Tx) error {
+		_, err = Change(ctx, s.changes, caller, Options[LockedOrder]{}, func(tx Tx) (LockedOrder, error) {
 			locked, err := tx.LockOrder(ctx, reserved.MerchantID, ByLegacyID(reserved.LegacyID))
 			if err != nil {
-				return err
+				return LockedOrder{}, err
 			}
-			return tx.ReleaseInvoice(ctx, locked, reserved.Invoice.ID)
+			return locked, tx.ReleaseInvoice(ctx, locked, reserved.Invoice.ID)
 		})
 	} else {
 		_, err = s.store.ExpireReservation(ctx, reserved.storedInvoice(), s.Now())

@@ -115,9 +115,9 @@ func (s *Sessions) Begin(ctx context.Context, text string, from netip.Addr) (sec
 	if err != nil {
 		return "", Grant{}, err
 	}
-	err = s.tokens.store.ChangeTokens(ctx, func(tx Tx) error {
-		secret, err = s.add(ctx, tx, Session{TokenID: grant.ID})
-		return err
+	caller := actingAs(order.Caller{}, grant.MerchantID, grant.ID)
+	secret, err = order.Change(ctx, s.tokens.changes, caller, order.Options[string]{}, func(tx Tx) (string, error) {
+		return s.add(ctx, tx, Session{TokenID: grant.ID})
 	})
 	return secret, grant, err
 }
@@ -180,11 +180,10 @@ func (s *Sessions) End(ctx context.Context, caller order.Caller, secret string) 
 	if err != nil {
 		return nil
 	}
-	err = s.tokens.store.ChangeTokens(ctx, func(tx Tx) error {
-		_, err := s.end(ctx, tx, hash, func(owned Token) (order.Caller, error) {
+	_, err = order.Change(ctx, s.tokens.changes, caller, order.Options[bool]{}, func(tx Tx) (bool, error) {
+		return s.end(ctx, tx, hash, func(owned Token) (order.Caller, error) {
 			return actingAs(caller, owned.MerchantID, owned.ID), nil
 		})
-		return err
 	})
 	if errors.Is(err, ErrNoSession) {
 		return nil
@@ -330,41 +329,37 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 	if err != nil {
 		return "", ErrNoLoginLink
 	}
-	err = s.tokens.store.ChangeTokens(ctx, func(tx Tx) error {
+	return order.Change(ctx, s.tokens.changes, caller, order.Options[string]{}, func(tx Tx) (string, error) {
 		link, err := tx.TakeLoginLink(ctx, hash)
 		if err != nil {
-			return err
+			return "", err
 		}
 		now := s.now()
 		if !now.Before(link.ExpiresAt) {
-			return ErrNoLoginLink
+			return "", ErrNoLoginLink
 		}
 		bound, err := s.tokens.bound(ctx, tx, link.CreatedBy)
 		if errors.Is(err, ErrUnknown) {
-			return ErrNoLoginLink // the token that made the link has ended
+			return "", ErrNoLoginLink // the token that made the link has ended
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
-		session, err = s.begin(ctx, tx, actingAs(caller, link.MerchantID, link.CreatedBy), byLoginLink, Token{
+		return s.begin(ctx, tx, actingAs(caller, link.MerchantID, link.CreatedBy), byLoginLink, Token{
 			MerchantID: link.MerchantID, Scopes: link.Scopes, Label: cmp.Or(link.Name, linkLabel), ExpiresAt: earlier(now.Add(SessionLifetime), bound),
 		})
-		return err
 	})
-	return session, err
 }
 
 // BeginAs signs in a person whom an identity provider knows. MerchantID 0 is an operator.
 // The session ends after IdentityLifetime: then the provider is asked again. Errors:
 // order.ErrMerchantNotFound.
 func (s *Sessions) BeginAs(ctx context.Context, caller order.Caller, person Person) (session string, err error) {
-	err = s.tokens.store.ChangeTokens(ctx, func(tx Tx) error {
-		session, err = s.begin(ctx, tx, actingAs(caller, person.MerchantID, 0), byIdentity, Token{
+	return order.Change(ctx, s.tokens.changes, caller, order.Options[string]{}, func(tx Tx) (string, error) {
+		return s.begin(ctx, tx, actingAs(caller, person.MerchantID, 0), byIdentity, Token{
 			MerchantID: person.MerchantID, Scopes: person.Scopes, Label: person.Name, ExpiresAt: s.now().Add(IdentityLifetime),
 		})
-		return err
 	})
-	return session, err
 }
 
 // begin makes a session with a token of its own. Nobody gets the text of the token: only
