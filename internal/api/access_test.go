@@ -18,6 +18,9 @@ const (
 	v1Forbidden    = `{"message":"Forbidden"}`
 	v2Unauthorized = `{"error":{"code":"unauthorized","message":"The token is missing or not valid."}}`
 	v2Forbidden    = `{"error":{"code":"forbidden","message":"The token does not allow this."}}`
+
+	operatorToken = `{"error":{"code":"forbidden","message":"This is an operator's token; use a token of the merchant."}}`
+	merchantToken = `{"error":{"code":"forbidden","message":"This is a merchant's token; use an operator's token."}}`
 )
 
 // endpoints are all endpoints for merchants, with the scope that each needs.
@@ -69,9 +72,9 @@ func TestTokens(t *testing.T) {
 	}
 	unknown, _ := token.NewText(token.MerchantPrefix)
 	for _, endpoint := range endpoints {
-		unauthorized, forbidden := v1Unauthorized, v1Forbidden
+		unauthorized, forbidden, operators := v1Unauthorized, v1Forbidden, v1Forbidden
 		if endpoint.v2 {
-			unauthorized, forbidden = v2Unauthorized, v2Forbidden
+			unauthorized, forbidden, operators = v2Unauthorized, v2Forbidden, operatorToken
 		}
 		what := endpoint.method + " " + endpoint.path
 		for _, text := range []string{"", "x", unknown, expired, revoked, s.merchant + "x", strings.ToUpper(s.merchant)} {
@@ -85,7 +88,7 @@ func TestTokens(t *testing.T) {
 		}
 		others := s.NewToken(apitest.MerchantID, order.DefaultScopes&^endpoint.scope)
 		s.Send(others, endpoint.method, endpoint.path, "ignored").Want(s.T, what, http.StatusForbidden, forbidden)
-		s.Send(s.operator, endpoint.method, endpoint.path, "ignored").Want(s.T, what, http.StatusForbidden, forbidden)
+		s.Send(s.operator, endpoint.method, endpoint.path, "ignored").Want(s.T, what, http.StatusForbidden, operators)
 		alone := s.Send(s.NewToken(apitest.MerchantID, endpoint.scope), endpoint.method, endpoint.path, "")
 		if alone.Status == http.StatusUnauthorized || alone.Status == http.StatusForbidden {
 			t.Errorf("%s with the scope %s alone: %d", what, endpoint.scope, alone.Status)

@@ -242,7 +242,7 @@ func TestOperatorAccess(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(endpoint, " ")
 		s.Send("", method, "/operator"+path, "{}").Want(s.T, endpoint, 401, v2Unauthorized)
-		s.Send(s.merchant, method, "/operator"+path, "{}").Want(s.T, endpoint, 403, v2Forbidden)
+		s.Send(s.merchant, method, "/operator"+path, "{}").Want(s.T, endpoint, 403, merchantToken)
 	}
 	s.asOperator("PUT", "/orders", "", 405, coded("method_not_allowed", "This path does not take that method."))
 	s.asOperator("GET", "/x", "", 404, coded("not_found", "Nothing is served at this path."))

@@ -35,13 +35,17 @@ func Operators(scope order.Scope) Access { return Access{operators: true, scope:
 // Authenticated lets everybody pass who is authenticated.
 func Authenticated() Access { return Access{merchants: true, operators: true} }
 
-// allows reports whether a caller may send a request.
-func (a Access) allows(c order.Caller) bool {
-	actor := a.merchants
-	if c.Operator() {
-		actor = a.operators
+// check returns an ErrForbidden if a caller may not send a request.
+func (a Access) check(c order.Caller) error {
+	switch {
+	case c.Operator() && !a.operators:
+		return errOperatorToken
+	case !c.Operator() && !a.merchants:
+		return errMerchantToken
+	case !c.Can(a.scope):
+		return ErrForbidden
 	}
-	return actor && c.Can(a.scope)
+	return nil
 }
 
 // authenticated returns a handler that lets requests pass whose credentials allow the
@@ -59,11 +63,11 @@ func (rt *Router) authenticated(credentials Credentials, route Route, handle Han
 			return err
 		}
 		defer r.Leave()
-		switch {
-		case grant.Suspended:
+		if grant.Suspended {
 			return ErrSuspended
-		case !route.access.allows(r.Caller):
-			return ErrForbidden
+		}
+		if err := route.access.check(r.Caller); err != nil {
+			return err
 		}
 		if err := CheckQuery(r); err != nil {
 			return err

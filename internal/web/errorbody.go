@@ -67,6 +67,8 @@ var meanings = []struct {
 }{
 	{order.ErrTooManyIdempotencyKeys, meaning{http.StatusTooManyRequests, "too_many_requests", "Too many idempotency keys in a day.", tooMany}},
 	{ErrUnauthorized, meaning{http.StatusUnauthorized, "unauthorized", "The token is missing or not valid.", ""}},
+	{errOperatorToken, meaning{http.StatusForbidden, "forbidden", "This is an operator's token; use a token of the merchant.", ""}},
+	{errMerchantToken, meaning{http.StatusForbidden, "forbidden", "This is a merchant's token; use an operator's token.", ""}},
 	{ErrForbidden, meaning{http.StatusForbidden, "forbidden", "The token does not allow this.", ""}},
 	{ErrSuspended, meaning{http.StatusForbidden, "merchant_suspended", suspended, suspended}},
 	{ErrRouteNotFound, meaning{http.StatusNotFound, "not_found", "Nothing is served at this path.", ""}},

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"merchantorders/internal/order"
@@ -15,6 +16,9 @@ var (
 	ErrUnauthorized = errors.New("unauthorized")
 	// ErrForbidden: the token is valid but does not allow the request.
 	ErrForbidden = errors.New("forbidden")
+	// errOperatorToken and errMerchantToken are an ErrForbidden because of the kind of the token.
+	errOperatorToken = fmt.Errorf("%w: an operator's token", ErrForbidden)
+	errMerchantToken = fmt.Errorf("%w: a merchant's token", ErrForbidden)
 	// ErrSuspended: the token is valid, but its merchant is suspended.
 	ErrSuspended = errors.New("the merchant is suspended")
 	// ErrRouteNotFound: no route has this path.
