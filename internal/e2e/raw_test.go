@@ -89,6 +89,7 @@ func TestRawRequests(t *testing.T) {
 			{"an unknown coding", put + "Transfer-Encoding: xchunked\r\n\r\n" + status, "501"},
 			{"a space before the colon", put + "Transfer-Encoding : chunked\r\n\r\nE\r\n" + status + "\r\n0\r\n\r\n", "400"},
 			{"a bad chunk", put + "Transfer-Encoding: chunked\r\n\r\nE\r\n" + status + "\r\nzz\r\n\r\n", "400"},
+			{"a bare LF after the size of a chunk", put + "Transfer-Encoding: chunked\r\n\r\nE\n" + status + "\r\n0\r\n\r\n", "400"},
 			{"a chunk too long to be one", put + "Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF0\r\n" + status, "400"},
 		} {
 			t.Run(test.name, func(t *testing.T) {
