@@ -23,7 +23,7 @@ func LineProblem(text string, limit int, unit TextUnit) string {
 	if problem := textProblem(text, limit, unit); problem != "" {
 		return problem
 	}
-	if strings.ContainsFunc(text, unicode.IsControl) {
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) }) {
 		return "must be on one line, without control characters"
 	}
 	return ""

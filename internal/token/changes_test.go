@@ -262,6 +262,12 @@ func TestLabelProblem(t *testing.T) {
 		"a\nb":                   "must be on one line, without control characters",
 		"\x00":                   "must be on one line, without control characters",
 		"\u0085":                 "must be on one line, without control characters",
+		"a\u2028b":               "must be on one line, without control characters",
+		"\u202eσοκίΝ":            "must be on one line, without control characters",
+		"a\u2066b":               "must be on one line, without control characters",
+		" ":                      "must have a character that can be seen",
+		"\u200b\u00a0":           "must have a character that can be seen",
+		"می\u200cخواهم":          "", // letters that must not join
 	} {
 		if got := token.LabelProblem(label); got != want {
 			t.Errorf("%q: %q, want %q", label, got, want)

@@ -2,6 +2,8 @@ package token
 
 import (
 	"context"
+	"strings"
+	"unicode"
 
 	"merchantorders/internal/order"
 )
@@ -72,4 +74,21 @@ func (r *Registry) Labels(ctx context.Context, merchantID int64, ids []int64) (m
 
 // LabelProblem returns what is wrong with a label, as a phrase that follows the name of
 // the field. It returns "" for a valid label; the empty one is valid.
-func LabelProblem(label string) string { return order.LineProblem(label, MaxLabel, order.Characters) }
+func LabelProblem(label string) string {
+	problem := order.LineProblem(label, MaxLabel, order.Characters)
+	switch {
+	case problem != "" || label == "":
+		return problem
+	case strings.ContainsFunc(label, turnsText):
+		return "must be on one line, without control characters"
+	case !strings.ContainsFunc(label, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }):
+		return "must have a character that can be seen" // nobody can tell who it is
+	}
+	return ""
+}
+
+// turnsText reports whether a character turns the direction of the text around it: the log
+// and programs show a label among other words.
+func turnsText(r rune) bool {
+	return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
+}
