@@ -122,6 +122,7 @@ func TestIdentityProvider(t *testing.T) {
 		# the first line that applies
 		groups=support operator orders:read,audit
 		realm_access.roles=clerk merchant=355 orders:read,orders:write
+		email=maria@shop.example merchant=355 orders:read
 		store=* merchant=* orders:read`}, newOrder(1, "A-1"))
 	const start, callback = "/console/oidc", "/console/oidc/callback"
 	s.browser().get("/").WantText(t, http.StatusOK, "Sign in with your company", `href="`+start+`?next=`)
@@ -146,10 +147,11 @@ func TestIdentityProvider(t *testing.T) {
 		page   string
 		text   string
 	}{
-		"an operator":        {map[string]any{"groups": []any{"x", "support"}}, "/console/operator/orders", "Νίκος"},
-		"staff by a role":    {map[string]any{"realm_access": map[string]any{"roles": []any{"clerk"}}}, "/console/orders/A-1", "/console/orders/A-1/accept"},
-		"staff by an id":     {map[string]any{"store": 400}, "/console/orders", "Νίκος"},
-		"the name is a mail": {map[string]any{"store": "400", "name": "a\nb", "email": "n@shop.example"}, "/console/orders", "n@shop.example"},
+		"an operator":         {map[string]any{"groups": []any{"x", "support"}}, "/console/operator/orders", "Νίκος"},
+		"staff by a role":     {map[string]any{"realm_access": map[string]any{"roles": []any{"clerk"}}}, "/console/orders/A-1", "/console/orders/A-1/accept"},
+		"staff by an id":      {map[string]any{"store": 400}, "/console/orders", "Νίκος"},
+		"staff by an address": {map[string]any{"email": "maria@shop.example", "email_verified": true}, "/console/orders/A-1", "Νίκος"},
+		"the name is a mail":  {map[string]any{"store": "400", "name": "a\nb", "email": "n@shop.example"}, "/console/orders", "n@shop.example"},
 	} {
 		b := s.browser()
 		query := begin(t, b, "/console/orders?page=1")
@@ -180,8 +182,15 @@ func TestIdentityProvider(t *testing.T) {
 		"no rule":          {func(url.Values) { delete(p.claims, "store") }, http.StatusForbidden, "has no access here"},
 		"no such merchant": {func(url.Values) { p.claims["store"] = 9 }, http.StatusForbidden, "has no access here"},
 		"all merchants":    {func(url.Values) { p.claims["store"] = "*" }, http.StatusForbidden, "has no access here"},
-		"an operator's id": {func(url.Values) { p.claims["store"] = 0 }, http.StatusForbidden, "has no access here"},
-		"a failure":        {func(url.Values) { p.status = http.StatusBadGateway }, http.StatusServiceUnavailable, "cannot be reached"},
+		"another's address": {func(url.Values) {
+			p.claims["store"], p.claims["email"], p.claims["email_verified"] = nil, "maria@shop.example", false
+		}, http.StatusForbidden, "has no access here"},
+		"another's address in words": {func(url.Values) {
+			p.claims["store"], p.claims["email"], p.claims["email_verified"] = nil, "maria@shop.example", "false"
+		}, http.StatusForbidden, "has no access here"},
+		"an id that rounds to one": {func(url.Values) { p.claims["store"] = json.RawMessage("400.00000000000000000001") }, http.StatusForbidden, "has no access here"},
+		"an operator's id":         {func(url.Values) { p.claims["store"] = 0 }, http.StatusForbidden, "has no access here"},
+		"a failure":                {func(url.Values) { p.status = http.StatusBadGateway }, http.StatusServiceUnavailable, "cannot be reached"},
 	} {
 		p.status, p.forged, p.unsigned = http.StatusOK, false, false
 		b := s.browser()

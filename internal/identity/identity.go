@@ -4,9 +4,11 @@
 package identity
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -91,9 +93,15 @@ func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, qu
 	if err == nil && subtle.ConstantTimeCompare([]byte(a.Nonce), []byte(id.Nonce)) == 0 {
 		err = errors.New("it has another nonce")
 	}
+	var document json.RawMessage
+	if err == nil {
+		err = id.Claims(&document)
+	}
 	var claims map[string]any
 	if err == nil {
-		err = id.Claims(&claims)
+		numbers := json.NewDecoder(bytes.NewReader(document))
+		numbers.UseNumber() // the id of a store must not become that of another one by rounding
+		err = numbers.Decode(&claims)
 	}
 	if err != nil {
 		return token.Person{}, fmt.Errorf("%w: %w", ErrRefused, err)

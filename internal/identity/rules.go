@@ -1,8 +1,10 @@
 package identity
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,9 +75,14 @@ func parseRule(words []string) (rule Rule, ok bool) {
 	return rule, err == nil
 }
 
+const emailClaim = "email"
+
 // personOf returns the person with claims by the first rule that applies, or ErrNoAccess.
 func personOf(claims map[string]any, rules []Rule) (token.Person, error) {
 	for _, rule := range rules {
+		if rule.claim == emailClaim && slices.Contains(valuesOf(claims, "email_verified"), "false") {
+			continue // whoever signs in may have typed the address of somebody else
+		}
 		for _, value := range valuesOf(claims, rule.claim) {
 			person := token.Person{Name: nameOf(claims), MerchantID: rule.merchantID, Scopes: rule.scopes}
 			if rule.value == anyValue {
@@ -113,8 +120,8 @@ func valuesOf(claims map[string]any, name string) []string {
 			values = append(values, value)
 		case bool:
 			values = append(values, strconv.FormatBool(value))
-		case float64:
-			values = append(values, strconv.FormatFloat(value, 'f', -1, 64))
+		case json.Number:
+			values = append(values, value.String())
 		}
 	}
 	return values
@@ -122,7 +129,7 @@ func valuesOf(claims map[string]any, name string) []string {
 
 // nameOf returns the name of the person with claims, for people to read.
 func nameOf(claims map[string]any) string {
-	for _, claim := range []string{"name", "preferred_username", "email", "sub"} {
+	for _, claim := range []string{"name", "preferred_username", emailClaim, "sub"} {
 		name, _ := claims[claim].(string)
 		if name = strings.TrimSpace(name); name != "" && token.LabelProblem(name) == "" {
 			return name
