@@ -123,15 +123,13 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			web.PublicRoute(http.MethodGet, "/assets/{asset}", s.asset),
 			web.PublicRoute(http.MethodPost, "/language", s.setLanguage),
 			web.PublicRoute(http.MethodPost, "/sign-out", s.signOut),
+			web.PublicRoute(http.MethodGet, "/login/{secret}", s.loginLink),
+			web.PublicRoute(http.MethodPost, "/login/{secret}", s.useLoginLink),
 		},
 	}
 	pages.Routes = append(pages.Routes, s.tokenRoutes(get, post)...)
 	if c.Mail {
 		pages.Routes = append(pages.Routes, s.mailRoutes()...)
-	}
-	if c.Audience&Merchants != 0 {
-		pages.Routes = append(pages.Routes, web.PublicRoute(http.MethodGet, "/login/{secret}", s.loginLink),
-			web.PublicRoute(http.MethodPost, "/login/{secret}", s.useLoginLink))
 	}
 	if c.Audience&Operators != 0 {
 		pages.Routes = append(pages.Routes, s.operatorRoutes()...)

@@ -24,11 +24,16 @@ const (
 // callbackURL returns the address to which the provider sends a browser back: that of the
 // port that it uses now. The provider knows which addresses are right.
 func (s *site) callbackURL(r *http.Request) string {
+	return s.origin(r) + Prefix + identityPath + "/callback"
+}
+
+// origin returns the address of the service as the browser of a request names it.
+func (s *site) origin(r *http.Request) string {
 	scheme := "http://"
 	if s.secure(r) {
 		scheme = "https://"
 	}
-	return scheme + r.Host + s.root + Prefix + identityPath + "/callback"
+	return scheme + r.Host + s.root
 }
 
 // toProvider serves GET /oidc: it sends the browser to the identity provider.
@@ -59,7 +64,7 @@ func (s *site) fromProvider(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return s.notIdentified(w, r, err)
 	}
-	if s.notServed(person.MerchantID == 0) != "" {
+	if s.notServed(person.Operator) != "" {
 		return s.notIdentified(w, r, identity.ErrNoAccess)
 	}
 	secret, err := s.Sessions.BeginAs(r.Context(), r.Caller, person)

@@ -68,6 +68,7 @@ func (s *site) operatorRoutes() []web.Route {
 		post("/merchants/{merchant}/resume", order.ScopeMerchants, s.resumeMerchant),
 		post("/merchants/{merchant}/login-link", order.ScopeMerchants|order.ScopeTokens, s.makeLoginLink),
 		get("/tokens/people", order.ScopeTokens, s.people),
+		post("/tokens/people", order.ScopeTokens, s.invite),
 		post("/tokens/people/end", order.ScopeTokens, s.endSession),
 		get("/orders", order.ScopeOrdersRead, s.operatorSearch),
 		get("/orders/{merchant}/{reference}", order.ScopeOrdersRead, s.operatorOrder),

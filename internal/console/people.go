@@ -51,15 +51,15 @@ func (s *site) showPeople(w http.ResponseWriter, r *web.Request, status int, vie
 	if view.Sessions, err = s.Sessions.Open(r.Context(), r.Caller.MerchantID); err != nil {
 		return err
 	}
-	view.Base, view.Own, view.Scopes = peopleBase(r), r.Session.ID, offeredScopes(r.Caller)
+	view.Base, view.Own = peopleBase(r), r.Session.ID
+	view.Scopes = (r.Caller.Scopes & order.ScopesOf(r.Caller.Operator())).Names()
 	return s.show(w, r, status, "people", view)
 }
 
-// invite serves POST /people. The page that follows shows the login link, once.
+// invite serves POST /people and POST /operator/tokens/people. The page that follows shows the login link, once.
 func (s *site) invite(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
-	request := readInvitation(form)
-	request.MerchantID = r.Caller.MerchantID
+	request := readInvitation(form, r.Caller)
 	if !form.valid() {
 		return s.showPeople(w, r, http.StatusUnprocessableEntity, peopleView{Form: form})
 	}
@@ -75,24 +75,26 @@ func (s *site) invite(w http.ResponseWriter, r *web.Request, values url.Values) 
 		return err
 	default:
 		token.LogLoginLink(s.Log, link.LoginLink, r.LogAttrs()...)
-		return s.showPeople(w, r, http.StatusOK, peopleView{
-			Form: invitation(), Link: link.URL(s.MerchantURL), For: link.Name, Until: link.ExpiresAt,
-		})
+		base := s.MerchantURL
+		if request.Operator {
+			base = s.origin(r.Request) // that of the port, which has no other address
+		}
+		return s.showPeople(w, r, http.StatusOK, peopleView{Form: invitation(), Link: link.URL(base), For: link.Name, Until: link.ExpiresAt})
 	}
 	return s.showPeople(w, r, http.StatusUnprocessableEntity, peopleView{Form: form})
 }
 
 // readInvitation reads for whom a login link is and what they may do, and refuses what is
 // wrong in the form.
-func readInvitation(form formView) token.Person {
-	request := token.Person{Name: strings.TrimSpace(form.Value("name"))}
+func readInvitation(form formView, caller order.Caller) token.Person {
+	request := token.Person{Operator: caller.Operator(), MerchantID: caller.MerchantID, Name: strings.TrimSpace(form.Value("name"))}
 	switch {
 	case request.Name == "":
 		form.refuse("name", "people.name.missing")
 	case token.LabelProblem(request.Name) != "":
 		form.refuse("name", "problem.line")
 	}
-	request.Scopes = readScopes(form, order.MerchantScopes)
+	request.Scopes = readScopes(form, order.ScopesOf(request.Operator))
 	return request
 }
 

@@ -89,7 +89,7 @@ func TestOperatorSessions(t *testing.T) {
 	testenv.NoError(t, err)
 	eleni := s.signedIn(made.Text)
 	list := b.get(people)
-	list.WantText(t, http.StatusOK, "<bdi>Ελένη &lt;b&gt;</bdi>", "this sign-in", "Operators sign in with")
+	list.WantText(t, http.StatusOK, "<bdi>Ελένη &lt;b&gt;</bdi>", "this sign-in", "Operators also sign in with")
 	if n := len(sessionIDs.FindAllString(list.Body, -1)); n != 1 {
 		t.Errorf("%d sessions can be ended", n)
 	}
@@ -100,4 +100,36 @@ func TestOperatorSessions(t *testing.T) {
 	eleni.get(people).WantStatus(t, http.StatusSeeOther)
 	s.signedIn(made.Text) // the token stays
 	b.get("/console/operator/audit?action=session.ended").WantText(t, http.StatusOK, `name=&#34;Ελένη &lt;b&gt;&#34;`, fmt.Sprintf(`?token=%d">%[1]d <bdi>Ελένη &lt;b&gt;</bdi></a>`, made.Token.ID))
+}
+
+// TestInviteOperator invites a colleague of the marketplace, with no more than the inviter
+// may do.
+func TestInviteOperator(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"))
+	const people = "/console/operator/tokens/people"
+	b := s.operator(order.ScopeTokens | order.ScopeOrdersRead | order.ScopeAudit)
+	form := b.get(people).postForm(t, people)
+	form.Set("name", "Ελένη <b>")
+	for _, scope := range []string{"customers", "orders:write"} {
+		form["scope"] = []string{scope}
+		b.post(people, form).WantStatus(t, http.StatusUnprocessableEntity)
+	}
+	form["scope"] = []string{"orders:read", "audit"}
+	invited := b.post(people, form)
+	invited.WantText(t, http.StatusOK, "Give this link to Ελένη &lt;b&gt;.", s.URL+"/console/login/")
+	if again := b.post(people, form); loginLink.MatchString(again.Body) {
+		t.Error("a double click shows the link again")
+	}
+	eleni := s.browser()
+	link := loginLink.FindString(invited.Body)
+	eleni.post(link, nil).WantStatus(t, http.StatusSeeOther)
+	eleni.post(link, nil).WantText(t, http.StatusForbidden, "was used")
+	eleni.get("/console/operator/orders/355/A-1").WantText(t, http.StatusOK, "Ελένη &lt;b&gt;")
+	eleni.get(people).WantStatus(t, http.StatusForbidden)
+	eleni.get("/console/operator/audit?action=login_link.created").WantText(t, http.StatusOK, `scopes=orders:read,audit name=&#34;Ελένη &lt;b&gt;&#34;`)
+	eleni.get("/console/operator/audit?action=token.created").WantText(t, http.StatusOK, "by=login-link scopes=orders:read,audit", "<bdi>Ελένη &lt;b&gt;</bdi></a>")
+	list := b.get(people)
+	b.post(people+"/end", url.Values{"key": list.postForm(t, people+"/end")["key"], "session": {sessionOf(t, list, "Ελένη")}}).WantStatus(t, http.StatusSeeOther)
+	eleni.get("/console/operator/orders").WantStatus(t, http.StatusSeeOther)
 }

@@ -105,17 +105,31 @@ func (s *site) loginLink(w http.ResponseWriter, r *web.Request) error {
 	return s.render(w, r, http.StatusOK, "login", nil)
 }
 
+// errElsewhere means that a login link is of the other port.
+var errElsewhere = errors.New("the login link is of another address")
+
 // useLoginLink serves POST /login/{secret}.
 func (s *site) useLoginLink(w http.ResponseWriter, r *web.Request) error {
-	secret, err := s.Sessions.UseLoginLink(r.Context(), r.Caller, r.PathValue("secret"))
-	if errors.Is(err, token.ErrNoLoginLink) {
+	secret, err := s.Sessions.UseLoginLink(r.Context(), r.Caller, r.PathValue("secret"), func(link token.LoginLink) error {
+		if s.notServed(link.MerchantID == 0) != "" {
+			return errElsewhere
+		}
+		return nil
+	})
+	view := signInView{Next: Prefix}
+	switch {
+	case errors.Is(err, errElsewhere):
+		view.Problem = "login.elsewhere"
+	case errors.Is(err, token.ErrNoLoginLink):
 		if err := s.Limits.AllowFailure(r.Address()); err != nil {
 			return err
 		}
-		return s.render(w, r, http.StatusForbidden, "signin", signInView{Next: Prefix, Problem: "login.used"})
-	}
-	if err != nil {
+		view.Problem = "login.used"
+	case err != nil:
 		return err
+	}
+	if view.Problem != "" {
+		return s.render(w, r, http.StatusForbidden, "signin", view)
 	}
 	s.setSession(w, r.Request, secret)
 	http.Redirect(w, r.Request, s.root+Prefix, http.StatusSeeOther)

@@ -84,7 +84,7 @@ func personOf(claims map[string]any, rules []Rule) (token.Person, error) {
 			continue // whoever signs in may have typed the address of somebody else
 		}
 		for _, value := range valuesOf(claims, rule.claim) {
-			person := token.Person{Name: nameOf(claims), MerchantID: rule.merchantID, Scopes: rule.scopes}
+			person := token.Person{Name: nameOf(claims), Operator: rule.operator, MerchantID: rule.merchantID, Scopes: rule.scopes}
 			if rule.value == anyValue {
 				id, ok := order.ParseID(value)
 				if !ok || id == 0 {

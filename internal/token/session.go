@@ -69,7 +69,7 @@ func (s Session) Expired(now time.Time) bool {
 
 // LoginLink is a one-time link by which a person signs in without a token.
 type LoginLink struct {
-	MerchantID int64
+	MerchantID int64       // 0: an operator's link
 	Name       string      // of the person, which becomes the label of the token; empty: not given
 	CreatedBy  int64       // id of the token that created it; 0: a command did
 	Scopes     order.Scope // of the token that the session gets
@@ -282,22 +282,23 @@ func (l CreatedLink) URL(baseURL string) string {
 
 // LogLoginLink logs that a login link was created. by says who did it.
 func LogLoginLink(log *slog.Logger, link LoginLink, by ...slog.Attr) {
-	attrs := append([]slog.Attr{slog.Int64("merchant", link.MerchantID), slog.String("scopes", link.Scopes.String())}, by...)
-	log.LogAttrs(context.Background(), slog.LevelInfo, "login link created", attrs...)
+	attrs := []slog.Attr{whose(link.MerchantID), slog.String("scopes", link.Scopes.String())}
+	log.LogAttrs(context.Background(), slog.LevelInfo, "login link created", append(attrs, by...)...)
 }
 
 // Person is somebody who is to sign in.
 type Person struct {
-	MerchantID int64       // whose staff; 0: an operator, who has no login links
+	Operator   bool        // MerchantID is 0 then
+	MerchantID int64       // whose staff
 	Name       string      // checked with LabelProblem; empty: not given
 	Scopes     order.Scope // of the session
 }
 
-// NewLoginLink makes a login link for a merchant. Errors beside those of order.Change:
+// NewLoginLink makes a login link for a person. Errors beside those of order.Change:
 // order.ErrMerchantNotFound, ErrScopes, ErrTooMany.
 func (s *Sessions) NewLoginLink(ctx context.Context, caller order.Caller, person Person, options order.Options[CreatedLink]) (CreatedLink, error) {
 	return order.Change(ctx, s.tokens.changes, caller, options, func(tx Tx) (CreatedLink, error) {
-		if person.MerchantID <= 0 {
+		if person.Operator != (person.MerchantID == 0) || person.MerchantID < 0 {
 			return CreatedLink{}, order.ErrMerchantNotFound
 		}
 		if err := s.tokens.mayAdd(ctx, tx, caller, Token{MerchantID: person.MerchantID, Scopes: person.Scopes}); err != nil {
@@ -323,8 +324,9 @@ const linkLabel = "login link"
 // UseLoginLink signs a person in with the secret of a login link. It returns the
 // secret of the new session. The session gets a token of its own, which is valid as
 // long as a session can last. The audit log has it as the work of the token that made
-// the link, at the request and the address of the caller. Errors: ErrNoLoginLink.
-func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret string) (session string, err error) {
+// the link, at the request and the address of the caller. An error of check does not use the
+// link up. Errors beside that: ErrNoLoginLink.
+func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret string, check func(LoginLink) error) (session string, err error) {
 	hash, err := hashSecret(secret)
 	if err != nil {
 		return "", ErrNoLoginLink
@@ -337,6 +339,9 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 		now := s.now()
 		if !now.Before(link.ExpiresAt) {
 			return "", ErrNoLoginLink
+		}
+		if err := check(link); err != nil {
+			return "", err
 		}
 		bound, err := s.tokens.bound(ctx, tx, link.CreatedBy)
 		if errors.Is(err, ErrUnknown) {
@@ -351,8 +356,7 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 	})
 }
 
-// BeginAs signs in a person whom an identity provider knows. MerchantID 0 is an operator.
-// The session ends after IdentityLifetime: then the provider is asked again. Errors:
+// BeginAs signs in a person whom an identity provider knows. The session ends after IdentityLifetime: then the provider is asked again. Errors:
 // order.ErrMerchantNotFound.
 func (s *Sessions) BeginAs(ctx context.Context, caller order.Caller, person Person) (session string, err error) {
 	return order.Change(ctx, s.tokens.changes, caller, order.Options[string]{}, func(tx Tx) (string, error) {

@@ -32,7 +32,7 @@ type commandLine struct {
 	Token      tokenCommand      `cmd:"" help:"Create, list and revoke tokens, the credentials of clients."`
 	Webhook    webhookCommand    `cmd:"" help:"Manage the webhooks of merchants."`
 	Links      linksCommand      `cmd:"" help:"Revoke the links to invoice files."`
-	LoginLink  loginLinkCommand  `cmd:"" name:"login-link" help:"Print a link by which a person of a merchant signs in at the console, once, within 15 minutes."`
+	LoginLink  loginLinkCommand  `cmd:"" name:"login-link" help:"Print a link by which a person of a merchant, or an operator, signs in at the console, once, within 15 minutes."`
 	Audit      auditCommand      `cmd:"" help:"Show the audit log: who changed what, when and from where."`
 	Simulate   simulateCommand   `cmd:"" help:"Act as the marketplace of a merchant, for rehearsals: create orders and change their states."`
 	Erase      eraseCommand      `cmd:"" help:"Erase the personal data of an order, or of all orders of a customer."`

@@ -117,6 +117,24 @@ func (f *flagValues) dayStart(flag, text string) time.Time {
 	return time.Time{}
 }
 
+// holder reads --merchant, --operator and --scopes: who gets a token, 0 an operator, and
+// its scopes.
+func (f *flagValues) holder(merchant string, operator bool, scopes string) (merchantID int64, granted order.Scope) {
+	otherwise := order.DefaultScopes
+	if operator {
+		otherwise = order.OperatorScopes
+	}
+	switch {
+	case operator && merchant != "":
+		f.refuse("merchant", "must not be given together with --operator")
+	case !operator && merchant == "":
+		f.refuse("merchant", "or --operator is required")
+	case !operator:
+		merchantID = f.id("merchant", merchant)
+	}
+	return merchantID, f.scopes("scopes", scopes, otherwise, order.ScopesOf(operator))
+}
+
 // scopes parses a list of scopes, separated by commas, each of which must be allowed.
 func (f *flagValues) scopes(flag, text string, otherwise, allowed order.Scope) order.Scope {
 	if text == "" {

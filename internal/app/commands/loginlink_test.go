@@ -19,9 +19,13 @@ func TestLoginLink(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for problem, flags := range map[string][]string{
-		"is required": nil, "must be a whole number": {"--merchant", "x"}, "is not a scope": {"--merchant", "355", "--scopes", "audit"},
+		"or --operator is required": nil, "together with --operator": {"--operator", "--merchant", "355"}, "must be a whole number": {"--merchant", "x"}, "is not a scope": {"--merchant", "355", "--scopes", "audit"},
 	} {
 		folder.Run(t, "", append([]string{"login-link"}, flags...)...).WantText(t, 2, problem)
+	}
+	got = folder.Run(t, "", "login-link", "--operator", "--name", "Ελένη", "--base-url", "https://orders.example.com", "--scopes", "orders:read,audit")
+	if got.Code != 0 || !loginLink.MatchString(got.Stdout) || !strings.Contains(got.Stderr, "operator=true scopes=orders:read,audit") {
+		t.Errorf("%+v", got)
 	}
 	folder.Run(t, "", "login-link", "--merchant", "999").WantText(t, 1, "there is no merchant 999")
 }

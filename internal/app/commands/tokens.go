@@ -50,19 +50,7 @@ func (c *tokenCreate) check() error {
 		return f.err()
 	}
 	c.request = token.Request{Operator: c.Operator, Label: c.Label}
-	defaults := order.DefaultScopes
-	if c.Operator {
-		defaults = order.OperatorScopes
-	}
-	switch {
-	case c.Operator && c.Merchant != "":
-		f.refuse("merchant", "must not be given together with --operator")
-	case !c.Operator && c.Merchant == "":
-		f.refuse("merchant", "or --operator is required")
-	case !c.Operator:
-		c.request.MerchantID = f.id("merchant", c.Merchant)
-	}
-	c.request.Scopes = f.scopes("scopes", c.Scopes, defaults, order.ScopesOf(c.Operator))
+	c.request.MerchantID, c.request.Scopes = f.holder(c.Merchant, c.Operator, c.Scopes)
 	c.request.Expiry = f.expiry("expires", c.Expires)
 	f.refuse("label", token.LabelProblem(c.Label))
 	return f.err()

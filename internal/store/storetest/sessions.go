@@ -96,7 +96,7 @@ func testLoginLink(f *fixture) {
 	link, err := add(alpha)
 	testenv.NoError(f, err)
 	person := order.Caller{RequestID: "sign-in", Address: "192.0.2.7"}
-	if _, err := at(f.b, link.ExpiresAt).UseLoginLink(f.Context(), person, link.Secret); !errors.Is(err, token.ErrNoLoginLink) {
+	if _, err := at(f.b, link.ExpiresAt).UseLoginLink(f.Context(), person, link.Secret, func(token.LoginLink) error { return nil }); !errors.Is(err, token.ErrNoLoginLink) {
 		f.Errorf("an expired link: %v", err)
 	}
 	var used atomic.Value
@@ -104,7 +104,7 @@ func testLoginLink(f *fixture) {
 	for n := range 8 {
 		store := []Store{f.a, f.b}[n%2]
 		all.Go(func() {
-			switch secret, err := at(store, noon).UseLoginLink(f.Context(), person, link.Secret); {
+			switch secret, err := at(store, noon).UseLoginLink(f.Context(), person, link.Secret, func(token.LoginLink) error { return nil }); {
 			case err == nil:
 				used.Store(secret)
 			case !errors.Is(err, token.ErrNoLoginLink):
