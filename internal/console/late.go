@@ -34,7 +34,7 @@ var lateChoices = map[string]string{"reason": "reason.", "state": "state.", "sco
 // form with files, which the person has.
 func (s *site) newLateForm(r *web.Request) error {
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
-		return &web.RedirectError{To: s.signInURL(r.Request)}
+		return &lateForm{signInView{Next: s.pageOfForm(r.Request), Problem: "late.files"}}
 	}
 	form, err := web.ReadForm(r, web.MaxBody)
 	if err != nil {

@@ -108,14 +108,9 @@ func (s *site) setCookie(w http.ResponseWriter, r *http.Request, name, value str
 	http.SetCookie(w, &cookie)
 }
 
-// signInURL returns the address of the sign-in that leads back to the page of a
-// request. After a POST that is the page that the form was on.
+// signInURL returns the address of the sign-in that leads back to the page of a request.
 func (s *site) signInURL(r *http.Request) string {
-	back := r.URL.RequestURI()
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		back = s.pageOfForm(r)
-	}
-	return s.root + "/?next=" + url.QueryEscape(back)
+	return s.root + "/?next=" + url.QueryEscape(r.URL.RequestURI())
 }
 
 // pageOfForm returns the local path of the page that the form of a request was on.

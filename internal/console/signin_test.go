@@ -111,6 +111,7 @@ func TestSessionEnds(t *testing.T) {
 			t.Errorf("a form after the session leads to %q, want %q", page, want)
 		}
 	}
+	s.browser().upload("/console/orders/A-1", "a.pdf", "content").WantText(t, http.StatusForbidden, "Your files were not sent", `name="next" value="/console/orders/A-1/files"`)
 	for path, form := range map[string]url.Values{
 		"/orders/355/A-1/state":   {"state": {"canceled"}, "reason": {"payment-failed"}, "other": {"Lost in transit"}},
 		"/orders/355/A-1/correct": {"shippingAddress.city": {"Πάτρα"}},
