@@ -52,7 +52,12 @@ func TestPeople(t *testing.T) {
 	}
 	colleague := s.browser()
 	colleague.post(loginLink.FindString(invited.Body), nil).WantStatus(t, http.StatusSeeOther)
+	late := b.get(orderPage).form(t, acceptPath)
 	colleague.post(acceptPath, colleague.get(orderPage).form(t, acceptPath)).WantStatus(t, http.StatusSeeOther)
+	conflict := b.post(acceptPath, late)
+	if conflict.WantStatus(t, http.StatusConflict); !regexp.MustCompile(`(?s)role="alert".{0,300}<bdi>Νίκος &lt;b&gt;</bdi>`).MatchString(conflict.Body) {
+		t.Error("the conflict does not name who was first")
+	}
 	colleague.get(orderPage).WantText(t, http.StatusOK, "· <bdi>Νίκος &lt;b&gt;</bdi>", "<bdi>you</bdi>")
 	colleague.get(people).WantText(t, http.StatusForbidden)
 	b.get(orderPage).WantText(t, http.StatusOK, `<span class="help"><bdi>Νίκος &lt;b&gt;</bdi></span>`)
