@@ -1,0 +1,52 @@
+package browser
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"merchantorders/internal/testenv"
+)
+
+// meetOperator invites an operator, who reads Greek, cancels an order on a phone and is
+// signed out by a third one.
+func (p *staff) meetOperator(t *testing.T) {
+	const people = "/console/operator/tokens/people"
+	p.signIn(t, p.Folder.Token(t, "--operator", "--label", "Ελένη"))
+	p.see(t, people, "th", "Ελένη")
+	p.run(t, chromedp.SetValue(chromedp.CSS("#name"), "Νίκος <b>"))
+	p.click(t, `[name="scope"][value="orders:transition"]`)
+	p.click(t, `section .primary`)
+	p.wait(t, ".notice", "Give this link to Νίκος <b>.")
+	link := value(t, p.tab, chromedp.Evaluate[string](`document.querySelector(".secret").textContent`))
+	if !strings.HasPrefix(link, p.BaseURL+"/console/login/") {
+		t.Fatalf("the link is %q", link)
+	}
+
+	t.Run("on a phone", func(t *testing.T) {
+		phone := newStaff(t, p.Server)
+		device{width: 390, height: 844, scheme: "light", language: "el"}.apply(t, phone.tab)
+		phone.run(t, chromedp.Navigate(link))
+		phone.click(t, "main button")
+		phone.wait(t, "h1", "Εκκρεμότητες")
+		phone.see(t, "/console/operator/orders/355/C-30", ".account", "Νίκος <b>")
+		if rows := value(t, phone.tab, chromedp.Evaluate[int](`new Set([...document.querySelectorAll(".tabs a")].map(a => a.offsetTop)).size`)); rows != 1 {
+			t.Errorf("the navigation has %d rows", rows)
+		}
+		phone.run(t, chromedp.SetValue(chromedp.CSS("#to-state"), "canceled"), chromedp.SetValue(chromedp.CSS("#reason"), "payment-failed"))
+		phone.click(t, `form[action$="/state"] button`)
+		phone.wait(t, "h1", "Ακυρώθηκε;")
+		phone.click(t, "main .danger")
+		phone.wait(t, ".notice", "Η κατάσταση άλλαξε.")
+		phone.wait(t, "main", "εσείς")
+	})
+
+	p = newStaff(t, p.Server)
+	p.signIn(t, p.Folder.Token(t, "--operator", "--label", "Μαρία"))
+	p.see(t, "/console/operator/orders/355/C-30", "main", "Νίκος <b>")
+	p.see(t, people, "th", "Νίκος <b>")
+	value(t, p.tab, chromedp.Evaluate[bool](`[...document.querySelectorAll("tbody tr")].find(row => row.innerText.includes("Νίκος")).querySelector(".danger").click() ?? true`))
+	p.wait(t, ".notice", "has ended")
+	testenv.Send(t, "", "POST", link, "").WantText(t, 403, "was used")
+}
