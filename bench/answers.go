@@ -40,31 +40,81 @@ func (i *installation) measureAnswers(ctx context.Context) error {
 	})
 }
 
+// compareAnswers accepts registered orders of merchants A and B, in requests in turn.
+func (i *installation) compareAnswers(ctx context.Context) error {
+	const name = "Answers, one of a request: B/A"
+	if !i.wants(name) {
+		return nil
+	}
+	return i.withServer(ctx, func(server *process) error {
+		const requests, most = 8, 25 // answers of a request
+		merchants := []*merchant{i.a, i.b}
+		var references [2][]string
+		for n, m := range merchants {
+			c, err := dial(server.baseURL, i.tokens[m])
+			if err != nil {
+				return err
+			}
+			references[n], err = c.registered(requests * most)
+			c.close()
+			if err != nil {
+				return err
+			}
+		}
+		size := min(len(references[0]), len(references[1])) / requests
+		if size == 0 {
+			return fmt.Errorf("answers: merchants A and B have %d and %d registered orders, want %d of each", len(references[0]), len(references[1]), requests)
+		}
+		var times [2][]time.Duration // of an answer
+		for request := range requests {
+			for n, m := range merchants {
+				elapsed, err := sendAnswers(server.baseURL, i.tokens[m], references[n][request*size:][:size])
+				if err != nil {
+					return err
+				}
+				times[n] = append(times[n], elapsed/time.Duration(size))
+			}
+		}
+		a, b := median(times[0]), median(times[1])
+		i.add(name, ratio(float64(b)/float64(a)), atMost(1.25), fmt.Sprintf("A %s, B %s", a, b))
+		return nil
+	})
+}
+
+// sendAnswers accepts registered orders in one request and returns how long it took.
+func sendAnswers(baseURL, token string, references []string) (time.Duration, error) {
+	var body bytes.Buffer
+	for _, reference := range references {
+		fmt.Fprintf(&body, `{"orderReference":%q,"answer":"accept"}`+"\n", reference)
+	}
+	c, err := dial(baseURL, token)
+	if err != nil {
+		return 0, err
+	}
+	defer c.close()
+	start := time.Now()
+	response, results, err := c.send(http.MethodPost, "/v2/orders/answers", "Content-Type: application/x-ndjson\r\n", body.Bytes())
+	elapsed := time.Since(start)
+	err = checkOK(response, results, err, "answers")
+	if err == nil && bytes.Count(results, []byte(`"status":"changed"`)) != len(references) {
+		err = fmt.Errorf("answers: not all of %d are changed", len(references))
+	}
+	return elapsed, err
+}
+
 // answer accepts orders of merchant E in one request, from its order first on, and as
 // many more at most one by one. It returns the time of the request and those of the
 // other accepts.
-func (i *installation) answer(server *process, first int) (time.Duration, []time.Duration, error) {
-	var body bytes.Buffer
-	for n := range i.answers {
-		fmt.Fprintf(&body, `{"orderReference":%q,"answer":"accept"}`+"\n", i.e.reference(first+n))
+func (i *installation) answer(server *process, first int) (elapsed time.Duration, beside []time.Duration, err error) {
+	references := make([]string, i.answers)
+	for n := range references {
+		references[n] = i.e.reference(first + n)
 	}
-	c, err := dial(server.baseURL, i.tokens[i.e])
-	if err != nil {
-		return 0, nil, err
-	}
-	defer c.close()
-	var elapsed time.Duration
-	latencies, err := i.acceptBeside(server, first+i.answers, func() error {
-		start := time.Now()
-		response, results, err := c.send(http.MethodPost, "/v2/orders/answers", "Content-Type: application/x-ndjson\r\n", body.Bytes())
-		elapsed = time.Since(start)
-		err = checkOK(response, results, err, "answers")
-		if err == nil && bytes.Count(results, []byte(`"status":"changed"`)) != i.answers {
-			err = fmt.Errorf("answers: not all of %d are changed", i.answers)
-		}
+	beside, err = i.acceptBeside(server, first+i.answers, func() (err error) {
+		elapsed, err = sendAnswers(server.baseURL, i.tokens[i.e], references)
 		return err
 	})
-	return elapsed, latencies, err
+	return elapsed, beside, err
 }
 
 // acceptBeside accepts orders of merchant E one by one while fn runs, from its order first
