@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -417,10 +418,17 @@ func TestMarketplaceWebhook(t *testing.T) {
 	var all struct{ Next string }
 	s.Send(s.operator, "GET", "/operator/events?cursor=latest", "").Decode(t, &all)
 	newest := `"cursor":"` + all.Next + `"`
-	send("POST", "", `{"url":"https://market.example.com","include":"order"}`, 201, `"id":1,"merchantId":null`, newest)
+	send("POST", "", `{"url":"https://market.example.com","include":"order"}`, 201, `"id":1,"merchantId":null`, newest, `"held":[]`)
+	testenv.NoError(t, s.DB.InWebhookTx(t.Context(), func(tx webhook.Tx) error {
+		e, err := tx.LockWebhook(t.Context(), webhook.Key{ID: 1})
+		e.Held = []webhook.Held{{MerchantID: 355, Event: 2, Failures: 3, FailingSince: e.CreatedAt, NextAttempt: e.CreatedAt}}
+		return errors.Join(err, tx.UpdateWebhook(t.Context(), e))
+	}))
+	send("GET", "/1", "", 200, newest, `"held":[{"merchantId":355,"event":2,"failures":3,"failingSince":"2`)
+	send("PATCH", "/1", `{"enabled":true}`, 200, newest, `"held":[{"merchantId":355,"event":2,"failures":0,"failingSince":null,"nextAttemptAt":"2`)
 	send("GET", "", "", 200, `"id":1,"merchantId":null`)
 	send("POST", "/1/replay", `{"cursor":""}`, 200, `"acknowledged":0,"cursor":"`)
-	send("POST", "/1/replay", `{"cursor":"`+all.Next+`"}`, 200, newest)
+	send("POST", "/1/replay", `{"cursor":"`+all.Next+`"}`, 200, newest, `"held":[]`)
 	send("POST", "/1/replay", `{"cursor":"`+web.EncodeCursor("", 1, 2, 3, 4, 5)+`"}`, 409, "history_changed")
 	send("POST", "/1/redeliver", `{"event":1}`, 400, "merchantId must be")
 	send("POST", "/1/redeliver", `{"event":1,"merchantId":355}`, 200, `"event":1,"merchantId":355,"type":"order.created"`)

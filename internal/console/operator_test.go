@@ -287,6 +287,11 @@ func TestWebhookPages(t *testing.T) {
 	again := operator.get(marketPage).form(t, marketPage)
 	again["do"], again["event"], again["merchant"] = []string{"redeliver"}, []string{"1"}, []string{"355"}
 	operator.post(marketPage, again).WantText(t, http.StatusOK, "market.example.com")
+	lease, err := s.DB.BorrowWebhook(t.Context(), market.Key, s.Now(), s.Now())
+	testenv.NoError(t, err)
+	held := []webhook.Held{{MerchantID: ours, Event: 1}, {MerchantID: theirs, Event: 7}}
+	testenv.NoError(t, s.DB.SaveProgress(t.Context(), lease, webhook.Progress{Acknowledged: lease.Acknowledged, State: webhook.Active, Held: held}, nil))
+	operator.get(marketPage).WantText(t, http.StatusOK, "Retrying", fmt.Sprintf("Waiting, as they were refused</dt><dd>%d/1, %d/7</dd>", ours, theirs))
 }
 
 // postForm is form for a page with a search that has the same action.

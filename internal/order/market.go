@@ -1,6 +1,9 @@
 package order
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // MarketCursor is a place in the marketplace's feed: that of an event, or the beginning.
 type MarketCursor struct {
@@ -89,6 +92,11 @@ func (s *Service) readMarket(ctx context.Context, query MarketQuery, after Marke
 // At returns the cursor of an event in the same history.
 func (c MarketCursor) At(e EventRecord) MarketCursor {
 	return MarketCursor{History: c.History, Position: e.Position, MerchantID: e.MerchantID, Seq: e.Seq, Nonce: e.Nonce}
+}
+
+// Before reports whether an event is behind the cursor.
+func (c MarketCursor) Before(e EventRecord) bool {
+	return cmp.Or(cmp.Compare(c.Position, e.Position), cmp.Compare(c.MerchantID, e.MerchantID), cmp.Compare(c.Seq, e.Seq)) < 0
 }
 
 // version returns the data version of all merchants of which the cursor is the end.

@@ -25,10 +25,10 @@ const (
 	selectSchema = `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`
 )
 
-// selectMarketWaiting returns the statement that reads the time of the oldest event that
-// each endpoint of the marketplace has yet to acknowledge.
+// selectMarketWaiting returns the statement that reads the time of the first event behind the
+// cursor of each endpoint of the marketplace, and what it holds.
 func selectMarketWaiting(d *sqldb.Dialect) string {
-	return `SELECT ` + nextOfMarket(d, "at") + ` FROM webhooks w WHERE w.merchant_id = 0 AND w.` + delivers
+	return `SELECT ` + nextOfMarket(d, "at") + `, w.held FROM webhooks w WHERE w.merchant_id = 0 AND w.` + delivers
 }
 
 // lateAfter is how long a merchant may leave an order without an answer.
@@ -106,12 +106,27 @@ func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Surve
 	if err != nil || db.dialect.Feed.End == "" {
 		return err
 	}
-	return sqldb.Each(ctx, q, selectMarketWaiting(db.dialect), nil, func(rows sqldb.Rows) error {
-		var oldest sql.NullInt64
-		err := rows.Scan(&oldest)
-		undelivered(oldest, flag(oldest.Valid && oldest.Int64 < late.Unix()))
-		return err
+	type waiting struct {
+		oldest sql.NullInt64
+		held   []byte
+	}
+	endpoints, err := sqldb.All(ctx, q, selectMarketWaiting(db.dialect), nil, func(rows sqldb.Rows) (w waiting, err error) {
+		err = rows.Scan(&w.oldest, &w.held)
+		return w, err
 	})
+	for _, w := range endpoints {
+		for _, h := range heldOf(w.held) {
+			var at sql.NullInt64 // NULL: there is no such event yet
+			if err := q.QueryRow(ctx, `SELECT MIN(at) FROM events WHERE merchant_id = $1 AND seq = $2`, []any{h.MerchantID, h.Event}, &at); err != nil {
+				return err
+			}
+			if at.Valid && (!w.oldest.Valid || at.Int64 < w.oldest.Int64) {
+				w.oldest = at
+			}
+		}
+		undelivered(w.oldest, flag(w.oldest.Valid && w.oldest.Int64 < late.Unix()))
+	}
+	return err
 }
 
 // Pool returns the use of the database connections at the moment.

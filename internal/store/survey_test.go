@@ -79,6 +79,12 @@ func TestSurvey(t *testing.T) {
 				return err != nil || got.LateWebhooks == 1
 			})
 			survey("with a webhook of the marketplace")
+			testenv.NoError(t, db.inTx(t.Context(), "webhook", func(tx *tx) error {
+				_, err := tx.Exec(t.Context(), `UPDATE webhooks SET event_position = (SELECT MAX(position) FROM events), event_merchant = 9,
+					held = '[{"MerchantID":1,"Event":9},{"MerchantID":1,"Event":1}]' WHERE merchant_id = 0`)
+				return err
+			}))
+			survey("with a held merchant")
 		}
 
 		canceled, cancel := context.WithCancel(t.Context())

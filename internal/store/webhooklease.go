@@ -32,12 +32,12 @@ func nextOfMarket(d *sqldb.Dialect, column string) string {
 }
 
 // selectMarketDue returns the statement that finds the endpoints of the marketplace with
-// events to deliver. The Sender has to read the feed too if its history has changed, or if
+// events to deliver, also of held merchants. The Sender has to read the feed too if its history has changed, or if
 // the database is on another server.
 func selectMarketDue(d *sqldb.Dialect) string {
 	return `SELECT w.merchant_id, w.id, w.mail, w.failures FROM webhooks w JOIN event_feed m ON m.id = 1
 		WHERE w.merchant_id = 0 AND w.` + delivers + dueNow + `
-		AND (w.feed_history <> m.history OR m.server <> ` + d.Feed.Server + ` OR ` + nextOfMarket(d, "seq") + ` IS NOT NULL)`
+		AND (w.feed_history <> m.history OR m.server <> ` + d.Feed.Server + ` OR ` + nextOfMarket(d, "seq") + ` IS NOT NULL OR w.held_until <= $1)`
 }
 
 // DueWebhooks implements webhook.Store.
@@ -110,9 +110,9 @@ const (
 	// saveWebhook changes an endpoint if it is as it was when it was leased.
 	saveWebhook = `UPDATE webhooks SET acknowledged = $1, state = $2, reason = $3, state_set_at = $4, failures = $5, failing_since = $6,
 		next_attempt_at = $7, lease_until = $8, deliveries = deliveries + $9,
-		event_merchant = $10, event_position = $11, event_nonce = $12, feed_history = $13, sent_at = $14
-		WHERE merchant_id = $15 AND id = $16 AND lease_number = $17 AND revision = $18 AND acknowledged = $19 AND event_nonce = $20 AND state = $21
-		RETURNING deliveries, (SELECT suspended_at FROM merchants WHERE id = $15)`
+		event_merchant = $10, event_position = $11, event_nonce = $12, feed_history = $13, sent_at = $14, held = $15, held_until = $16
+		WHERE merchant_id = $17 AND id = $18 AND lease_number = $19 AND revision = $20 AND acknowledged = $21 AND event_nonce = $22 AND state = $23
+		RETURNING deliveries, (SELECT suspended_at FROM merchants WHERE id = $17)`
 	// countDelivery does not change what a request has changed meanwhile.
 	countDelivery = `UPDATE webhooks SET deliveries = deliveries + 1 WHERE merchant_id = $1 AND id = $2 AND lease_number = $3
 		RETURNING deliveries`
@@ -142,7 +142,7 @@ func (t *tx) saveProgress(ctx context.Context, lease webhook.Lease, p webhook.Pr
 	err = t.QueryRow(ctx, saveWebhook, []any{
 		p.Acknowledged.Seq, int64(p.State), p.Reason, seconds(p.StateSet), p.Failures, seconds(p.FailingSince),
 		seconds(p.NextAttempt), seconds(p.LeaseUntil), added,
-		p.Acknowledged.MerchantID, p.Acknowledged.Position, p.Acknowledged.Nonce, p.Acknowledged.History, seconds(p.SentAt),
+		p.Acknowledged.MerchantID, p.Acknowledged.Position, p.Acknowledged.Nonce, p.Acknowledged.History, seconds(p.SentAt), jsonText(len(p.Held), p.Held), heldUntil(p.Held),
 		lease.MerchantID, lease.ID, lease.Number, lease.Revision, lease.Acknowledged.Seq, lease.Acknowledged.Nonce, int64(lease.State),
 	}, &newest, &suspended)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -14,7 +14,7 @@ import (
 
 const webhookColumns = `merchant_id, id, url, description, types, include_orders, headers, username, password, created_at, secret, old_secret, old_secret_until,
 	state, reason, state_set_at, acknowledged, event_merchant, event_position, event_nonce, feed_history, failures, failing_since, next_attempt_at,
-	mail, language, digest_every, sent_at, link_hash, link_until`
+	mail, language, digest_every, sent_at, link_hash, link_until, held`
 
 const (
 	selectWebhook          = `SELECT ` + webhookColumns + ` FROM webhooks WHERE merchant_id = $1 AND id = $2 AND mail = $3`
@@ -26,7 +26,7 @@ const (
 type webhookRow struct {
 	webhook.Endpoint
 	secret, oldSecret, password                 string
-	headers                                     []byte
+	headers, held                               []byte
 	createdAt, orders, mail, every              int64
 	failures                                    int64
 	oldUntil, stateSet, failingSince, nextTryAt sql.NullInt64
@@ -38,7 +38,7 @@ func (r *webhookRow) dest() []any {
 		&r.MerchantID, &r.ID, &r.URL, &r.Description, sqldb.Int(&r.Types), &r.orders, &r.headers, &r.Username, &r.password, &r.createdAt, &r.secret, &r.oldSecret, &r.oldUntil,
 		sqldb.Int(&r.State), &r.Reason, &r.stateSet, &r.Acknowledged.Seq, &r.Acknowledged.MerchantID, &r.Acknowledged.Position, &r.Acknowledged.Nonce, &r.Acknowledged.History,
 		&r.failures, &r.failingSince, &r.nextTryAt,
-		&r.mail, &r.Language, &r.every, &r.sentAt, &r.LinkHash, &r.linkUntil,
+		&r.mail, &r.Language, &r.every, &r.sentAt, &r.LinkHash, &r.linkUntil, &r.held,
 	}
 }
 
@@ -46,8 +46,9 @@ func (r *webhookRow) dest() []any {
 func (r *webhookRow) endpoint() webhook.Endpoint {
 	e := r.Endpoint
 	if len(r.headers) > 0 {
-		_ = json.Unmarshal(r.headers, &e.Headers) // headersText has made it
+		_ = json.Unmarshal(r.headers, &e.Headers) // jsonText has made it
 	}
+	e.Held = heldOf(r.held)
 	e.Secret, e.OldSecret, e.OldSecretUntil = webhook.Secret(r.secret), webhook.Secret(r.oldSecret), timeOf(r.oldUntil)
 	e.Orders, e.Password = r.orders != 0, webhook.Credential(r.password)
 	e.CreatedAt, e.StateSet = time.Unix(r.createdAt, 0).UTC(), timeOf(r.stateSet)
@@ -56,13 +57,29 @@ func (r *webhookRow) endpoint() webhook.Endpoint {
 	return e
 }
 
-// headersText returns the headers of an endpoint as they are stored.
-func headersText(e webhook.Endpoint) string {
-	if len(e.Headers) == 0 {
+// jsonText returns n headers or held merchants of an endpoint as they are stored.
+func jsonText(n int, values any) string {
+	if n == 0 {
 		return ""
 	}
-	text, _ := json.Marshal(e.Headers) // texts have a JSON form
+	text, _ := json.Marshal(values) // texts, numbers and times have a JSON form
 	return string(text)
+}
+
+// heldOf returns the held merchants of a stored text.
+func heldOf(text []byte) (held []webhook.Held) {
+	if len(text) > 0 {
+		_ = json.Unmarshal(text, &held) // jsonText has made it
+	}
+	return held
+}
+
+// heldUntil returns what is stored of the next attempt for a held merchant.
+func heldUntil(held []webhook.Held) any {
+	if len(held) == 0 {
+		return nil
+	}
+	return held[0].NextAttempt.Unix()
 }
 
 func readWebhook(ctx context.Context, q sqldb.Querier, text string, key webhook.Key) (webhook.Endpoint, error) {
@@ -134,8 +151,8 @@ func (t webhookTx) AddWebhook(ctx context.Context, e webhook.Endpoint) (id int64
 		return 0, webhook.ErrTooMany
 	}
 	_, err = t.Exec(ctx, `INSERT INTO webhooks (`+webhookColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)`,
-		e.MerchantID, id, e.URL, e.Description, int64(e.Types), flag(e.Orders), headersText(e), e.Username, string(e.Password), e.CreatedAt.Unix(), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, '')`,
+		e.MerchantID, id, e.URL, e.Description, int64(e.Types), flag(e.Orders), jsonText(len(e.Headers), e.Headers), e.Username, string(e.Password), e.CreatedAt.Unix(), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
 		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged.Seq, e.Acknowledged.MerchantID, e.Acknowledged.Position, e.Acknowledged.Nonce, e.Acknowledged.History,
 		e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt),
 		flag(e.Mail), e.Language, int64(e.Every/time.Second), seconds(e.SentAt), e.LinkHash, seconds(e.LinkUntil))
@@ -166,12 +183,14 @@ func (t webhookTx) UpdateWebhook(ctx context.Context, e webhook.Endpoint) error 
 	return t.update(ctx, webhook.ErrNotFound, `UPDATE webhooks SET url = $1, description = $2, types = $3, secret = $4, old_secret = $5,
 		old_secret_until = $6, state = $7, reason = $8, state_set_at = $9, acknowledged = $10, failures = $11, failing_since = $12, next_attempt_at = $13,
 		include_orders = $14, headers = $15, username = $16, password = $17, revision = revision + 1,
-		event_merchant = $18, event_position = $19, event_nonce = $20, feed_history = $21, link_hash = $22, link_until = $23
-		WHERE merchant_id = $24 AND id = $25`,
+		event_merchant = $18, event_position = $19, event_nonce = $20, feed_history = $21, link_hash = $22, link_until = $23,
+		held = $24, held_until = $25
+		WHERE merchant_id = $26 AND id = $27`,
 		e.URL, e.Description, int64(e.Types), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
 		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged.Seq, e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt),
-		flag(e.Orders), headersText(e), e.Username, string(e.Password),
-		e.Acknowledged.MerchantID, e.Acknowledged.Position, e.Acknowledged.Nonce, e.Acknowledged.History, e.LinkHash, seconds(e.LinkUntil), e.MerchantID, e.ID)
+		flag(e.Orders), jsonText(len(e.Headers), e.Headers), e.Username, string(e.Password),
+		e.Acknowledged.MerchantID, e.Acknowledged.Position, e.Acknowledged.Nonce, e.Acknowledged.History, e.LinkHash, seconds(e.LinkUntil),
+		jsonText(len(e.Held), e.Held), heldUntil(e.Held), e.MerchantID, e.ID)
 }
 
 // RemoveWebhook implements webhook.Tx.

@@ -123,7 +123,7 @@ func (e *Endpoint) update(c Change, at time.Time) (fields []string) {
 			e.Access = Access{}
 		}
 		e.URL = *c.URL
-		e.recovered(at)
+		e.retry(at)
 	}
 	if c.Description != nil && *c.Description != e.Description {
 		fields = append(fields, "description")
@@ -141,7 +141,7 @@ func (e *Endpoint) update(c Change, at time.Time) (fields []string) {
 		fields = append(fields, "access")
 	}
 	if c.Enabled != nil && *c.Enabled {
-		e.recovered(at) // also if it is active, and only waits
+		e.retry(at) // also if it is active, and only waits
 	}
 	if c.Enabled != nil && *c.Enabled != e.State.Delivers() {
 		state := Disabled
@@ -151,7 +151,7 @@ func (e *Endpoint) update(c Change, at time.Time) (fields []string) {
 		if state != e.State && !(state == Disabled && e.State == Failed) {
 			fields = append(fields, "enabled")
 			e.State, e.StateSet, e.Reason = state, at, ""
-			e.recovered(at)
+			e.retry(at)
 		}
 	}
 	return fields
@@ -221,6 +221,7 @@ func (s *Service) Replay(ctx context.Context, caller order.Caller, key Key, afte
 		if e.Acknowledged, err = start(tx); err != nil {
 			return order.AuditEntry{}, err
 		}
+		e.Held = nil
 		e.recovered(at)
 		return e.audit(AuditReplayed, at, caller, order.AuditDetail("after", e.Position())), nil
 	})

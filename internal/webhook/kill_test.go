@@ -154,21 +154,9 @@ func killSenders(t *testing.T, database string) {
 	server.Start()
 	started := time.Now()
 	var children [2]*exec.Cmd
-	start := func(i int) {
-		program, err := os.Executable()
-		testenv.NoError(t, err)
-		children[i] = exec.CommandContext(t.Context(), program)
-		children[i].Env = append(os.Environ(), childVariable+"="+database)
-		children[i].Stderr = os.Stderr
-		testenv.NoError(t, children[i].Start())
-	}
-	kill := func(i int) {
-		_ = children[i].Process.Kill()
-		_ = children[i].Wait() // the error says that it was killed
-	}
 	for i := range children {
-		start(i)
-		defer func() { kill(i) }()
+		children[i] = startChild(t, database)
+		defer func() { killChild(children[i]) }()
 	}
 	go func() {
 		const batch = 20
@@ -185,8 +173,8 @@ func killSenders(t *testing.T, database string) {
 		reached := total * int64(k+1) / int64(kills+1)
 		waitLong(t, s, reached)
 		i := rand.IntN(len(children))
-		kill(i)
-		start(i)
+		killChild(children[i])
+		children[i] = startChild(t, database)
 	}
 	waitLong(t, s, total)
 	repeated := 0
@@ -200,6 +188,23 @@ func killSenders(t *testing.T, database string) {
 	}
 	t.Logf("%d events, %d attempts, %d refused, %d repeated, %d kills, %v", s.processed.Load(), s.attempts.Load(), s.refused.Load(),
 		repeated, kills, time.Since(started).Round(time.Second))
+}
+
+// startChild starts an instance that delivers.
+func startChild(t *testing.T, database string) *exec.Cmd {
+	t.Helper()
+	program, err := os.Executable()
+	testenv.NoError(t, err)
+	child := exec.CommandContext(t.Context(), program)
+	child.Env = append(os.Environ(), childVariable+"="+database)
+	child.Stderr = os.Stderr
+	testenv.NoError(t, child.Start())
+	return child
+}
+
+func killChild(child *exec.Cmd) {
+	_ = child.Process.Kill()
+	_ = child.Wait() // the error says that it was killed
 }
 
 // addShops adds merchants with an endpoint each.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
@@ -113,6 +114,7 @@ func testMarketplace(t *testing.T, database string) {
 		if e.Acknowledged.History++; err != nil {
 			return err
 		}
+		e.Held = []webhook.Held{{MerchantID: 2, Event: 9, NextAttempt: time.Now().Add(time.Hour)}}
 		return tx.UpdateWebhook(t.Context(), e)
 	}))
 	wantAll(0, 1)

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -65,9 +66,14 @@ func (e Endpoint) after(event order.MarketCursor, result Result, now time.Time, 
 	case p.State == Active && p.Failures >= warnAttempts && now.Sub(p.FailingSince) >= warnAfter:
 		e.fail(&p, Failing, now, "deliveries have failed for 36 hours, and the webhook is disabled after 3 days; the last error was "+result.problem(), result.Error)
 	}
-	// Whole seconds are stored: rounded up, the pause is not shorter than the endpoint asks.
-	p.NextAttempt = now.Add(max(wait(p.Failures), min(result.RetryAfter, maxRetryAfter)) + time.Second - 1).Truncate(time.Second)
+	p.NextAttempt = result.attemptAfter(now, wait(p.Failures))
 	return p
+}
+
+// attemptAfter returns when an attempt follows after a pause, or a longer one for which the
+// endpoint asks. Whole seconds are stored: rounded up, the pause is not shorter than that.
+func (r Result) attemptAfter(now time.Time, pause time.Duration) time.Time {
+	return now.Add(max(pause, min(r.RetryAfter, maxRetryAfter)) + time.Second - 1).Truncate(time.Second)
 }
 
 // fail brings the endpoint to the state Failed or Failing. word is the reason in the audit
@@ -87,10 +93,11 @@ func (e Endpoint) fail(p *Progress, to State, now time.Time, reason, word string
 	}
 }
 
-// recovered ends the pause after a failure, and the state Failing.
+// recovered ends the pause after a failure, and the state Failing unless a held merchant has
+// failed too.
 func (e *Endpoint) recovered(at time.Time) {
 	e.Failures, e.FailingSince, e.NextAttempt = 0, time.Time{}, time.Time{}
-	if e.State == Failing {
+	if e.State == Failing && !slices.ContainsFunc(e.Held, func(h Held) bool { return h.Failures > 0 }) {
 		e.State, e.StateSet, e.Reason = Active, at, ""
 	}
 }

@@ -179,3 +179,64 @@ func TestMailGivesUp(t *testing.T) {
 		}
 	}
 }
+
+// TestHolds fails all deliveries to an endpoint of the marketplace until it is given up, then
+// those of one merchant, and then those that held merchants have.
+func TestHolds(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	wait := func(n int) time.Duration { return pause(n, 0.5) }
+	event := func(merchantID int64) order.MarketCursor {
+		return order.MarketCursor{Position: merchantID, MerchantID: merchantID, Seq: 5}
+	}
+	refused := Result{Error: ErrorStatus, Status: 500}
+	now, e, next := start, Endpoint{State: Active}, int64(1)
+	for e.State.Delivers() {
+		p := e.afterOrHold(event(next), refused, now, wait)
+		if p.Acknowledged != e.Acknowledged {
+			testenv.Equal(t, "cursor", event(next), p.Acknowledged)
+			next++
+		}
+		e = e.apply(p)
+		now = e.NextAttempt
+	}
+	if took := now.Sub(start); took < GiveUpAfter || took > GiveUpAfter+maxPause || len(e.Held) > 15 || len(e.Held) != int(next-1) {
+		t.Errorf("gave up after %v, holds %d, before merchant %d", took, len(e.Held), next)
+	}
+	testenv.Equal(t, "first held", Held{1, 5, 2, start.Add(firstPause), start.Add(firstPause).Add(wait(2))}, e.Held[0])
+
+	e = Endpoint{State: Active, Failures: 1, FailingSince: start}
+	e = e.apply(e.afterOrHold(event(1), Result{Error: ErrorStatus, Status: 503, RetryAfter: time.Minute}, start, wait))
+	if len(e.Held) != 1 || !e.NextAttempt.Equal(start.Add(time.Minute)) || !e.Held[0].NextAttempt.Equal(e.NextAttempt) {
+		t.Errorf("asked to wait: %+v", e)
+	}
+	full := Endpoint{State: Active, Failures: 1, Held: make([]Held, MaxHeld)}
+	if p := full.afterOrHold(event(1), refused, start, wait); len(p.Held) != MaxHeld || p.Acknowledged != full.Acknowledged || p.NextAttempt.IsZero() {
+		t.Errorf("one more than MaxHeld: %+v", p)
+	}
+
+	// The other merchants' events are acknowledged all the time.
+	record := order.EventRecord{MerchantID: 1}
+	record.Seq = 5
+	var failing time.Duration
+	for e.State.Delivers() {
+		e = e.apply(e.afterOrHold(event(2), Result{Status: 204}, now, wait))
+		if now = e.Held[0].NextAttempt; e.State == Failing && failing == 0 {
+			failing = now.Sub(e.Held[0].FailingSince)
+		}
+		e = e.apply(e.afterHeld(record, refused, now, wait))
+	}
+	if took := now.Sub(start); failing < warnAfter || failing > warnAfter+2*maxPause || took < GiveUpAfter || took > GiveUpAfter+maxPause || e.Failures != 0 {
+		t.Errorf("failing after %v, gave up after %v: %+v", failing, took, e)
+	}
+	e.State = Failing
+	recovered := e.apply(e.afterHeld(record, Result{Status: 204}, now, wait))
+	testenv.Equal(t, "after a success", Endpoint{State: Active, StateSet: now, Acknowledged: event(2), Held: []Held{{MerchantID: 1, Event: 6, NextAttempt: now}}}, recovered)
+	if gone := e.afterHeld(record, Result{Error: ErrorStatus, Status: 410}, now, wait); gone.State != Failed || gone.Failure == nil {
+		t.Errorf("410: %+v", gone)
+	}
+	enabled := new(true)
+	e.State = Failed
+	e.update(Change{Enabled: enabled}, now)
+	testenv.Equal(t, "enabled", Endpoint{State: Active, StateSet: now, Acknowledged: event(2), Held: []Held{{MerchantID: 1, Event: 5, NextAttempt: now}}}, e)
+}

@@ -75,19 +75,29 @@ func (r *round) deliver() (more bool, err error) {
 	}
 	if page.again {
 		r.Log.Warn("webhook begins again: the events of its cursor are gone", "webhook", r.lease.ID)
+		r.lease.Held = nil
+	}
+	// While deliveries at the cursor fail, others would as well.
+	if heldIsDue(r.lease.Held, r.begun) && (r.lease.Failures == 0 || len(page.events) == 0) {
+		if err := r.deliverHeld(); err != nil || !r.lease.State.Delivers() || r.lease.NextAttempt.After(r.Now()) {
+			return false, err
+		}
+		r.begun = r.Now()
 	}
 	for i, event := range page.events {
-		if !r.lease.Types.Has(event.Type) {
+		if !r.lease.Types.Has(event.Type) || r.lease.held(event.MerchantID) >= 0 {
 			continue
 		}
 		delivery, err := r.send(event)
 		if err != nil {
 			return false, err
 		}
-		p := r.lease.after(page.at(event), delivery.Result, r.Now().UTC().Truncate(time.Second), r.Wait)
+		at := page.at(event)
+		p := r.lease.afterOrHold(at, delivery.Result, r.second(), r.Wait)
 		last := i == len(page.events)-1
-		if failed := delivery.Error != ""; failed || last || r.Now().Sub(r.begun) >= roundTime || r.stop.Err() != nil {
-			return !failed && (page.more || !last), r.save(p, &delivery)
+		stop := p.Acknowledged != at || p.NextAttempt.After(r.Now())
+		if stop || last || r.Now().Sub(r.begun) >= roundTime || r.stop.Err() != nil {
+			return !stop && (page.more || !last || heldIsDue(p.Held, r.Now())), r.save(p, &delivery)
 		}
 		if err := r.extend(p, &delivery); err != nil {
 			return false, err
@@ -98,7 +108,7 @@ func (r *round) deliver() (more bool, err error) {
 		p.Acknowledged = page.end
 		err = r.save(p, nil)
 	}
-	return page.more, err
+	return page.more || heldIsDue(r.lease.Held, r.Now()), err
 }
 
 // send delivers an event. It returns an error if the end of Run prevents or cancels the
@@ -162,6 +172,9 @@ func (r *round) extend(p Progress, delivery *Delivery) error {
 	}
 	return err
 }
+
+// second returns the time of the service's clock in whole seconds.
+func (r *round) second() time.Time { return r.Now().UTC().Truncate(time.Second) }
 
 func (r *round) count(change int) {
 	r.mu.Lock()

@@ -110,6 +110,7 @@ type Progress struct {
 	StateSet                  time.Time
 	Failures                  int
 	FailingSince, NextAttempt time.Time
+	Held                      []Held
 	SentAt                    time.Time
 	// LeaseUntil extends the lease; the zero time ends it.
 	LeaseUntil time.Time
@@ -128,13 +129,13 @@ type Failure struct {
 func (e Endpoint) progress() Progress {
 	return Progress{
 		Acknowledged: e.Acknowledged, State: e.State, Reason: e.Reason, StateSet: e.StateSet,
-		Failures: e.Failures, FailingSince: e.FailingSince, NextAttempt: e.NextAttempt, SentAt: e.SentAt,
+		Failures: e.Failures, FailingSince: e.FailingSince, NextAttempt: e.NextAttempt, Held: e.Held, SentAt: e.SentAt,
 	}
 }
 
 // apply returns the endpoint after a Progress.
 func (e Endpoint) apply(p Progress) Endpoint {
 	e.Acknowledged, e.State, e.Reason, e.StateSet = p.Acknowledged, p.State, p.Reason, p.StateSet
-	e.Failures, e.FailingSince, e.NextAttempt, e.SentAt = p.Failures, p.FailingSince, p.NextAttempt, p.SentAt
+	e.Failures, e.FailingSince, e.NextAttempt, e.Held, e.SentAt = p.Failures, p.FailingSince, p.NextAttempt, p.Held, p.SentAt
 	return e
 }

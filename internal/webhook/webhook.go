@@ -183,6 +183,9 @@ type Endpoint struct {
 	// which was at FailingSince. The next one is not before NextAttempt.
 	Failures                  int
 	FailingSince, NextAttempt time.Time
+	// Held are the merchants, of the marketplace's endpoint, whose events it has not all
+	// acknowledged up to the cursor, the one whose attempt is next first.
+	Held []Held
 
 	// The others are of e-mail addresses. Secret is that of the link by which a recipient
 	// ends the e-mails.

@@ -29,12 +29,12 @@ func (plainEncoder) Event(e order.EventRecord, _ bool) ([]byte, error) {
 
 // marketEvent is the body of an event for the marketplace.
 type marketEvent struct {
-	ID         string
-	MerchantID int64
+	ID              string
+	MerchantID, Seq int64
 }
 
 func (plainEncoder) MarketEvent(e order.EventRecord, _ bool) ([]byte, error) {
-	return json.Marshal(marketEvent{e.ID(), e.MerchantID})
+	return json.Marshal(marketEvent{e.ID(), e.MerchantID, e.Seq})
 }
 
 func (plainEncoder) Test(time.Time) ([]byte, string, error) { return []byte(`{}`), "webhook.test", nil }

@@ -29,6 +29,17 @@ type webhookView struct {
 	Failures       int      `json:"failures"`         // since the last success
 	FailingSince   *string  `json:"failingSince"`
 	NextAttemptAt  *string  `json:"nextAttemptAt"`
+	// Held are merchants whose events wait; nil: of a merchant.
+	Held []heldView `json:"held,omitzero"`
+}
+
+// heldView is a merchant of whom a webhook of the marketplace has refused an event.
+type heldView struct {
+	MerchantID    int64   `json:"merchantId"`
+	Event         int64   `json:"event"` // the first that waits
+	Failures      int     `json:"failures"`
+	FailingSince  *string `json:"failingSince"`
+	NextAttemptAt string  `json:"nextAttemptAt"`
 }
 
 type webhooksView struct {
@@ -102,15 +113,20 @@ func newWebhookView(e webhook.Endpoint) webhookView {
 	headers := slices.AppendSeq([]string{}, maps.Keys(e.Headers))
 	slices.Sort(headers)
 	var cursor *string
+	var held []heldView
 	if e.MerchantID == webhook.Marketplace {
 		cursor = new(orderapi.MarketCursor(e.Acknowledged))
+		held = make([]heldView, len(e.Held))
+		for i, h := range e.Held {
+			held[i] = heldView{h.MerchantID, h.Event, h.Failures, web.TimeOrNull(h.FailingSince), web.TimeText(h.NextAttempt)}
+		}
 	}
 	return webhookView{
 		ID: e.ID, MerchantID: web.NonZero(e.MerchantID), URL: e.URL, Description: e.Description, Types: types, Include: include,
 		HeaderNames: headers, Username: web.NonZero(e.Username),
 		State: e.State.String(), Reason: web.NonZero(e.Reason), StateChangedAt: web.TimeOrNull(e.StateSet), CreatedAt: web.TimeText(e.CreatedAt),
 		OldSecretUntil: web.TimeOrNull(e.OldSecretUntil), Acknowledged: e.Acknowledged.Seq, Cursor: cursor,
-		Failures: e.Failures, FailingSince: web.TimeOrNull(e.FailingSince), NextAttemptAt: web.TimeOrNull(e.NextAttempt),
+		Failures: e.Failures, FailingSince: web.TimeOrNull(e.FailingSince), NextAttemptAt: web.TimeOrNull(e.NextAttempt), Held: held,
 	}
 }
 

@@ -200,6 +200,9 @@ func (c *webhookShow) run(ctx context.Context, p *process) error {
 		}
 		return p.printSections(
 			section{[]string{"WEBHOOK", strconv.FormatInt(e.ID, 10)}, fields},
+			newSection([]string{"HELD MERCHANT", "EVENT", "FAILURES", "FAILING SINCE", "NEXT ATTEMPT"}, e.Held, func(h webhook.Held) []string {
+				return []string{numberOr(h.MerchantID), numberOr(h.Event), strconv.Itoa(h.Failures), timestamp(h.FailingSince), timestamp(h.NextAttempt)}
+			}),
 			newSection([]string{"DELIVERED", "MERCHANT", "EVENT", "TYPE", "STATUS", "ERROR", "MS"}, deliveries, func(d webhook.Delivery) []string {
 				return []string{
 					timestamp(d.At), numberOr(cmp.Or(d.EventMerchant, e.MerchantID)), numberOr(d.Event), d.Type, numberOr(int64(d.Status)), textOr(d.Error), strconv.FormatInt(d.Took.Milliseconds(), 10),

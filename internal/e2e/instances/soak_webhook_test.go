@@ -24,6 +24,7 @@ type soakHooks struct {
 	mu       sync.Mutex
 	dice     *rand.Rand
 	received map[soakHook]*soakDeliveries
+	again    map[[2]int64]int // merchant, number -> how often the marketplace yet refuses the event
 }
 
 // soakHook is a webhook, and a merchant whose events it receives.
@@ -50,16 +51,16 @@ const (
 	// hookWait is how long a delivery may take when the load has ended: longer than the
 	// pause after several failures.
 	hookWait = 3 * time.Minute
-	// hookRefuses and marketRefuses: of so many deliveries one is refused. The marketplace's
-	// webhook has the events of all merchants, and waits after each that it refuses.
+	// hookRefuses and marketRefuses: of so many deliveries one is refused. That to the
+	// marketplace is refused twice more, so that the events of its merchant are held.
 	hookRefuses   = 50
-	marketRefuses = 1000
+	marketRefuses = 200
 )
 
 // startHooks adds the webhooks.
 func (s *soak) startHooks() *soakHooks {
 	s.t.Helper()
-	h := &soakHooks{soak: s, dice: rand.New(rand.NewPCG(*soakSeed, 103)), received: make(map[soakHook]*soakDeliveries)}
+	h := &soakHooks{soak: s, dice: rand.New(rand.NewPCG(*soakSeed, 103)), received: make(map[soakHook]*soakDeliveries), again: make(map[[2]int64]int)}
 	h.server = httptest.NewServer(h)
 	s.t.Cleanup(h.server.Close)
 	for _, m := range s.merchants[:soakHooked] {
@@ -100,7 +101,7 @@ func (h *soakHooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	phase := h.ask().phase
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.dice.IntN(refuses) == 0 {
+	if h.refuses(owner, e, refuses) {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
@@ -116,6 +117,20 @@ func (h *soakHooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.problem("webhook of %s, merchant %d: %s", owner, e.MerchantID, problem)
 	}
 	count.Add(1)
+}
+
+// refuses reports whether a delivery is refused, one of n.
+func (h *soakHooks) refuses(owner string, e soakMarketEvent, n int) bool {
+	at := [2]int64{e.MerchantID, e.Seq}
+	switch {
+	case owner == webhook.All && h.again[at] > 0:
+		h.again[at]--
+	case h.dice.IntN(n) > 0:
+		return false
+	case owner == webhook.All:
+		h.again[at] = 2
+	}
+	return true
 }
 
 // take takes the next event and returns what is wrong with it. None may be left out before

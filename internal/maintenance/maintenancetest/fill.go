@@ -89,7 +89,8 @@ func (in *Installation) addWebhooks(t testing.TB) {
 			testenv.NoError(t, err)
 			lease, err := in.Store.BorrowWebhook(t.Context(), e.Key, Now, Now)
 			testenv.NoError(t, err)
-			p := webhook.Progress{State: webhook.Active, Acknowledged: order.MarketCursor{Seq: 2}, Failures: 1, FailingSince: Now, NextAttempt: Now}
+			p := webhook.Progress{State: webhook.Active, Acknowledged: order.MarketCursor{Seq: 2}, Failures: 1, FailingSince: Now, NextAttempt: Now,
+				Held: []webhook.Held{{MerchantID: Alpha, Event: 1, NextAttempt: Now}}}
 			d := webhook.Delivery{At: Now, MessageID: "msg", Event: 3, Type: "order.created", Result: webhook.Result{Status: 500, Error: webhook.ErrorStatus, Response: "Σφάλμα"}}
 			testenv.NoError(t, in.Store.SaveProgress(t.Context(), lease, p, &d))
 		}

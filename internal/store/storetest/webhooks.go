@@ -86,6 +86,7 @@ func testWebhookLife(f *fixture) {
 		e.Orders, e.Access = true, webhook.Access{Headers: map[string]webhook.Credential{"X-Two": "2"}}
 		e.State, e.Reason, e.StateSet = webhook.Failed, "gone", noon.Add(time.Hour)
 		e.Acknowledged.Seq, e.Failures, e.FailingSince, e.NextAttempt = 7, 3, noon, noon.Add(time.Minute)
+		e.Held = []webhook.Held{{MerchantID: beta, Event: 2, Failures: 2, FailingSince: noon, NextAttempt: noon.Add(time.Minute)}, {MerchantID: alpha, Event: 3, NextAttempt: noon.Add(time.Hour)}}
 		if err := tx.UpdateWebhook(f.Context(), e); err != nil {
 			return err
 		}
@@ -285,6 +286,12 @@ func (f *fixture) expectMarketDue() {
 	e.Acknowledged.History++
 	lost := f.addWebhook(e)
 	f.expectDue("the marketplace, no event", webhook.Marketplace, noon, webhook.Due{Key: lost.Key})
+	lease, err := f.a.LeaseWebhook(f.Context(), idle.Key, noon, noon.Add(time.Minute))
+	testenv.NoError(f, err)
+	progress := webhook.Progress{Acknowledged: end.Cursor, State: webhook.Active, Held: []webhook.Held{{MerchantID: beta, Event: 1, NextAttempt: noon.Add(time.Second)}}}
+	testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, progress, nil))
+	f.expectDue("the marketplace, a merchant is held", webhook.Marketplace, noon, webhook.Due{Key: lost.Key})
+	f.expectDue("the marketplace, a held merchant is due", webhook.Marketplace, noon.Add(time.Second), webhook.Due{Key: idle.Key}, webhook.Due{Key: lost.Key})
 	f.create(minimal(beta, "T"))
 	testenv.Eventually(f, "an event of any merchant is due", func() bool {
 		due, err := f.b.DueWebhooks(f.Context(), new(int64(webhook.Marketplace)), noon)
@@ -369,9 +376,10 @@ func testWebhookProgress(f *fixture) {
 	lease.Endpoint = e
 	failed := webhook.Progress{
 		Acknowledged: order.MarketCursor{Seq: 1}, State: webhook.Failed, Reason: "gone", StateSet: at, Failures: 2, FailingSince: at, NextAttempt: at,
-		Failure: failure(e.Key, at),
+		Held: []webhook.Held{{MerchantID: beta, Event: 2, Failures: 2, FailingSince: at, NextAttempt: at}}, Failure: failure(e.Key, at),
 	}
 	testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, failed, nil))
+	e.Held = failed.Held
 	e.State, e.Reason, e.StateSet, e.Failures, e.FailingSince, e.NextAttempt = webhook.Failed, "gone", at, 2, at, at
 	f.expectWebhook(e)
 	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {

@@ -311,6 +311,8 @@ CREATE TABLE webhooks (
     sent_at          BIGINT, -- the last e-mail
     link_hash        TEXT     NOT NULL, -- SHA-256 of the secret in the link that confirms it; empty: none
     link_until       BIGINT,
+    held             TEXT     NOT NULL DEFAULT '', -- JSON of webhook.Held; empty: none
+    held_until       BIGINT, -- their next attempt; NULL: none
     deliveries       BIGINT   NOT NULL DEFAULT 0, -- id of the newest row in webhook_deliveries
     lease_number     BIGINT   NOT NULL DEFAULT 0, -- counts the leases
     revision         BIGINT   NOT NULL DEFAULT 0, -- counts the changes by requests

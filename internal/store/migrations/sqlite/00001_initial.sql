@@ -307,6 +307,8 @@ CREATE TABLE webhooks (
     sent_at          INTEGER, -- the last e-mail
     link_hash        TEXT    NOT NULL, -- SHA-256 of the secret in the link that confirms it; empty: none
     link_until       INTEGER,
+    held             TEXT    NOT NULL DEFAULT '', -- JSON of webhook.Held; empty: none
+    held_until       INTEGER, -- their next attempt; NULL: none
     deliveries       INTEGER NOT NULL DEFAULT 0, -- id of the newest row in webhook_deliveries
     lease_number     INTEGER NOT NULL DEFAULT 0, -- counts the leases
     revision         INTEGER NOT NULL DEFAULT 0, -- counts the changes by requests

@@ -1,0 +1,229 @@
+package webhook_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"merchantorders/client"
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
+	"merchantorders/internal/webhook"
+)
+
+// marketplace is the server of a marketplace. It takes the events of each merchant in order,
+// none twice but the last one.
+type marketplace struct {
+	testing.TB
+	secret string
+
+	mu      sync.Mutex
+	last    map[int64]int64 // number of the last event by merchant
+	total   int
+	refused int
+	refuse  func(merchantID, seq int64) bool
+}
+
+// newMarketplace starts one with a webhook.
+func newMarketplace(w *world, refuse func(merchantID, seq int64) bool) (*marketplace, webhook.Key) {
+	m := &marketplace{TB: w, last: make(map[int64]int64), refuse: refuse}
+	server := httptest.NewUnstartedServer(m)
+	w.Cleanup(server.Close)
+	e, err := w.hooks.Add(w.Context(), order.Command(), webhook.Addition{URL: "http://" + server.Listener.Addr().String()}, order.Options[webhook.Endpoint]{})
+	testenv.NoError(w, err)
+	m.secret = string(e.Secret)
+	server.Start()
+	return m, e.Key
+}
+
+func (m *marketplace) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the sender was killed
+	}
+	var event marketEvent
+	_, err = client.VerifyWebhook(r.Header, body, m.secret)
+	if err = errors.Join(err, json.Unmarshal(body, &event)); err != nil {
+		m.Error(err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if last := m.last[event.MerchantID]; event.Seq != last && event.Seq != last+1 {
+		m.Errorf("merchant %d: event %d comes after %d", event.MerchantID, event.Seq, last)
+	}
+	if m.refuse(event.MerchantID, event.Seq) {
+		m.refused++
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	if m.last[event.MerchantID] < event.Seq {
+		m.total++
+	}
+	m.last[event.MerchantID] = event.Seq
+}
+
+// set changes what is refused and returns how many deliveries were refused until now.
+func (m *marketplace) set(refuse func(merchantID, seq int64) bool) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refuse = refuse
+	return m.refused
+}
+
+// wait waits until the last events of the merchants 1, 2, ... have arrived, and so many
+// deliveries were refused.
+func (m *marketplace) wait(refused int, last ...int64) {
+	m.Helper()
+	testenv.Eventually(m, fmt.Sprint("the events ", last), func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		for i, seq := range last {
+			if m.last[int64(i+1)] != seq {
+				return false
+			}
+		}
+		return m.refused >= refused
+	})
+}
+
+// onMarketplaces runs a test on each database.
+func onMarketplaces(t *testing.T, test func(t *testing.T, database string)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "orders.db")) })
+	t.Run("postgres", func(t *testing.T) {
+		if pgtest.Distributed(t) {
+			t.Skip("a cluster has no feed of all merchants")
+		}
+		test(t, pgtest.Database(t))
+	})
+}
+
+// TestHeldMerchant refuses the events of a merchant, which does not hold up those of others,
+// and then all of them for some time, during which the held one has no attempt before the
+// others: in the end each has arrived in order.
+func TestHeldMerchant(t *testing.T) {
+	onMarketplaces(t, func(t *testing.T, database string) {
+		w := openWorldOn(t, database, nil)
+		w.addEndpoints(4, 0)
+		m, key := newMarketplace(w, func(merchantID, seq int64) bool { return merchantID == 2 && seq > 3 })
+		for range 2 {
+			w.run(webhook.NewClient(true), nil)
+		}
+		batch := 0
+		add := func() {
+			batch++
+			for id := range int64(4) {
+				w.addEvents(id+1, "B"+strconv.Itoa(batch), 10)
+			}
+		}
+		add()
+		m.wait(3, 10, 3, 10, 10)
+		add()
+		m.wait(5, 20, 3, 20, 20)
+		held := func(want ...int64) {
+			t.Helper()
+			testenv.Eventually(t, fmt.Sprint("held ", want), func() bool {
+				e, err := w.hooks.Get(t.Context(), key)
+				testenv.NoError(t, err)
+				slices.SortFunc(e.Held, func(a, b webhook.Held) int { return int(a.MerchantID - b.MerchantID) })
+				var got []int64
+				for _, h := range e.Held {
+					got = append(got, h.MerchantID, h.Event)
+				}
+				return fmt.Sprint(got) == fmt.Sprint(want) && (e.Failures > 0) == (len(want) > 2)
+			})
+		}
+		held(2, 4)
+		var down []int64 // merchants whose events were refused
+		refused := m.set(func(merchantID, _ int64) bool {
+			down = append(down, merchantID)
+			return true
+		})
+		for _, id := range []int64{1, 3, 4} {
+			w.addEvents(id, "DOWN", 1)
+		}
+		m.wait(refused + 8)
+		held(1, 21, 2, 4, 3, 21, 4, 21)
+		add()
+		m.set(func(int64, int64) bool { return false })
+		if begin := slices.Index(down, 1); !slices.Equal(down[begin:begin+6], []int64{1, 1, 3, 3, 4, 4}) {
+			t.Errorf("refused while it is down: %d", down)
+		}
+		m.wait(0, 31, 30, 31, 31)
+		held()
+	})
+}
+
+// TestHeldUpToCursor refuses the first event of a merchant twice, which has more events than
+// the cursor has reached when it acknowledges that event.
+func TestHeldUpToCursor(t *testing.T) {
+	onMarketplaces(t, func(t *testing.T, database string) {
+		w := openWorldOn(t, database, nil)
+		w.addEndpoints(2, 0)
+		failed := 0
+		m, _ := newMarketplace(w, func(merchantID, seq int64) bool {
+			if merchantID == 2 && seq == 1 {
+				failed++
+			}
+			return merchantID == 2 && seq == 1 && failed <= 2
+		})
+		for i := range 20 {
+			w.addEvents(2, fmt.Sprint("B", i), 4)
+			w.addEvents(1, fmt.Sprint("B", i), 4)
+		}
+		w.run(webhook.NewClient(true), func(o *webhook.Options) { o.Wait = func(int) time.Duration { return 0 } })
+		m.wait(2, 80, 80)
+	})
+}
+
+// TestKilledMarketplace refuses every eighth event of the first half three times, while
+// instances that deliver are killed.
+func TestKilledMarketplace(t *testing.T) {
+	onMarketplaces(t, func(t *testing.T, database string) {
+		const merchants, batch = 3, 4
+		events, kills := testenv.Count(60, 1000), testenv.Count(3, 50)
+		w := openWorldOn(t, database, nil)
+		w.addEndpoints(merchants, 0)
+		failed := make(map[[2]int64]int)
+		m, key := newMarketplace(w, func(merchantID, seq int64) bool {
+			at := [2]int64{merchantID, seq}
+			failed[at]++
+			return (merchantID+seq)%8 == 0 && seq < int64(events/2) && failed[at] <= 3
+		})
+		for i := 0; i < events; i += batch {
+			for id := range int64(merchants) {
+				w.addEvents(id+1, fmt.Sprint("B", i), batch)
+			}
+		}
+		for k := range kills {
+			child := startChild(t, database)
+			other := startChild(t, database)
+			testenv.Eventually(t, "deliveries", func() bool {
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				return m.total >= merchants*events*(k+1)/kills-rand.IntN(2)
+			})
+			killChild(child)
+			killChild(other)
+		}
+		child := startChild(t, database)
+		defer killChild(child)
+		m.wait(0, int64(events), int64(events), int64(events))
+		testenv.Eventually(t, "nothing is held", func() bool {
+			e, err := w.hooks.Get(t.Context(), key)
+			return err == nil && len(e.Held) == 0
+		})
+	})
+}
