@@ -3,11 +3,14 @@ package e2e
 import (
 	"bytes"
 	"compress/gzip"
+	"database/sql"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +21,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/mail/mailtest"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 )
@@ -49,18 +53,24 @@ var storedPaths = []string{
 	"/v2/orders", "/v2/orders?state=registered&itemsPerPage=2", "/v2/orders/SF-2026-0000001", "/v2/orders/SF-2026-0000002",
 	"/v2/orders/SF-2026-0000001/events", "/v2/orders/unanswered", "/v2/events", "/v2/tokens", "/v2/webhooks",
 	"/storage/local/merchant-orders/invoices/SF-2026-0000001/a.pdf",
+	"/v2/orders/SF-2026-0000003", "/v2/webhooks/2/deliveries",
 	"/operator/orders?email=buyer4@example.com", "/operator/orders/SF-2026-0000004", "/operator/merchants", "/operator/audit",
+	"/operator/merchants/all/webhooks", "/operator/webhooks",
 }
 
 // storedBaseURL is in the bodies of responses.
 const storedBaseURL = "https://orders.example.com"
+
+// oldOrder is the number of an order that a server with --retain deletes.
+const oldOrder = 17
 
 // storedSettings are flags of a server whose responses do not depend on where it runs.
 var storedSettings = []string{"--base-url", storedBaseURL, "--admin-listen", "127.0.0.1:0", "--no-webhooks"}
 
 // TestStoredInstallations opens what released versions have stored: the data folder, the
 // dump of PostgreSQL and the backup. The responses must have every member that they had,
-// writes must work, and check must find nothing. The settings must be accepted.
+// writes must work, and check must find nothing. No table may be empty. The settings must
+// be accepted.
 func TestStoredInstallations(t *testing.T) {
 	t.Parallel()
 	if *store != "" {
@@ -76,17 +86,23 @@ func TestStoredInstallations(t *testing.T) {
 		in.read(t, storedTokens, &in.tokens)
 		in.read(t, storedResponses, &in.responses)
 		t.Run(filepath.Base(folder), func(t *testing.T) {
-			t.Run("sqlite", func(t *testing.T) { in.serve(t, in.data(t)) })
+			t.Run("sqlite", func(t *testing.T) {
+				f := in.data(t)
+				checkRows(t, "sqlite", filepath.Join(f.Data, "orders.db"))
+				in.serve(t, f)
+			})
 			t.Run("postgres", func(t *testing.T) {
 				f := in.data(t)
 				url := pgtest.Empty(t)
 				execute(t, "psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--file="+filepath.Join(folder, storedPostgres), url)
+				checkRows(t, "pgx", url)
 				f.Settings = []string{"--database", url, "--storage", "file://" + f.Data + "/files"}
 				in.serve(t, f)
 			})
 			t.Run("backup", func(t *testing.T) {
 				f := dataFolder(t)
 				f.Run(t, "", "restore", filepath.Join(folder, storedBackup)).WantText(t, 0, "no findings")
+				checkRows(t, "sqlite", filepath.Join(f.Data, "orders.db"))
 				in.serve(t, f)
 			})
 			t.Run("settings", func(t *testing.T) {
@@ -96,6 +112,48 @@ func TestStoredInstallations(t *testing.T) {
 			})
 		})
 	}
+}
+
+// checkRows reports the tables of a database that have no rows: what a release has stored
+// in them would not be opened by a test.
+func checkRows(t *testing.T, driver, source string) {
+	t.Helper()
+	db, err := sql.Open(driver, source)
+	testenv.NoError(t, err)
+	defer db.Close()
+	list := "SELECT group_concat(name) FROM sqlite_schema WHERE type = 'table'"
+	if driver != "sqlite" {
+		list = "SELECT string_agg(tablename, ',') FROM pg_tables WHERE schemaname = 'public'"
+	}
+	var tables string
+	testenv.NoError(t, db.QueryRowContext(t.Context(), list).Scan(&tables))
+	for table := range strings.SplitSeq(tables, ",") {
+		var hasRows bool
+		testenv.NoError(t, db.QueryRowContext(t.Context(), "SELECT EXISTS (SELECT 1 FROM "+table+")").Scan(&hasRows))
+		if !hasRows {
+			t.Errorf("table %s has no rows: fill must add one", table)
+		}
+	}
+}
+
+// TestStoredSettings compares the settings to be stored with the table of all settings.
+func TestStoredSettings(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/settings.md")
+	testenv.NoError(t, err)
+	_, table, _ := strings.Cut(string(text), "\n## Settings of the service\n")
+	var want []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `--([a-z-]+)").FindAllStringSubmatch(table, -1) {
+		// These name what only one machine has.
+		if !slices.Contains([]string{"config", "data", "database", "storage", "tls-cert", "tls-key"}, row[1]) {
+			want = append(want, row[1])
+		}
+	}
+	var got []string
+	for _, line := range regexp.MustCompile(`(?m)^([a-z-]+):`).FindAllStringSubmatch(storedConfigText, -1) {
+		got = append(got, line[1])
+	}
+	testenv.Equal(t, "settings in storedConfigText", want, got)
 }
 
 func (in storedInstallation) read(t *testing.T, name string, into any) {
@@ -144,7 +202,7 @@ func (in storedInstallation) send(t *testing.T, s *apptest.Server, method, path,
 	switch {
 	case strings.HasPrefix(path, "/operator/"):
 		address, who = s.AdminURL(), "operator"
-	case strings.HasPrefix(path, "/v2/tokens"), strings.HasPrefix(path, "/v2/webhooks"):
+	case strings.HasPrefix(path, "/v2/tokens"), strings.HasPrefix(path, "/v2/webhooks"), path == "/v2/login-link":
 		who = "manager"
 	}
 	return testenv.Send(t, in.tokens[who], method, address+path, body, header...)
@@ -233,18 +291,25 @@ func storeInstallation(t *testing.T, version string) {
 		"operator": f.Token(t, "--operator"),
 	}
 	f.Merchant(t, apptest.MerchantID+1)
-	documents := make([][]byte, 16)
+	documents := make([][]byte, oldOrder)
 	for i := range documents {
 		documents[i] = ingesttest.Document(i+1, func(document map[string]any) {
 			document["merchantId"] = apptest.MerchantID + int64(i/13)
 			if i < 4 {
 				document["state"] = "registered"
 			}
+			if i == oldOrder-1 {
+				document["createdAt"] = "2010-11-20T08:15:30Z"
+			}
 		})
 	}
 	f.Import(t, documents...)
-	s := f.Serve(t, storedSettings...)
+	mails := mailtest.Start(t)
+	s := f.Serve(t, slices.Concat(storedSettings, []string{
+		"--retain", "3650d", "--webhook-allow-private", "--smtp", fmt.Sprintf("smtp://localhost:%d", mails.Plain), "--smtp-from", "orders@example.com",
+	})...)
 	in.fill(t, s)
+	in.addAddress(t, s, in.signIn(t, s), mails)
 	in.responses = make(map[string]json.RawMessage)
 	for _, path := range storedPaths {
 		in.responses[path] = json.RawMessage(asJSON(t, in.get(t, s, path)))
@@ -253,9 +318,11 @@ func storeInstallation(t *testing.T, version string) {
 	in.write(t, f)
 }
 
-// fill changes the first four orders, which are new.
+// fill changes the first four orders, which are new, and what is not of an order.
 func (in storedInstallation) fill(t *testing.T, s *apptest.Server) {
 	t.Helper()
+	hook := httptest.NewServer(http.NotFoundHandler())
+	defer hook.Close()
 	order := func(n int) string { return "/v2/orders/" + ingesttest.Reference(n) }
 	for i, r := range []struct{ method, path, body string }{
 		{"PATCH", order(1) + "/accept", ""},
@@ -267,8 +334,13 @@ func (in storedInstallation) fill(t *testing.T, s *apptest.Server) {
 		{"PATCH", order(3), `{"merchantReference":"2026/0815","merchantNote":"Δώρο"}`},
 		{"POST", "/v2/webhooks", `{"url":"https://hooks.example.com/a","types":["order.created"],"after":0}`},
 		{"PATCH", "/v2/webhooks/1", `{"enabled":false}`},
+		{"POST", "/v2/webhooks", `{"url":"` + hook.URL + `/b","include":"order","headers":{"X-Key":"1"},"username":"a","password":"b"}`},
+		{"POST", "/v2/webhooks/2/test", ""},
+		{"POST", "/v2/webhooks/2/secret", ""},
+		{"POST", "/operator/merchants/all/webhooks", `{"url":"https://hooks.example.com/all"}`},
 		{"POST", "/v2/tokens", `{"scopes":["orders:read"],"label":"reader"}`},
 		{"POST", "/operator/merchants/355/orders/" + ingesttest.Reference(4) + "/state", `{"state":"canceled","reason":"customer-request"}`},
+		{"PATCH", "/operator/merchants/355", `{"limits":{"requestsPerSecond":200},"timeZone":"Europe/Athens"}`},
 		{"POST", "/operator/merchants/356/suspend", `{"reason":"Contract ended"}`},
 		{"POST", "/operator/customers/erase", `{"email":"buyer5@example.com"}`},
 	} {
@@ -277,6 +349,42 @@ func (in storedInstallation) fill(t *testing.T, s *apptest.Server) {
 			t.Fatalf("%s %s: %d %s", r.method, r.path, got.Status, got.Body)
 		}
 	}
+	testenv.Eventually(t, "the old order is deleted", func() bool {
+		return in.send(t, s, http.MethodGet, "/operator/orders/"+ingesttest.Reference(oldOrder), "").Status == http.StatusNotFound
+	})
+}
+
+// signIn makes two login links, signs in by one of them, and returns the cookie of the
+// session.
+func (in storedInstallation) signIn(t *testing.T, s *apptest.Server) string {
+	t.Helper()
+	var link struct{ URL string }
+	for range 2 {
+		in.send(t, s, http.MethodPost, "/v2/login-link", `{"name":"Νίκος","scopes":["orders:read","webhooks"]}`).Decode(t, &link)
+	}
+	got := testenv.Send(t, "", http.MethodPost, s.BaseURL+strings.TrimPrefix(link.URL, storedBaseURL), "")
+	got.WantStatus(t, http.StatusSeeOther)
+	cookie, _, _ := strings.Cut(got.Header.Get("Set-Cookie"), ";")
+	return cookie
+}
+
+// Matches in a page, and in an e-mail.
+var (
+	formKey     = regexp.MustCompile(`name="key" value="([^"]+)"`)
+	addressLink = regexp.MustCompile(storedBaseURL + `(/console/mail/confirm/\S+)`)
+)
+
+// addAddress adds an e-mail address in a session, and confirms it.
+func (in storedInstallation) addAddress(t *testing.T, s *apptest.Server, cookie string, mails *mailtest.Server) {
+	t.Helper()
+	page := testenv.Send(t, "", http.MethodGet, s.BaseURL+"/console/mail", "", "Cookie", cookie)
+	form := url.Values{
+		"key": {formKey.FindStringSubmatch(page.Body)[1]}, "do": {"add"}, "email": {"team@example.com"}, "what": {"new", "near"}, "every": {"15"}, "language": {"el"},
+	}
+	testenv.Send(t, "", http.MethodPost, s.BaseURL+"/console/mail", form.Encode(),
+		"Cookie", cookie, "Content-Type", "application/x-www-form-urlencoded").WantStatus(t, http.StatusSeeOther)
+	link := addressLink.FindStringSubmatch(mails.Next(t).Body)
+	testenv.Send(t, "", http.MethodPost, s.BaseURL+link[1], "").WantStatus(t, http.StatusOK)
 }
 
 // restriction is a line of a dump with a random key.
@@ -303,6 +411,9 @@ func (in storedInstallation) write(t *testing.T, f apptest.Folder) {
 
 	url := pgtest.Empty(t)
 	f.Run(t, "", "copy", "--to-database", url, "--to-storage", "file://"+t.TempDir()+"/files").WantText(t, 0)
+	for _, table := range []string{"sessions", "login_links"} { // copy leaves them out
+		copyRows(t, filepath.Join(f.Data, "orders.db"), url, table)
+	}
 	dump := execute(t, "pg_dump", "--no-owner", "--no-privileges", url)
 	put(storedPostgres, restriction.ReplaceAll(dump, nil))
 
@@ -325,12 +436,43 @@ func (in storedInstallation) write(t *testing.T, f apptest.Folder) {
 	}
 }
 
-// storedConfigText has the settings of serve that need nothing else.
+// copyRows copies the rows of a table from SQLite to PostgreSQL.
+func copyRows(t *testing.T, from, to, table string) {
+	t.Helper()
+	source, err := sql.Open("sqlite", from)
+	testenv.NoError(t, err)
+	defer source.Close()
+	target, err := sql.Open("pgx", to)
+	testenv.NoError(t, err)
+	defer target.Close()
+	rows, err := source.QueryContext(t.Context(), "SELECT * FROM "+table)
+	testenv.NoError(t, err)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	testenv.NoError(t, err)
+	values, into, parameters := make([]any, len(columns)), make([]any, len(columns)), make([]string, len(columns))
+	for i := range columns {
+		into[i], parameters[i] = &values[i], fmt.Sprintf("$%d", i+1)
+	}
+	insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.Join(parameters, ", ") + ")"
+	for rows.Next() {
+		testenv.NoError(t, rows.Scan(into...))
+		_, err := target.ExecContext(t.Context(), insert, values...)
+		testenv.NoError(t, err)
+	}
+	testenv.NoError(t, rows.Err())
+}
+
+// storedConfigText has all settings of serve, except those that name what only one machine
+// has.
 const storedConfigText = `base-url: https://orders.example.com
 storage-url: https://files.example.com/invoices
 error-codes: table
 max-token-lifetime: 365d
 log-level: warn
+as: Operations
+ticket: OPS-1
+listen: 127.0.0.1:0
 admin-listen: 127.0.0.1:0
 metrics-listen: 127.0.0.1:0
 trusted-proxies: 10.0.0.0/8
@@ -343,7 +485,20 @@ retain: 3650d
 cancel-expired: true
 deadline-warning: 2h
 hide-addresses: true
+time-zone: Europe/Athens
 log-format: text
 ready-requires-storage: true
+oidc-issuer: https://sso.example.com
+oidc-client-id: orders
+oidc-client-secret: secret
+oidc-rules: groups=staff operator orders:read,audit
+security-contact: mailto:security@example.com
+smtp: smtps://mail.example.com
+smtp-from: orders@example.com
+smtp-user: orders
+smtp-password: secret
 no-webhooks: true
+webhook-allow-private: false
+demo: false
+sandbox: false
 `

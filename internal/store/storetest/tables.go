@@ -43,7 +43,7 @@ var tableColumns = map[string]string{
 	"webhook_deliveries": "merchant_id, webhook_id, id, at, message_id, event_seq, event_merchant, event_type, status, error, took_ms, response",
 
 	"sessions":    "hash, token_id, owns_token, created_at, last_used_at",
-	"login_links": "hash, merchant_id, created_by, scopes, expires_at",
+	"login_links": "hash, merchant_id, created_by, scopes, name, expires_at",
 
 	"deleted_orders": "merchant_id, legacy_id, reference, created_at, deleted_at",
 
