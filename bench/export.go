@@ -11,8 +11,8 @@ import (
 )
 
 // measureExport exports the orders of merchants with few and with many orders, and of all
-// merchants, in one request each, with accepts beside one of them, and reads those of the small one one by one, as a copy
-// without exports does.
+// merchants, in one request each, with accepts beside one of them, and reads those of the
+// small one one by one, as a copy without exports does.
 func (i *installation) measureExport(ctx context.Context) error {
 	const name = "Export, an order"
 	if !i.wants(name) {

@@ -56,9 +56,10 @@ func serveFlags(t *testing.T, example string) []string {
 	return strings.Fields(strings.Replace(flags, "127.0.0.1:8081", "127.0.0.1:0", 1))
 }
 
-// start starts a service with the flags of an example, and a proxy in front of it. configure writes the files of the
-// proxy, which listens on an address and sends requests to the upstream, into a folder.
-// It returns the arguments that check the files, and those that run the proxy.
+// start starts a service with the flags of an example, and a proxy in front of it.
+// configure writes the files of the proxy, which listens on an address and sends requests
+// to the upstream, into a folder. It returns the arguments that check the files, and
+// those that run the proxy.
 func start(t *testing.T, program, example string, configure func(dir, listen, upstream string, pair certtest.Pair) (check, run []string)) *proxy {
 	t.Helper()
 	service := apptest.Folder{Data: filepath.Join(t.TempDir(), "data")}.ServeUnchecked(t, serveFlags(t, example)...)

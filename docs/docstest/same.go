@@ -19,7 +19,8 @@ func Same(t testing.TB, what string, code, document []string) {
 }
 
 // SameErrors fails the test if the tables below a heading of a document do not list
-// exactly the errors of the code, each with its cause and what to do. An error is the text of its cells up to there, such as "404 not_found ...".
+// exactly the errors of the code, each with its cause and what to do. An error is the
+// text of its cells up to there, such as "404 not_found ...".
 func SameErrors(t testing.TB, file, heading string, code []string) {
 	t.Helper()
 	var document []string

@@ -20,7 +20,8 @@ func (s *service) tag(t *testing.T, o placed) string {
 	return s.do(t, get(v2.order(o))).dataTag()
 }
 
-// changes returns how many changes of an order its data tag counts, 1 for a new order. The lower bits of the revision are random.
+// changes returns how many changes of an order its data tag counts, 1 for a new order.
+// The lower bits of the revision are random.
 func changes(t *testing.T, o placed, tag string) int64 {
 	t.Helper()
 	text, ok := strings.CutPrefix(strings.Trim(tag, `"`), fmt.Sprintf("%d-", o.number))

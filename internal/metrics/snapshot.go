@@ -47,7 +47,8 @@ type Survey struct {
 	// OldestUndelivered is the age of the oldest event that an active or failing webhook has yet to
 	// acknowledge; 0 if there is none.
 	OldestUndelivered time.Duration
-	// LateWebhooks are the active and failing webhooks whose oldest such event is older than an hour.
+	// LateWebhooks are the active and failing webhooks whose oldest such event is older
+	// than an hour.
 	LateWebhooks int64
 	Overdue      int64 // registered orders past their deadline
 	// Merchants are those that are not suspended; LateMerchants are those of them with an

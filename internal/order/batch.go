@@ -36,11 +36,12 @@ const maxBatchTx = 64
 // ChangeOrders makes changes of orders and returns one result for each. It makes them in
 // transactions of at most maxBatchTx, sorted by order, so that two batches lock orders in
 // the same order and cannot deadlock; changes of one order keep their sequence. After an
-// error some may be made. A refused change does not affect the others. Unlike ChangeOrder,
-// it takes a transition to the state that an order has for no change, so that a batch
-// can be repeated. A change with a key is made once; after a refusal its key is free
-// again. encode encodes the response to record for a key; it runs inside the transaction,
-// possibly more than once, so it has no effects; nil if no change has a key. Errors: ErrTooManyIdempotencyKeys.
+// error some may be made. A refused change does not affect the others. Unlike
+// ChangeOrder, it takes a transition to the state that an order has for no change, so
+// that a batch can be repeated. A change with a key is made once; after a refusal its key
+// is free again. encode encodes the response to record for a key; it runs inside the
+// transaction, possibly more than once, so it has no effects; nil if no change has a key.
+// Errors: ErrTooManyIdempotencyKeys.
 func (s *Service) ChangeOrders(ctx context.Context, caller Caller, batch []BatchChange, encode func(BatchChange, BatchResult) ([]byte, error)) ([]BatchResult, error) {
 	sorted := make([]int, len(batch)) // indexes of batch
 	for i := range sorted {

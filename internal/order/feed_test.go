@@ -171,11 +171,10 @@ func TestManyShareOnePoll(t *testing.T) {
 	})
 }
 
-// TestManyMerchantsShareOnePoll counts the queries of an instance with waiters of
-// 500 merchants: one for each waiter, then two for each poll, and none if the
-// store tells that nothing was committed, but one for the tokens at the first poll. A
-// commit of another instance wakes the
-// waiters of its merchant only, within 500 ms.
+// TestManyMerchantsShareOnePoll counts the queries of an instance with waiters of 500
+// merchants: one for each waiter, then two for each poll, and none if the store tells
+// that nothing was committed, but one for the tokens at the first poll. A commit of
+// another instance wakes the waiters of its merchant only, within 500 ms.
 func TestManyMerchantsShareOnePoll(t *testing.T) {
 	t.Parallel()
 	const merchants, idle = 500, 10 * time.Second

@@ -39,10 +39,10 @@ type File interface {
 	io.ReadSeekCloser
 }
 
-// DeleteInvoice soft-deletes an invoice file of the caller's merchant: its entry is marked, its bytes are
-// stored until they are purged. It returns the order and the remaining files.
-// Errors, in addition to those of the idempotency key: ErrInvoiceNotFound,
-// ErrPreconditionFailed.
+// DeleteInvoice soft-deletes an invoice file of the caller's merchant: its entry is
+// marked, its bytes are stored until they are purged. It returns the order and the
+// remaining files. Errors, in addition to those of the idempotency key:
+// ErrInvoiceNotFound, ErrPreconditionFailed.
 func (s *Service) DeleteInvoice(ctx context.Context, caller Caller, id Identifier, invoiceID int64, options Options[WriteResult]) (WriteResult, error) {
 	result, err := s.write(ctx, caller, caller.MerchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
 		if err := tx.DeleteInvoice(ctx, locked, invoiceID, Cause{By: caller, At: s.Now()}); err != nil {

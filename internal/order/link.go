@@ -106,9 +106,9 @@ type Links struct {
 // NewLinks returns the links of a store to the files of orders.
 func NewLinks(store LinkStore, orders *Service) *Links { return &Links{store, orders} }
 
-// Add returns a signed link to an active invoice file of an order of
-// the caller's merchant, and until
-// when it is valid. It returns ErrInvoiceNotFound, also if the order does not exist.
+// Add returns a signed link to an active invoice file of an order of the caller's
+// merchant, and until when it is valid. It returns ErrInvoiceNotFound, also if the order
+// does not exist.
 func (l *Links) Add(ctx context.Context, caller Caller, id Identifier, invoiceID int64) (text string, expires time.Time, err error) {
 	o, err := l.orders.Get(ctx, caller.MerchantID, id)
 	if errors.Is(err, ErrNotFound) {

@@ -110,10 +110,10 @@ type Store interface {
 	// that has written events, also if it is not known whether the commit succeeded. It
 	// must return at once. OnEvents is called before any change.
 	OnEvents(notify func(merchantID int64))
-	// ImportOrders adds a batch of orders and returns one result for each, in the
-	// same order. A batch is one transaction, or several if a reference occurs
-	// more than once, or if other changes had to wait too long for it. A refused order does not affect the others. Each created
-	// order gets its OrderCreated event.
+	// ImportOrders adds a batch of orders and returns one result for each, in the same
+	// order. A batch is one transaction, or several if a reference occurs more than once,
+	// or if other changes had to wait too long for it. A refused order does not affect
+	// the others. Each created order gets its OrderCreated event.
 	ImportOrders(ctx context.Context, batch []Incoming, cause Cause) ([]ImportResult, error)
 
 	// ExpiredReservations returns up to limit reservations made before a time

@@ -129,9 +129,9 @@ func (s *Service) Rehearse(ctx context.Context, caller Caller, id Identifier, to
 }
 
 // update changes a locked order, or returns ErrInvalidReason, *TransitionError or
-// ErrErased. Of several simultaneous transitions from one state exactly one succeeds, because the order
-// is locked between the check of its state and the change. The correction comes first, so
-// that its event is older than that of the transition.
+// ErrErased. Of several simultaneous transitions from one state exactly one succeeds,
+// because the order is locked between the check of its state and the change. The
+// correction comes first, so that its event is older than that of the transition.
 func (s *Service) update(ctx context.Context, tx Tx, caller Caller, locked LockedOrder, change Update) (WriteResult, error) {
 	if change.To != 0 && !change.Reason.ValidFor(change.To) {
 		return WriteResult{}, ErrInvalidReason

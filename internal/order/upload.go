@@ -34,9 +34,9 @@ func (s *Service) StageFile(ctx context.Context) (StagedFile, error) {
 	return staged, nil
 }
 
-// Upload stores an invoice file for an order of the caller's merchant. When it returns nil the file and
-// its entry are durable. Errors, in addition to those of the idempotency key, in
-// the order in which they are checked: ErrNotFound, ErrPreconditionFailed,
+// Upload stores an invoice file for an order of the caller's merchant. When it returns
+// nil the file and its entry are durable. Errors, in addition to those of the idempotency
+// key, in the order in which they are checked: ErrNotFound, ErrPreconditionFailed,
 // ErrUnsupportedFileType, ErrFileTooBig, ErrTooManyFiles, ErrUploadFailed.
 //
 // An upload has three steps: reserve (a transaction), store (commit the staged

@@ -148,8 +148,8 @@ func (r *merchantRecords) dayCounts(values []any) []any {
 // takeNumbers takes the next numbers of events and of the audit log of a merchant, and
 // adds what the events change to its numbers of orders. It returns the data version that
 // the merchant has after the transaction: the last of the numbers and the nonce of the
-// events; and their position in the feed of all merchants. The merchant's row stays locked until the transaction ends, so numbers are in
-// commit order and have no gaps.
+// events; and their position in the feed of all merchants. The merchant's row stays
+// locked until the transaction ends, so numbers are in commit order and have no gaps.
 func (t *tx) takeNumbers(ctx context.Context, r *merchantRecords) (version order.DataVersion, position int64, chain auditChain, err error) {
 	var last int64
 	var hash []byte

@@ -46,8 +46,8 @@ type Survey struct {
 	LateMerchants int64                   // those of them with an order that has been in state Registered for longer than lateAfter
 	Overdue       int64                   // registered orders past their deadline; at most order.MaxOverdue
 	Webhooks      map[webhook.State]int64 // every state has an entry
-	// OldestUndelivered is the time of the oldest event that an active or failing webhook has yet to
-	// acknowledge; zero: none. Those of suspended merchants do not count.
+	// OldestUndelivered is the time of the oldest event that an active or failing webhook
+	// has yet to acknowledge; zero: none. Those of suspended merchants do not count.
 	OldestUndelivered time.Time
 	LateWebhooks      int64 // active and failing ones that have yet to acknowledge an event older than webhookLateAfter
 }

@@ -12,8 +12,7 @@ import (
 type Handler func(w http.ResponseWriter, r *Request) error
 
 // ErrorEncoder returns the status and the JSON body of the response to an error, or a
-// Page.
-// For an error that it does not know it returns 500 and a body without details.
+// Page. For an error that it does not know it returns 500 and a body without details.
 type ErrorEncoder func(r *http.Request, err error) (status int, body any)
 
 // Route is one method of one path. The functions below are the only way to make

@@ -69,8 +69,8 @@ func (s *Service) List(ctx context.Context, merchantID int64) ([]Endpoint, error
 	return nil, err
 }
 
-// Page returns up to limit webhooks of all merchants and of the marketplace with ids above after, by id, in a
-// state, or in any state if it is 0.
+// Page returns up to limit webhooks of all merchants and of the marketplace with ids
+// above after, by id, in a state, or in any state if it is 0.
 func (s *Service) Page(ctx context.Context, state State, after int64, limit int) ([]Endpoint, error) {
 	return s.store.WebhookPage(ctx, state, after, limit)
 }

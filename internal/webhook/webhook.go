@@ -2,11 +2,11 @@
 // all merchants to those of the marketplace. An e-mail address of a merchant is an endpoint
 // too: it gets the events since the last e-mail as one.
 //
-// Each endpoint is a cursor on its feed: the last event
-// that the endpoint has acknowledged. Nothing is queued for an event, so none can be
-// lost: a Sender reads the events after the cursor, posts them in order, and moves the
-// cursor after each acknowledgment. A delivery that fails is repeated with growing
-// pauses. An event may therefore arrive more than once, but never out of order.
+// Each endpoint is a cursor on its feed: the last event that the endpoint has
+// acknowledged. Nothing is queued for an event, so none can be lost: a Sender reads the
+// events after the cursor, posts them in order, and moves the cursor after each
+// acknowledgment. A delivery that fails is repeated with growing pauses. An event may
+// therefore arrive more than once, but never out of order.
 //
 // Several instances share the work. A Sender delivers to an endpoint only while it
 // holds the endpoint's lease, which is a row of the database.

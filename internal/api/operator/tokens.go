@@ -78,8 +78,9 @@ func (a API) createToken(r *web.Request) (web.Response, error) {
 // TokenFields are the names of the members that ParseTokenRequest parses.
 var TokenFields = []string{"merchantId", "operator", "scopes", "expires", "label"}
 
-// ParseTokenRequest parses the body of POST /tokens, or a line of a command. It has either "merchantId" or
-// "operator": true. Without "scopes" the token gets the default ones.
+// ParseTokenRequest parses the body of POST /tokens, or a line of a command. It has
+// either "merchantId" or "operator": true. Without "scopes" the token gets the default
+// ones.
 func ParseTokenRequest(body *strict.Body) token.Request {
 	request := token.Request{Scopes: order.DefaultScopes}
 	if body.Has("operator") {

@@ -18,12 +18,12 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// TestSyncThroughTheFeed has four clients take in and move orders through three
-// instances while a reader follows the feed of the merchant and another that of all
-// merchants from the beginning, each keeping its own copy of the states. Readers are killed at random, and go on from what
-// they had saved; instances are killed at random, and others replace them.
-// In the end each copy must be what the database has, and lists, orders and day counts
-// must tell the same.
+// TestSyncThroughTheFeed has four clients take in and move orders through three instances
+// while a reader follows the feed of the merchant and another that of all merchants from
+// the beginning, each keeping its own copy of the states. Readers are killed at random,
+// and go on from what they had saved; instances are killed at random, and others replace
+// them. In the end each copy must be what the database has, and lists, orders and day
+// counts must tell the same.
 //
 // It guards that events and counts are written with the change they tell of, and
 // numbered in commit order, that what is read has no gap, and that an instance finds

@@ -87,9 +87,8 @@ const (
 // noon is the time at which things happen in these tests.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// fixture is what a test works on: a database with two merchants and two
-// handles on it. When the test ends CheckTables checks the
-// tables.
+// fixture is what a test works on: a database with two merchants and two handles on it.
+// When the test ends CheckTables checks the tables.
 type fixture struct {
 	*testing.T
 	fresh  func(*testing.T) Database

@@ -178,10 +178,10 @@ type client struct {
 	inFlight [numKinds]int
 }
 
-// Enter counts a request of a token, of a kind, until leave is called. If the token is over its rate, Enter waits until the rate allows the request.
-// It returns an *Error if that takes too long or too many requests of the token are in
-// flight, and the error of ctx if that ends. It sets the headers of the response if
-// few requests are left.
+// Enter counts a request of a token, of a kind, until leave is called. If the token is
+// over its rate, Enter waits until the rate allows the request. It returns an *Error if
+// that takes too long or too many requests of the token are in flight, and the error of
+// ctx if that ends. It sets the headers of the response if few requests are left.
 func (l *Limiter) Enter(ctx context.Context, h http.Header, token Token, kind Kind) (leave func(), err error) {
 	if l == nil {
 		return func() {}, nil
