@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -180,17 +181,22 @@ func startExamples(t *testing.T, with apptest.Setup) *service {
 // tokenFor returns the token of an example.
 func (s *service) tokenFor(t *testing.T, e openapitest.Example) string {
 	t.Helper()
-	good, other := s.merchant, s.operator
+	good, unscoped := s.merchant, order.ScopeWebhooks
 	if e.Document == "operator" {
-		good, other = other, good
+		good = s.operator
 	}
-	switch e.As {
-	case "":
+	if strings.HasPrefix(e.Path, "/v2/webhooks") {
+		unscoped = order.ScopeOrdersRead
+	}
+	switch {
+	case e.As == "":
 		return good
-	case "unscoped":
-		return other
-	case "nobody":
+	case e.As == "nobody":
 		return ""
+	case e.As == "unscoped" && good == s.operator:
+		return s.merchant
+	case e.As == "unscoped":
+		return s.NewToken(355, unscoped)
 	}
 	t.Fatalf("unknown token %q", e.As)
 	return ""
