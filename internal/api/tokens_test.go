@@ -166,7 +166,7 @@ func TestTokenRequestsRefused(t *testing.T) {
 		s.Send(manager, "GET", "/v2/tokens?"+query, "").Want(s.T, query, 400, params(want))
 	}
 	for query, want := range map[string]string{
-		"merchantId=0": "merchantId must be a whole number from 1", "operator=false": "operator must be one of true",
+		"merchantId=0": "merchantId must be a whole number from 1", "operator=false": "operator must be true",
 		"operator=true&merchantId=355": "operator must not be given together with merchantId", "label=%00": "label must be on one line, without control characters",
 		"scope=all":     "scope must be one of orders:read, orders:write, invoices:write, tokens, webhooks, orders:ingest, orders:transition, merchants, audit, customers",
 		"scopes=tokens": "scopes is not a known parameter",

@@ -68,7 +68,11 @@ func (q *Query) Text(name string) string {
 func (q *Query) OneOf(name string, words ...string) string {
 	text := q.Text(name)
 	if text != "" && !slices.Contains(words, text) {
-		q.Refuse(name, "must be one of "+strings.Join(words, ", "))
+		problem := "must be " + words[0]
+		if len(words) > 1 {
+			problem = "must be one of " + strings.Join(words, ", ")
+		}
+		q.Refuse(name, problem)
 		return ""
 	}
 	return text

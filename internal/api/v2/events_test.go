@@ -81,7 +81,7 @@ var badFeedQueries = map[string]string{
 	"wait=5s":                     "wait must be a whole number from 0 to 30",
 	"wait=1&wait=1":               "wait is given twice",
 	"after=1;limit=2":             "query is malformed",
-	"include=orders":              "include must be one of order",
+	"include=orders":              "include must be order",
 	"include=order&include=order": "include is given twice",
 }
 
