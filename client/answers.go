@@ -92,7 +92,11 @@ func (c *Client) Answers(ctx context.Context, answers iter.Seq[Answer], options 
 
 // sendAnswers sends the request with a number, from 1.
 func (c *Client) sendAnswers(ctx context.Context, answers []Answer, number int, options []WriteOption) ([]AnswerResult, error) {
-	call := &call{op: "answer " + strconv.Itoa(len(answers)) + " orders", method: http.MethodPost, url: c.address(nil, "orders", "answers"), lines: true}
+	op := "answer an order"
+	if n := len(answers); n > 1 {
+		op = "answer " + strconv.Itoa(n) + " orders"
+	}
+	call := &call{op: op, method: http.MethodPost, url: c.address(nil, "orders", "answers"), lines: true}
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
 	for _, answer := range answers {
