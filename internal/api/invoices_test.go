@@ -115,7 +115,7 @@ func TestUploadFailures(t *testing.T) {
 	t.Parallel()
 	setups := map[string]apptest.Setup{
 		"full disk":    {Files: func(f order.Files) order.Files { return fullDisk{f} }},
-		"no drafts":    {Files: func(f order.Files) order.Files { return unstageable{f} }},
+		"no staging":   {Files: func(f order.Files) order.Files { return unstageable{f} }},
 		"no publish":   {Files: func(f order.Files) order.Files { return uncommittable{f} }},
 		"out of reach": {Store: func(s app.Store) app.Store { return outOfReach{s} }},
 	}

@@ -64,7 +64,7 @@ func (s *site) changeStore(w http.ResponseWriter, r *web.Request, values url.Val
 	return nil
 }
 
-// readTimeZone reads the time zone of a store from a form and refuses what is none.
+// readTimeZone reads the time zone of a store from a form and refuses an unknown one.
 func readTimeZone(form formView) order.MerchantUpdate {
 	name := strings.TrimSpace(form.Value("zone"))
 	if name != "" && order.TimeZoneProblem(name) != "" {

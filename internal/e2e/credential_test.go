@@ -62,8 +62,8 @@ func TestCredentials(t *testing.T) {
 	})
 }
 
-// TestBadCredentials has what is none, at every endpoint: 401, and nothing is
-// done.
+// TestBadCredentials sends credentials that are not valid to every endpoint: the response
+// is 401, and nothing changes.
 func TestBadCredentials(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)

@@ -82,7 +82,7 @@ func (e *AuditEntry) StoredDetail() string {
 }
 
 // AuditWordProblem returns what is wrong with a name or a ticket of a command, which
-// become words of a detail; empty: nothing. Empty is none.
+// become words of a detail; empty: nothing. An empty text is allowed.
 func AuditWordProblem(text string) string {
 	if auditWord.MatchString(text) {
 		return ""

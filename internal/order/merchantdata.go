@@ -20,7 +20,7 @@ const (
 )
 
 // MerchantDataUpdate is the fields of MerchantData that a merchant changes. An empty text
-// is none.
+// removes the field.
 type MerchantDataUpdate struct {
 	Reference, Note Field[*string]
 }

@@ -15,8 +15,8 @@ import (
 // stateCounts are numbers of orders by state. Index 0 has no meaning.
 type stateCounts [order.NumStates]int64
 
-// move counts an order that leaves a state for another. 0 is none: the order is new, or
-// deleted.
+// move counts an order that leaves a state for another. It has no state before it is
+// created and after it is deleted: 0.
 func (c *stateCounts) move(from, to order.State) {
 	c[from]--
 	c[to]++

@@ -46,7 +46,7 @@ func (a API) updateOrder(r *web.Request) (web.Response, error) {
 	return respondSuccess(result), err
 }
 
-// merchantText returns a text of the merchant; null is none.
+// merchantText returns a text of the merchant; null removes it.
 func merchantText(body *strict.Body, name string, problemOf func(string) string) (field order.Field[*string]) {
 	if field.Set = body.Has(name); field.Set && !body.Null(name) {
 		text := body.Text(name, problemOf)

@@ -16,7 +16,7 @@ import (
 // faults of a command line are reported.
 type flagValues struct{ faults []error }
 
-// refuse adds a problem of a flag; an empty text is none.
+// refuse adds a problem of a flag; an empty text is no problem.
 func (f *flagValues) refuse(flag, problem string) {
 	f.faults = append(f.faults, config.Invalid(flag, problem))
 }

@@ -140,7 +140,7 @@ func TestDatabaseHangs(t *testing.T) {
 }
 
 // TestDatabaseMoves has the connections to the server go silent, as they do when
-// another machine takes over its address. New ones are well at once.
+// another machine takes over its address. New ones work at once.
 func TestDatabaseMoves(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t)

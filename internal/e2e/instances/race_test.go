@@ -14,8 +14,8 @@ import (
 // TestOneDecisionWins has 32 clients of two instances accept and reject the same
 // order at once, in both versions.
 //
-// It guards that the order is locked in the database between the look at its
-// state and the change; a lock inside a process would let two win.
+// It guards that the order is locked in the database between the check of its state and
+// the change; a lock inside a process would let two win.
 func TestOneDecisionWins(t *testing.T) {
 	onEach(t, func(t *testing.T, i installation) {
 		const clients, orders = 32, 5

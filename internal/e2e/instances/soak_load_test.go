@@ -196,8 +196,8 @@ func (w *soakWorker) events(m *soakMerchant) {
 	}
 }
 
-// sawFeed takes a page of the feed to be checked. It returns the page, and false if
-// it is none.
+// sawFeed takes a page of the feed to be checked. It returns the page, and false if the
+// response is not a page.
 func (s *soak) sawFeed(m *soakMerchant, a asked, got response, from string, after, limit int64, waited bool) (soakPage, bool) {
 	var page soakPage
 	if err := json.Unmarshal([]byte(got.Body), &page); err != nil || got.Status != http.StatusOK || page.History == "" {

@@ -198,15 +198,15 @@ func (s *storageTest) checkLeft(t *testing.T, quiet int) {
 // on the way. Sent again, the file is there already: the upload has succeeded,
 // and its file is the one that is shown.
 //
-// It guards that an object of the same name is looked at before it is taken for
-// somebody else's: that would free the name, which nothing could be stored under
-// any more.
+// It guards that the content of an object with the same name is compared before it is
+// taken for that of another upload: the upload would fail and free the name, under which
+// nothing could be stored any more.
 func TestStorageResponsesAreLost(t *testing.T) {
 	t.Parallel()
 	s := newStorageTest(t)
 	const n = sample(1)
 	for lost := range 3 {
-		s.wire.loseAnswers(lost)
+		s.wire.loseResponses(lost)
 		name := fmt.Sprintf("lost %d.pdf", lost)
 		if got := s.Download(t, s.stored(t, n, name)); !bytes.Equal(got, contentOf(n, name)) {
 			t.Errorf("%s does not hold what was sent", name)

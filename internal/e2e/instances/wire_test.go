@@ -56,8 +56,8 @@ func newWire(t testing.TB, target string) *wire {
 // address is where the service finds the server, host:port.
 func (w *wire) address() string { return w.listener.Addr().String() }
 
-// deafen has all lines that there are lose every byte from now on, without
-// ending: what a failover without a word leaves behind. New lines are well.
+// deafen lets all open lines lose every byte from now on and stay open, as after a
+// failover that closes no connection. New lines work.
 func (w *wire) deafen() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,9 +82,9 @@ func (w *wire) cutAfter(bytes int64) {
 	w.cut = bytes
 }
 
-// loseAnswers has the next lines cut, with a reset, when the server begins to
-// response.
-func (w *wire) loseAnswers(lines int) {
+// loseResponses has the next lines cut, with a reset, when the server begins to
+// respond.
+func (w *wire) loseResponses(lines int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mute = lines
@@ -111,7 +111,7 @@ func (w *wire) move(target string) {
 	}
 }
 
-// heal makes new lines well again.
+// heal lets new lines work again.
 func (w *wire) heal() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -175,14 +175,14 @@ func (l *line) close() {
 	_ = l.far.Close()
 }
 
-// pump carries bytes in one direction, up to most of them, and then ends the
+// pump carries bytes in one direction, up to limit of them, and then ends the
 // line.
-func (l *line) pump(to io.Writer, from io.Reader, most int64) {
+func (l *line) pump(to io.Writer, from io.Reader, limit int64) {
 	defer l.close()
 	buffer := make([]byte, 16<<10)
 	for carried := int64(0); ; {
 		n, err := from.Read(buffer)
-		if carried += int64(n); carried > most {
+		if carried += int64(n); carried > limit {
 			_ = l.near.SetLinger(0)
 			_ = l.far.SetLinger(0)
 			return

@@ -18,10 +18,10 @@ const (
 	fileTooBig = "The file size is too big."
 
 	hugeBody = 100_000_000 // bytes that a client wants to send
-	// mostTaken is how much of it may go out before the connection is closed:
+	// maxTaken is how much of it may go out before the connection is closed:
 	// the 11 MiB that are looked at, the 16 MiB that are dropped, and what the
 	// sockets' buffers hold.
-	mostTaken = 60_000_000
+	maxTaken = 60_000_000
 	// flatMemory is what a server may hold at most, in MB, while such bodies
 	// come in. Idle it holds about 20.
 	flatMemory = 64
@@ -116,7 +116,7 @@ func (r running) sendHuge(t *testing.T, connection net.Conn, request, message st
 	}
 	// The connection ends here, one way or the other.
 	_, _ = io.Copy(io.Discard, reader)
-	if n := sent.Load(); n > mostTaken {
-		t.Errorf("%s, %s: %d bytes of the body went out, want %d at most", request, form.header, n, mostTaken)
+	if n := sent.Load(); n > maxTaken {
+		t.Errorf("%s, %s: %d bytes of the body went out, want %d at most", request, form.header, n, maxTaken)
 	}
 }

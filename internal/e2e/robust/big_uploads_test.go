@@ -12,9 +12,9 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// mostMemory is what the server may hold at most, in MB, during 32 simultaneous
+// maxMemory is what the server may hold at most, in MB, during 32 simultaneous
 // uploads of the largest file.
-const mostMemory = 256
+const maxMemory = 256
 
 // TestLargeUploadsAtOnce has 32 clients upload the largest file there may be,
 // all in the middle of their bodies at the same time, while others read.
@@ -53,8 +53,8 @@ func TestLargeUploadsAtOnce(t *testing.T) {
 	uploads.Wait()
 	peak := memory(t, s.PID(), "VmHWM")
 	t.Logf("the server has held %d MB", peak)
-	if peak > mostMemory {
-		t.Errorf("the server has held %d MB, want %d at most", peak, mostMemory)
+	if peak > maxMemory {
+		t.Errorf("the server has held %d MB, want %d at most", peak, maxMemory)
 	}
 	for n := sample(1); n <= orders; n++ {
 		for _, e := range s.shown(t, n).Files {

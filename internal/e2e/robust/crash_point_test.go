@@ -20,10 +20,9 @@ const naming = "linkat,renameat,renameat2"
 // TestKilledInTheMiddleOfAnUpload kills a server in each state between the
 // first byte of an upload and its success, every time in exactly that state.
 //
-// It guards the order of the steps and the sweep at the start. Each of these
-// makes it fail: activating the entry when it is reserved, no sweep or one that
-// spares young reservations, a sweep that expires the reservation and leaves the
-// file.
+// It guards the order of the steps, and that a start expires all reservations. Each of
+// these makes it fail: the entry is active when it is reserved; a start expires none, or
+// only old ones; it expires the reservation and leaves the file.
 func TestKilledInTheMiddleOfAnUpload(t *testing.T) {
 	t.Parallel()
 	content := bytes.Repeat([]byte("interrupted "), 30_000)
@@ -82,7 +81,7 @@ func checkAfterKill(t *testing.T, data string, swept bool) {
 		t.Errorf("files are left on the disk: %v", left)
 	}
 	if got := strings.Contains(server.Log(), "reservations of unfinished uploads expired"); got != swept {
-		t.Errorf("the start took back an unfinished upload: %v, want %v", got, swept)
+		t.Errorf("the start expired the reservation: %v, want %v", got, swept)
 	}
 	server.takesThree(t, 1, 100)
 }

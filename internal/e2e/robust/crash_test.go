@@ -56,7 +56,7 @@ const (
 // again: each write once, none with an error, and no key is stuck.
 //
 // It guards that a change is durable before its response, with the record of the
-// response, and that a start takes back unfinished uploads.
+// response, and that a start expires the reservations of unfinished uploads.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	rounds := testenv.Count(6, 60)

@@ -21,9 +21,9 @@ import (
 // full in the middle of uploads: first of bytes, so that the file cannot be
 // written, then of files, so that a written one cannot get its name.
 //
-// It guards the way back of an upload: with a draft that is not discarded, or a
-// reservation that is not released, the small files at the end find no room or
-// no space.
+// It guards what an upload undoes when it fails: if a staged file were not aborted, there
+// would be no space for the small files at the end; if a reservation were not canceled,
+// the order would have no room for them.
 func TestDiskOfFilesFull(t *testing.T) {
 	t.Parallel()
 	if !testenv.MayMount(t) {
@@ -77,10 +77,9 @@ func (r running) failToUpload(t *testing.T, n sample, content []byte) {
 // TestDiskFull fills the disk of the whole data folder, database included, and
 // makes room again.
 //
-// It guards that a full disk is an error of the one request that meets it: with
-// it taken for a fault that ends the server, with a connection to the database
-// that is of no use afterwards, or with the state changed in memory and not on
-// disk, what follows fails.
+// It guards that a full disk is an error of the one request that meets it. The requests
+// afterwards would fail if it ended the server, if it left the connection to the database
+// unusable, or if a state were changed in memory and not on the disk.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	if !testenv.MayMount(t) {

@@ -10,8 +10,8 @@ import (
 // TestSecondServerOfAKilledOne leaves the files of a killed server to one that
 // still runs beside it, and to the next one that starts.
 //
-// It guards that a server that is not alone keeps its hands off what might be
-// another's, and that places are free again once nobody is left.
+// It guards that a server that is not alone leaves reservations that may be another's,
+// and that the next one that starts alone expires them.
 func TestSecondServerOfAKilledOne(t *testing.T) {
 	t.Parallel()
 	first := start(t)

@@ -95,8 +95,8 @@ func TestStopCutsWhatIsStuck(t *testing.T) {
 // TestSecondSignalEndsAtOnce sends a server that waits for a stuck upload
 // another signal.
 //
-// It guards the way out for whoever does not want to wait: where the second
-// signal is caught like the first, the exit code is 0.
+// It guards the way out for a person who does not want to wait: if the second signal were
+// caught like the first, the exit code would be 0.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -39,7 +39,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // end each, over one connection with HTTP/2, to a server of 200 connections, and begin
 // again whenever one is cut.
 //
-// It guards that requests of nobody known never keep out those with a token.
+// It guards that requests without a valid token never keep out those with one.
 func TestStrangersLeaveRoom(t *testing.T) {
 	t.Parallel()
 	const clients, streams, limit = 2, 99, "--max-connections=200"

@@ -87,8 +87,8 @@ func testStaleReservations(f *fixture) {
 	}
 }
 
-// testAbandonOrActivate lets the sweeper and the upload run into each other:
-// one of them has it.
+// testAbandonOrActivate lets the expiry of a reservation race against its activation:
+// exactly one of them succeeds.
 func testAbandonOrActivate(f *fixture) {
 	for i := range 12 {
 		reference := fmt.Sprintf("R-%d", i)

@@ -161,7 +161,7 @@ func testTokenLife(f *fixture) {
 	}
 
 	first.LastUsedAt, third.LastUsedAt = noon.Add(2*time.Minute), noon.Add(3*time.Minute)
-	// One of no token is none's business.
+	// A use of an unknown token is ignored.
 	first.LastUsedFrom = "2001:db8::7"
 	uses := map[int64]token.Use{
 		first.ID: {At: first.LastUsedAt, From: netip.MustParseAddr(first.LastUsedFrom)}, third.ID: {At: third.LastUsedAt}, 999: {At: noon},
