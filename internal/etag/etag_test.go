@@ -81,7 +81,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// FuzzEntityTags checks that a valid list has the same meaning with other white
+// FuzzParse checks that a valid list has the same meaning with other white
 // space.
 func FuzzParse(f *testing.F) {
 	for _, list := range append(badTagLists, "*", `"915664-17"`, `W/"a", "915664-17-gzip",`, `"a","b"`) {
