@@ -33,16 +33,21 @@ func TestListRefusals(t *testing.T) {
 		`{"error":{"code":"invalid_params","message":"dateFrom is after dateTo"}}`)
 }
 
-// TestEventsWithLargeOrders reads the events of orders that do not fit on one page together.
-func TestEventsWithLargeOrders(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	o := registered(apitest.MerchantID, 901, "L-1")
+// largeOrder returns an order, with a number, of which two fit into the orders of a page.
+func largeOrder(number int64) order.Order {
+	o := registered(apitest.MerchantID, 900+number, fmt.Sprintf("L-%d", number))
 	o.LineItems = slices.Repeat(o.LineItems, 200)
 	for i := range o.LineItems {
 		o.LineItems[i].ID, o.LineItems[i].ProductName = int64(i+1), strings.Repeat("x", 8000)
 	}
-	s.MustImport(apitest.Incoming(o))
+	return o
+}
+
+// TestEventsWithLargeOrders reads the events of orders that do not fit on one page together.
+func TestEventsWithLargeOrders(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.MustImport(apitest.Incoming(largeOrder(1)))
 	for i := range 2 {
 		s.expect("PATCH", "/v2/orders/L-1", fmt.Sprintf(`{"merchantReference":"%d"}`, i), 200, success2)
 	}
@@ -72,6 +77,37 @@ func TestEventsWithLargeOrders(t *testing.T) {
 		}
 		testenv.Equal(t, feed.path, []int{2, 1}, large)
 	}
+}
+
+// TestUnansweredLargeOrders reads unanswered orders that do not fit on one page together.
+func TestUnansweredLargeOrders(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for number := range int64(5) {
+		s.MustImport(apitest.Incoming(largeOrder(1 + number)))
+	}
+	var large []string // orders on each page that has some
+	for cursor, more := "", true; more; {
+		var page struct {
+			Orders []struct {
+				ID        string
+				LineItems []struct{}
+			}
+			Next string
+		}
+		s.Send(s.merchant, "GET", "/v2/orders/unanswered?limit=100"+cursor, "").Decode(t, &page)
+		got := ""
+		for _, o := range page.Orders {
+			if len(o.LineItems) == 200 {
+				got += o.ID
+			}
+		}
+		if got != "" {
+			large = append(large, got)
+		}
+		cursor, more = "&cursor="+page.Next, page.Next != ""
+	}
+	testenv.Equal(t, "pages", []string{"L-1L-2", "L-3L-4", "L-5"}, large)
 }
 
 // TestMerchantData changes the merchant's own number and note: only the merchant sees them.

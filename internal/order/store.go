@@ -78,7 +78,7 @@ type Store interface {
 	// in the order of days.
 	DayCounts(ctx context.Context, merchantID int64, days Filter) ([]DayCount, error)
 	// Unanswered returns a page of registered orders, the earliest deadline first, then
-	// those without one, oldest first.
+	// those without one, oldest first, without their line items.
 	Unanswered(ctx context.Context, merchantID int64, query UnansweredQuery) (UnansweredPage, error)
 	// WithoutInvoice returns up to limit orders in a state that have no active invoice,
 	// newest first. It examines the newest orders of the state only, up to examined.

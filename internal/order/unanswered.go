@@ -8,8 +8,13 @@ import (
 // UnansweredOrder is an order that its merchant has neither accepted nor rejected.
 type UnansweredOrder struct {
 	Summary
-	ExpiresAt time.Time // zero: does not expire
-	LineItems []LineItem
+	ExpiresAt time.Time  // zero: does not expire
+	LineItems []LineItem // set by Service
+}
+
+// Cursor returns the position of the order.
+func (o UnansweredOrder) Cursor() *UnansweredCursor {
+	return &UnansweredCursor{ExpiresAt: o.ExpiresAt, CreatedAt: o.CreatedAt, LegacyID: o.LegacyID}
 }
 
 // Page sizes of the unanswered orders.
@@ -39,8 +44,25 @@ type UnansweredPage struct {
 }
 
 // Unanswered returns the orders that wait for the merchant's answer: the earliest
-// deadline first, then those without one, oldest first.
+// deadline first, then those without one, oldest first. A page ends early if its orders
+// are large.
 func (s *Service) Unanswered(ctx context.Context, merchantID int64, query UnansweredQuery) (UnansweredPage, error) {
 	query.Limit = min(max(query.Limit, 1), MaxUnansweredLimit)
-	return s.store.Unanswered(ctx, merchantID, query)
+	page, err := s.store.Unanswered(ctx, merchantID, query)
+	if err != nil {
+		return UnansweredPage{}, err
+	}
+	at := func(o UnansweredOrder) Locator { return Locator{merchantID, o.LegacyID} }
+	fit, err := fittingPage(ctx, s.store, page.Orders, at)
+	if err != nil {
+		return UnansweredPage{}, err
+	}
+	if len(fit) < len(page.Orders) {
+		page.Orders, page.Next = fit, fit[len(fit)-1].Cursor()
+	}
+	orders, err := s.store.Orders(ctx, locators(page.Orders, at))
+	for i, o := range page.Orders {
+		page.Orders[i].LineItems = orders[at(o)].LineItems
+	}
+	return page, err
 }

@@ -6,14 +6,13 @@ import (
 	"math"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/orderpb"
 	"merchantorders/internal/store/sqldb"
 )
 
 // Statements that read registered orders after a position, with a deadline and without.
 // Each has an index of its own.
 var (
-	selectUnansweredOrders = `SELECT ` + summaryColumns + `, o.expires_at, o.details FROM orders o
+	selectUnansweredOrders = `SELECT ` + summaryColumns + `, o.expires_at FROM orders o
 		WHERE o.merchant_id = $1 AND o.state = ` + sqldb.Literal(order.Registered) + ` AND `
 	selectWithDeadline = selectUnansweredOrders + `(o.expires_at, o.created_at, o.legacy_id) > ($2, $3, $4) AND o.expires_at < $5
 		ORDER BY o.expires_at, o.created_at, o.legacy_id LIMIT $6+0`
@@ -46,8 +45,7 @@ func (db *DB) Unanswered(ctx context.Context, merchantID int64, query order.Unan
 	}
 	if len(page.Orders) > query.Limit {
 		page.Orders = page.Orders[:query.Limit]
-		last := page.Orders[query.Limit-1]
-		page.Next = &order.UnansweredCursor{ExpiresAt: last.ExpiresAt, CreatedAt: last.CreatedAt, LegacyID: last.LegacyID}
+		page.Next = page.Orders[query.Limit-1].Cursor()
 	}
 	return page, db.readError("read unanswered orders", err, nil)
 }
@@ -56,14 +54,9 @@ func (db *DB) Unanswered(ctx context.Context, merchantID int64, query order.Unan
 func (db *DB) readUnanswered(ctx context.Context, text string, args ...any) ([]order.UnansweredOrder, error) {
 	var row summaryRow
 	var expiresAt sql.NullInt64
-	var details sql.RawBytes
-	dest := append(row.dest(), &expiresAt, &details)
+	dest := append(row.dest(), &expiresAt)
 	return sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (order.UnansweredOrder, error) {
-		if err := rows.Scan(dest...); err != nil {
-			return order.UnansweredOrder{}, err
-		}
-		whole := order.Order{Reference: row.Reference}
-		err := orderpb.DecodeDetails(details, &whole)
-		return order.UnansweredOrder{Summary: row.summary(), ExpiresAt: timeOf(expiresAt), LineItems: whole.LineItems}, err
+		err := rows.Scan(dest...)
+		return order.UnansweredOrder{Summary: row.summary(), ExpiresAt: timeOf(expiresAt)}, err
 	})
 }

@@ -35,7 +35,8 @@ export interface paths {
         /**
          * List the orders to accept or reject
          * @description The merchant's registered orders with their line items: the earliest deadline first, then those without a deadline, oldest first. An order
-         *     that is accepted or rejected leaves the list. Needs scope `orders:read`.
+         *     that is accepted or rejected leaves the list. A page may have fewer orders than `limit`, if these are large: `next` says whether there are
+         *     more. Needs scope `orders:read`.
          */
         get: operations["listUnansweredOrders"];
         put?: never;

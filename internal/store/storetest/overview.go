@@ -126,7 +126,7 @@ func testUnanswered(f *fixture) {
 			for _, o := range page.Orders {
 				got += o.Reference
 				whole := f.order(f.a, alpha, order.ByReference(o.Reference))
-				if !o.ExpiresAt.Equal(whole.ExpiresAt) || !cmp.Equal(o.LineItems, whole.LineItems) || !o.CreatedAt.Equal(whole.CreatedAt) {
+				if !o.ExpiresAt.Equal(whole.ExpiresAt) || !o.CreatedAt.Equal(whole.CreatedAt) {
 					f.Errorf("%+v, want %+v", o, whole)
 				}
 			}
