@@ -63,7 +63,7 @@ var calls = []struct {
 		_, err := c.DeleteInvoice(ctx, "SF-1", 7)
 		return err
 	}},
-	{"link", goodLink, false, func(ctx context.Context, c *client.Client) error {
+	{"link", goodLink, true, func(ctx context.Context, c *client.Client) error {
 		_, err := c.InvoiceLink(ctx, "SF-1", 7)
 		return err
 	}},

@@ -66,10 +66,10 @@ type InvoiceLink struct {
 
 // InvoiceLink makes a link to an invoice file of an order. The link is a secret: who
 // has it can read the file. Errors in addition to those of every call:
-// ErrInvoiceNotFound, also if the order does not exist.
-func (c *Client) InvoiceLink(ctx context.Context, reference string, invoiceID int64) (InvoiceLink, error) {
+// ErrInvoiceNotFound, also if the order does not exist, and ErrPrecondition.
+func (c *Client) InvoiceLink(ctx context.Context, reference string, invoiceID int64, options ...WriteOption) (InvoiceLink, error) {
 	call := c.orderCall(http.MethodPost, "link invoice "+text(invoiceID)+" of order "+reference, reference, "invoices", text(invoiceID), "link")
-	return fetch(ctx, c, call, decodeLink)
+	return send(ctx, c, call, nil, options, decodeLink)
 }
 
 // File is a downloaded invoice file.

@@ -69,6 +69,28 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestLinkOnce repeats the request for a link with its key: there is one link, with one entry
+// in the audit log, also after the key of links was replaced.
+func TestLinkOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.stored("a.pdf", "content")
+	const path = "/v2/orders/R-1/invoices/1/link"
+	first := s.Send(s.merchant, "POST", path, "", "Idempotency-Key", "k", "If-Match", "*")
+	first.WantStatus(t, http.StatusOK)
+	testenv.Equal(t, "the tag", s.Send(s.merchant, "GET", "/v2/orders/R-1", "").Header.Get("ETag"), first.Header.Get("ETag"))
+	s.At(time.Minute)
+	again := s.Send(s.merchant, "POST", path, "", "Idempotency-Key", "k", "If-Match", "*")
+	again.Want(t, "again", http.StatusOK, first.Body)
+	testenv.Equal(t, "Idempotent-Replayed", "true", again.Header.Get("Idempotent-Replayed"))
+	s.Send(s.merchant, "POST", path, "", "Idempotency-Key", "k").WantStatus(t, http.StatusUnprocessableEntity)
+	s.Send(s.merchant, "POST", path, "", "If-Match", `"other"`).WantStatus(t, http.StatusPreconditionFailed)
+	log, err := s.Audit.Page(t.Context(), order.AuditQuery{Action: order.InvoiceLinked, Limit: 10})
+	if err != nil || len(log.Entries) != 1 {
+		t.Errorf("%d entries in the audit log, error %v", len(log.Entries), err)
+	}
+}
+
 // TestLinkPages checks what a person reads whose link does not open.
 func TestLinkPages(t *testing.T) {
 	t.Parallel()

@@ -49,6 +49,12 @@ type InvoiceLink struct {
 	ExpiresAt  time.Time // whole seconds; the link is valid before it
 }
 
+// SignedLink is the text of a link and its expiry.
+type SignedLink struct {
+	Text      string
+	ExpiresAt time.Time
+}
+
 // Sign returns the text of the link: its numbers and the signature, separated by
 // dots. All characters are unreserved in URLs.
 func (l InvoiceLink) Sign(key LinkKey) string {
@@ -79,7 +85,7 @@ func parseLink(text string) (link InvoiceLink, ok bool) {
 	return link, true
 }
 
-// LinkStore holds the key that signs links. Every method may return ErrUnavailable in
+// LinkStore reads the key that signs links. Every method may return ErrUnavailable in
 // addition to the errors that it names.
 type LinkStore interface {
 	// InvoiceByID returns an active invoice and the reference of its order, or
@@ -89,12 +95,6 @@ type LinkStore interface {
 	// LinkKey returns the key that signs links to invoice files. ok is false if there
 	// is none yet.
 	LinkKey(ctx context.Context) (key LinkKey, ok bool, err error)
-	// AddLink appends the audit entry of a link and returns the key that signs it. If
-	// there is no key yet, it stores the given one.
-	AddLink(ctx context.Context, key LinkKey, entry AuditEntry) (LinkKey, error)
-	// ReplaceLinkKey stores a key in place of the present one, and appends the audit
-	// entry of that.
-	ReplaceLinkKey(ctx context.Context, key LinkKey, entry AuditEntry) error
 }
 
 // Links makes and opens links to invoice files. It has no state.
@@ -106,30 +106,33 @@ type Links struct {
 // NewLinks returns the links of a store to the files of orders.
 func NewLinks(store LinkStore, orders *Service) *Links { return &Links{store, orders} }
 
-// Add returns a signed link to an active invoice file of an order of the caller's
-// merchant, and until when it is valid. It returns ErrInvoiceNotFound, also if the order
-// does not exist.
-func (l *Links) Add(ctx context.Context, caller Caller, id Identifier, invoiceID int64) (text string, expires time.Time, err error) {
-	o, err := l.orders.Get(ctx, caller.MerchantID, id)
+// Add makes a signed link to an active invoice file of an order of the caller's merchant.
+// Errors, in addition to those of Change: ErrInvoiceNotFound, also if the order does not
+// exist, and ErrPreconditionFailed.
+func (l *Links) Add(ctx context.Context, caller Caller, id Identifier, invoiceID int64, options Options[WriteResult]) (WriteResult, error) {
+	result, err := l.orders.write(ctx, caller, caller.MerchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
+		invoices, err := tx.Invoices(ctx, locked)
+		if err == nil && !slices.ContainsFunc(invoices, func(i Invoice) bool { return i.ID == invoiceID }) {
+			err = ErrInvoiceNotFound
+		}
+		if err != nil {
+			return WriteResult{}, err
+		}
+		now := l.orders.Now()
+		key, err := tx.AddLinkKey(ctx, newLinkKey(), now)
+		if err != nil {
+			return WriteResult{}, err
+		}
+		link := InvoiceLink{caller.MerchantID, locked.LegacyID, invoiceID, now.Add(InvoiceLinkLifetime)}
+		return WriteResult{LockedOrder: locked, Link: SignedLink{link.Sign(key), link.ExpiresAt}}, tx.AppendAudit(ctx, AuditEntry{
+			MerchantID: caller.MerchantID, At: now, Action: InvoiceLinked, By: caller,
+			LegacyID: locked.LegacyID, Reference: locked.Reference, SubjectID: invoiceID,
+		})
+	})
 	if errors.Is(err, ErrNotFound) {
 		err = ErrInvoiceNotFound
 	}
-	if err != nil {
-		return "", time.Time{}, err
-	}
-	if !slices.ContainsFunc(o.Invoices, func(i Invoice) bool { return i.ID == invoiceID }) {
-		return "", time.Time{}, ErrInvoiceNotFound
-	}
-	now := l.orders.Now()
-	key, err := l.store.AddLink(ctx, newLinkKey(), AuditEntry{
-		MerchantID: caller.MerchantID, At: now, Action: InvoiceLinked, By: caller,
-		LegacyID: o.LegacyID, Reference: o.Reference, SubjectID: invoiceID,
-	})
-	if err != nil {
-		return "", time.Time{}, err
-	}
-	link := InvoiceLink{caller.MerchantID, o.LegacyID, invoiceID, now.Add(InvoiceLinkLifetime)}
-	return link.Sign(key), link.ExpiresAt, nil
+	return result, err
 }
 
 // newLinkKey returns a random key.
@@ -162,7 +165,14 @@ func (l *Links) Open(ctx context.Context, text string) (Invoice, File, error) {
 	return l.orders.open(ctx, reference, invoice)
 }
 
-// Revoke makes every link invalid that was made so far, by replacing the key.
-func (l *Links) Revoke(ctx context.Context, caller Caller) error {
-	return l.store.ReplaceLinkKey(ctx, newLinkKey(), AuditEntry{At: l.orders.Now(), Action: LinksRevoked, By: caller})
+// Revoke makes every link invalid that was made so far, by replacing the key. It returns
+// when.
+func (l *Links) Revoke(ctx context.Context, caller Caller, options Options[time.Time]) (time.Time, error) {
+	return Change(ctx, l.orders.changes, caller, options, func(tx Tx) (time.Time, error) {
+		now := l.orders.Now()
+		if err := tx.ReplaceLinkKey(ctx, newLinkKey(), now); err != nil {
+			return time.Time{}, err
+		}
+		return now, tx.AppendAudit(ctx, AuditEntry{At: now, Action: LinksRevoked, By: caller})
+	})
 }

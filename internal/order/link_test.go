@@ -25,11 +25,11 @@ func linked(t testing.TB) (s order.Services, db *database, link string, clock *t
 	}
 	_, invoice, err := upload(t, s.Orders, "a.pdf", "%PDF")
 	testenv.NoError(t, err)
-	link, expires, err := s.Links.Add(t.Context(), order.Caller{Actor: order.ActorMerchant, MerchantID: merchant, TokenID: 7}, order.ByReference("SF-1"), invoice.ID)
-	if err != nil || !expires.Equal(noonUTC.Add(order.InvoiceLinkLifetime)) {
-		t.Fatalf("link valid until %v, error %v", expires, err)
+	made, err := s.Links.Add(t.Context(), order.Caller{Actor: order.ActorMerchant, MerchantID: merchant, TokenID: 7}, order.ByReference("SF-1"), invoice.ID, order.Options[order.WriteResult]{})
+	if err != nil || !made.Link.ExpiresAt.Equal(noonUTC.Add(order.InvoiceLinkLifetime)) {
+		t.Fatalf("%+v, error %v", made.Link, err)
 	}
-	return s, db, link, clock
+	return s, db, made.Link.Text, clock
 }
 
 // open returns the name of the file that a link opens.
@@ -63,7 +63,9 @@ func TestLink(t *testing.T) {
 	if _, err := open(t, s, link); !errors.Is(err, order.ErrInvoiceNotFound) {
 		t.Errorf("of a deleted file: %v", err)
 	}
-	testenv.NoError(t, s.Links.Revoke(t.Context(), order.Command()))
+	if _, err := s.Links.Revoke(t.Context(), order.Command(), order.Options[time.Time]{}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := open(t, s, link); !errors.Is(err, order.ErrLinkInvalid) {
 		t.Errorf("of the key before: %v", err)
 	}
@@ -91,9 +93,9 @@ func TestLinkOfNoFile(t *testing.T) {
 		reference string
 		id        int64
 	}{{merchant, "SF-1", 2}, {merchant, "SF-1", 0}, {merchant, "SF-2", 1}, {stranger, "SF-1", 1}, {merchant, "", 1}} {
-		text, _, err := s.Links.Add(t.Context(), order.CommandFor(of.merchant), order.ByReference(of.reference), of.id)
-		if text != "" || !errors.Is(err, order.ErrInvoiceNotFound) {
-			t.Errorf("%+v: link %q, error %v", of, text, err)
+		made, err := s.Links.Add(t.Context(), order.CommandFor(of.merchant), order.ByReference(of.reference), of.id, order.Options[order.WriteResult]{})
+		if made.Link.Text != "" || !errors.Is(err, order.ErrInvoiceNotFound) {
+			t.Errorf("%+v: link %q, error %v", of, made.Link.Text, err)
 		}
 	}
 }

@@ -206,6 +206,12 @@ type Tx interface {
 	// no such active invoice.
 	DeleteInvoice(ctx context.Context, order LockedOrder, id int64, cause Cause) error
 
+	// AddLinkKey returns the key that signs links. If there is none yet, it stores the given
+	// one.
+	AddLinkKey(ctx context.Context, key LinkKey, at time.Time) (LinkKey, error)
+	// ReplaceLinkKey stores a key in place of the present one.
+	ReplaceLinkKey(ctx context.Context, key LinkKey, at time.Time) error
+
 	// LockMerchant returns a merchant and blocks other changes of it, also its events,
 	// until the transaction ends. It returns ErrMerchantNotFound.
 	LockMerchant(ctx context.Context, id int64) (Merchant, error)

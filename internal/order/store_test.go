@@ -11,8 +11,8 @@ import (
 // withoutEvent are the methods of order.Tx that change nothing in a merchant's orders
 // that it can see, and so write no event.
 var withoutEvent = []string{
-	"AddMerchant", "AppendAudit", "LockMerchant", "UpdateMerchant", "LockOrder", "Invoices", "InvoiceNameUsed", "HadMaxInvoices", "ReserveInvoice", "ReleaseInvoice",
-	"ReserveIdempotencyKey", "HoldIdempotencyKey", "SaveResponse", "CountIdempotencyRecords",
+	"AddLinkKey", "AddMerchant", "AppendAudit", "LockMerchant", "UpdateMerchant", "LockOrder", "Invoices", "InvoiceNameUsed", "HadMaxInvoices", "ReserveInvoice", "ReleaseInvoice",
+	"ReplaceLinkKey", "ReserveIdempotencyKey", "HoldIdempotencyKey", "SaveResponse", "CountIdempotencyRecords",
 }
 
 // TestVisibleChangesHaveACause: every method of order.Tx that changes what a

@@ -20,7 +20,8 @@ type WriteResult struct {
 	LockedOrder           // State and Revision are the new ones
 	Invoice     Invoice   // of an upload
 	Invoices    []Invoice // of a deletion: the remaining active invoices, oldest first
-	Corrected   []string  // of a correction: the fields that changed, as in the order document
+	Link        SignedLink
+	Corrected   []string // of a correction: the fields that changed, as in the order document
 }
 
 // write makes one change of an order, as Change does. fn makes the change of the locked

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -33,30 +34,16 @@ func readLinkKey(ctx context.Context, q sqldb.Querier) (key order.LinkKey, err e
 	return order.LinkKey(secret), nil
 }
 
-// AddLink implements order.Store.
-func (db *DB) AddLink(ctx context.Context, key order.LinkKey, entry order.AuditEntry) (order.LinkKey, error) {
-	var stored order.LinkKey
-	err := db.inTx(ctx, "link", func(t *tx) (err error) {
-		if _, err = t.Exec(ctx, insertLinkKey+`DO NOTHING`, key[:], entry.At.Unix()); err != nil {
-			return err
-		}
-		if stored, err = readLinkKey(ctx, t); err != nil {
-			return err
-		}
-		t.addAudit(entry.MerchantID, entry)
-		return nil
-	})
-	return stored, err
+// AddLinkKey implements order.Tx.
+func (t *tx) AddLinkKey(ctx context.Context, key order.LinkKey, at time.Time) (order.LinkKey, error) {
+	if _, err := t.Exec(ctx, insertLinkKey+`DO NOTHING`, key[:], at.Unix()); err != nil {
+		return order.LinkKey{}, err
+	}
+	return readLinkKey(ctx, t)
 }
 
-// ReplaceLinkKey implements order.Store.
-func (db *DB) ReplaceLinkKey(ctx context.Context, key order.LinkKey, entry order.AuditEntry) error {
-	return db.inTx(ctx, "link", func(t *tx) error {
-		_, err := t.Exec(ctx, insertLinkKey+`DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at`, key[:], entry.At.Unix())
-		if err != nil {
-			return err
-		}
-		t.addAudit(entry.MerchantID, entry)
-		return nil
-	})
+// ReplaceLinkKey implements order.Tx.
+func (t *tx) ReplaceLinkKey(ctx context.Context, key order.LinkKey, at time.Time) error {
+	_, err := t.Exec(ctx, insertLinkKey+`DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at`, key[:], at.Unix())
+	return err
 }

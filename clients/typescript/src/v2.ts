@@ -285,7 +285,7 @@ export interface paths {
         /**
          * Make a link to an invoice file
          * @description The link opens the file in a browser, without a token, for 15 minutes. Who has it can read the file. Every call makes another
-         *     link; earlier ones stay valid until they expire. The body is ignored. Needs scope `orders:read` (decision 6).
+         *     link; earlier ones stay valid until they expire. A repetition with an `Idempotency-Key` has the first link, even if that has expired. The body is ignored. Needs scope `orders:read` (decision 6).
          */
         post: operations["linkInvoice"];
         delete?: never;
@@ -3340,7 +3340,15 @@ export interface operations {
     linkInvoice: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Entity tag of the order. If the order has changed since, the response is 412 and nothing is changed. `*` matches any order. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description Key of this change, 1 to 255 printable ASCII characters. For 24 hours the same request with the same key returns the first
+                 *     response, byte for byte, and is not executed again. Keys belong to the merchant.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /**
                  * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
@@ -3367,13 +3375,15 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    ETag: components["headers"]["Tag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["InvoiceLink"];
                 };
             };
-            /** @description `Invalid request params.`: `invoiceId` is not a number from 1. */
+            /** @description `Invalid request params.`: `invoiceId` is not a number from 1. Or `If-Match` or `Idempotency-Key` is malformed. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3383,6 +3393,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3392,6 +3403,9 @@ export interface operations {
             401: components["responses"]["UnauthorizedFlat"];
             403: components["responses"]["ForbiddenFlat"];
             404: components["responses"]["InvoiceNotFound"];
+            409: components["responses"]["KeyRunningFlat"];
+            412: components["responses"]["ChangedFlat"];
+            422: components["responses"]["KeyReusedFlat"];
             429: components["responses"]["TooManyFlat"];
             500: components["responses"]["FaultFlat"];
             503: components["responses"]["UnavailableFlat"];

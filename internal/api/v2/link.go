@@ -16,14 +16,15 @@ type linkView struct {
 
 // linkInvoice serves POST /orders/{orderReference}/invoices/{invoiceId}/link. It
 // ignores the body.
-func (a API) linkInvoice(w http.ResponseWriter, r *web.Request) error {
+func (a API) linkInvoice(r *web.Request) (web.Response, error) {
 	id, ok := order.ParseID(r.PathValue("invoiceId"))
 	if !ok {
-		return invoiceapi.ErrInvalidParams
+		return web.Response{}, invoiceapi.ErrInvalidParams
 	}
-	link, expires, err := a.Links.Add(r.Context(), r.Caller, orderID(r), id)
-	if err != nil {
-		return err
+	respond := func(result order.WriteResult) web.Response {
+		view := linkView{URL: a.BaseURL + "/files/" + result.Link.Text, ExpiresAt: web.TimeText(result.Link.ExpiresAt)}
+		return web.Response{Status: http.StatusOK, Body: view, Order: result.LockedOrder}
 	}
-	return web.WriteJSON(w, http.StatusOK, linkView{URL: a.BaseURL + "/files/" + link, ExpiresAt: web.TimeText(expires)})
+	result, err := a.Links.Add(r.Context(), r.Caller, orderID(r), id, web.Options(r, respond))
+	return respond(result), err
 }

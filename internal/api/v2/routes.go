@@ -64,7 +64,7 @@ func (a API) Routes() web.RouteGroup {
 			web.StreamRoute("/orders/answers", web.Merchants(order.ScopeOrdersWrite), a.answerOrders),
 			web.UploadRoute("/orders/{orderReference}/invoices", web.Merchants(order.ScopeInvoicesWrite), a.uploadInvoice).WithErrors(invoiceErrors),
 			web.WriteRoute(http.MethodDelete, "/orders/{orderReference}/invoices/{invoiceId}", web.Merchants(order.ScopeInvoicesWrite), a.deleteInvoice).WithErrors(invoiceErrors),
-			web.PostRoute("/orders/{orderReference}/invoices/{invoiceId}/link", web.Merchants(order.ScopeOrdersRead), a.linkInvoice).WithErrors(invoiceErrors),
+			web.WriteRoute(http.MethodPost, "/orders/{orderReference}/invoices/{invoiceId}/link", web.Merchants(order.ScopeOrdersRead), a.linkInvoice).WithErrors(invoiceErrors),
 			web.WriteRoute(http.MethodPost, "/sandbox/orders/{orderReference}/state", web.Merchants(order.ScopeOrdersWrite), a.rehearse),
 		}, a.Webhooks.Routes("", web.Merchants(order.ScopeWebhooks))...),
 	}

@@ -164,10 +164,14 @@ func writeNew(path string, content []byte) error {
 	return nil
 }
 
-type invoicesLink struct{ invoiceTarget }
+type invoicesLink struct {
+	invoiceTarget
+	writeFlags
+}
 
 func (c *invoicesLink) run(ctx context.Context, p *process) error {
-	link, err := c.service.InvoiceLink(ctx, c.Reference, c.id)
+	var receipt client.Receipt
+	link, err := c.service.InvoiceLink(ctx, c.Reference, c.id, c.options(&receipt)...)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type linksRevoke struct{ alwaysValid }
 
 func (c *linksRevoke) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, current, func(b *app.Backend) error {
-		if err := b.Links.Revoke(ctx, p.caller); err != nil {
+		if _, err := b.Links.Revoke(ctx, p.caller, order.Options[time.Time]{}); err != nil {
 			return err
 		}
 		return p.print("all links to invoice files are revoked")

@@ -75,7 +75,7 @@ var remoteCommands = map[string][]string{
 	"orders watch":      {"address", "token", "json", "after", "history", "once"},
 	"invoices upload":   {"address", "token", "json", "if-match", "key", "name"},
 	"invoices download": {"address", "token", "json", "output", "trust"},
-	"invoices link":     {"address", "token", "json"},
+	"invoices link":     {"address", "token", "json", "if-match", "key"},
 	"invoices delete":   {"address", "token", "json", "if-match", "key"},
 	"health":            {"listen", "tls-cert", "url", "live", "timeout"},
 	"orders":            {},

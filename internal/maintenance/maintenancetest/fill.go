@@ -137,7 +137,7 @@ func (in *Installation) process(t testing.TB, merchantID int64) {
 	_, err := in.Orders.UpdateMerchantData(t.Context(), order.CommandFor(merchantID), id(1), update, order.Options[order.WriteResult]{})
 	testenv.NoError(t, err)
 	first := in.Upload(t, merchantID, 0, "a.pdf", "first of "+Reference(merchantID, 0))
-	if _, _, err := in.Links.Add(t.Context(), order.CommandFor(merchantID), id(0), first); err != nil {
+	if _, err := in.Links.Add(t.Context(), order.CommandFor(merchantID), id(0), first, order.Options[order.WriteResult]{}); err != nil {
 		t.Fatal(err)
 	}
 	in.Upload(t, merchantID, 0, "τιμολόγιο Νο 5?.PNG", "second")
