@@ -77,12 +77,16 @@ func TestWebhooks(t *testing.T) {
 			t.Errorf("shown again: %s", body)
 		}
 		send("PATCH", one, `{"username":"","password":"","headers":{}}`, 200, `"headerNames":[]`, `"username":null`)
+		for _, none := range []string{`"username":null,"password":null`, `"username":null`} {
+			send("PATCH", one, `{"username":"gate","password":"secret-3","headers":{"X-A":"1"}}`, 200, `"headerNames":["X-A"]`, `"username":"gate"`)
+			send("PATCH", one, `{"headers":null,`+none+`}`, 200, `"headerNames":[]`, `"username":null`)
+		}
 		send("PATCH", one, `{"username":"gate","password":"secret-3","headers":{"X-A":"1"}}`, 200, `"headerNames":["X-A"]`)
 		send("PATCH", one, `{"url":"https://elsewhere.example.com/c"}`, 200, `"headerNames":[]`, `"username":null`)
 		for bad, message := range map[string]string{
 			`{"headers":{"Host":"a"}}`: "headers must have names", `{"headers":{"X-A":""}}`: "headers must be", `{"headers":{"X-A":1}}`: "headers must be",
-			`{"headers":{"X-A":"1","x-a":"2"}}`: "headers must have each name once", `{"headers":null}`: "headers must be an object",
-			`{"username":"a"}`: "must be given together", `{"username":"a:b","password":"c"}`: "username must not", `{"username":"a","password":""}`: "password must be",
+			`{"headers":{"X-A":"1","x-a":"2"}}`: "headers must have each name once", `{"headers":[]}`: "headers must be an object",
+			`{"username":"a"}`: "must be given together", `{"password":null}`: "must be given together", `{"username":"a:b","password":"c"}`: "username must not", `{"username":"a","password":""}`: "password must be",
 			`{"headers":{"X-A":"1","X-B":"1","X-C":"1","X-D":"1","X-E":"1","X-F":"1","X-G":"1","X-H":"1","X-I":"1","X-J":"1","X-K":"1"}}`: "at most 10",
 		} {
 			send("PATCH", one, bad, 400, message)

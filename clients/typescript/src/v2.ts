@@ -1668,24 +1668,24 @@ export interface components {
         /**
          * @description Further headers of deliveries, which replace all earlier ones: at most 10, with names that begin with `X-` and are not for routing, or
          *     `Authorization`, `Api-Key`, `Apikey`, `Cf-Access-Client-Id`, `Cf-Access-Client-Secret`, `Ocp-Apim-Subscription-Key`, `X-Client-Id` or `X-Client-Secret`.
-         *     A `url` of another host removes them.
+         *     Null, `{}`, or a `url` of another host removes them.
          * @example {
          *       "X-Api-Key": "value"
          *     }
          */
         WebhookHeaders: {
             [key: string]: string;
-        };
+        } | null;
         /**
-         * @description User name of Basic authentication, with `password`; both empty for none. A `url` of another host removes both.
+         * @description User name of Basic authentication, with `password`; null, or both empty, for none. A `url` of another host removes both.
          * @example orders
          */
-        WebhookUsername: string;
+        WebhookUsername: string | null;
         /**
          * @description Password of Basic authentication, with `username`.
          * @example value
          */
-        WebhookPassword: string;
+        WebhookPassword: string | null;
         /**
          * @description With `order` each delivery has the order of its event as it is when the delivery is sent. A token that sets this, or the `url` of such
          *     a webhook, needs the scope `orders:read` too.

@@ -42,11 +42,14 @@ func parseInclude(body *strict.Body) bool {
 	return text == includeOrder
 }
 
-// parseHeaders parses the member headers: an object of names and values.
+// parseHeaders parses the member headers: an object of names and values, or null for none.
 func parseHeaders(body *strict.Body) map[string]webhook.Credential {
+	if body.Null("headers") {
+		return map[string]webhook.Credential{}
+	}
 	object, err := strict.ParseObject(body.Object["headers"])
 	if err != nil || len(object) > webhook.MaxHeaders {
-		body.Refuse("headers", "must be an object of at most 10 names and values")
+		body.Refuse("headers", "must be an object of at most 10 names and values, or null")
 		return nil
 	}
 	headers := make(map[string]webhook.Credential, len(object))
@@ -64,13 +67,16 @@ func parseHeaders(body *strict.Body) map[string]webhook.Credential {
 }
 
 // parseBasic parses the members username and password, which are given together. Two
-// empty texts mean none.
+// empty texts mean none, and so does null.
 func parseBasic(body *strict.Body) (username string, password webhook.Credential) {
+	if body.Null("username") && (!body.Has("password") || body.Null("password")) {
+		return "", ""
+	}
 	username, hasName := body.Object.Text("username")
 	text, hasPassword := body.Object.Text("password")
 	switch {
 	case !hasName || !hasPassword:
-		body.Refuse("username", "and password must be given together, as texts")
+		body.Refuse("username", "and password must be given together, as texts or null")
 	case username != "" || text != "":
 		body.Refuse("username", webhook.UsernameProblem(username))
 		body.Refuse("password", webhook.CredentialProblem(text))
