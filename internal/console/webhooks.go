@@ -72,10 +72,6 @@ func (s *site) operatorWebhooks(w http.ResponseWriter, r *web.Request) error {
 func (s *site) addWebhook(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
 	c := s.readWebhook(form)
-	addition := webhook.Addition{
-		MerchantID: r.Caller.MerchantID, URL: *c.URL, Description: *c.Description, Types: *c.Types, Orders: *c.Orders,
-		Access: webhook.Access{Headers: c.Headers, Username: *c.Username, Password: c.Password},
-	}
 	for _, value := range c.Headers {
 		if value == "" {
 			form.refuse("headers", "webhooks.badheaders")
@@ -88,7 +84,7 @@ func (s *site) addWebhook(w http.ResponseWriter, r *web.Request, values url.Valu
 	if !form.valid() {
 		return s.showWebhooks(w, r, http.StatusUnprocessableEntity, webhooksView{Form: form})
 	}
-	added, err := s.Webhooks.Add(r.Context(), r.Caller, addition, options)
+	added, err := s.Webhooks.Add(r.Context(), r.Caller, c.Addition(r.Caller.MerchantID), options)
 	switch {
 	case errors.As(err, new(*order.ReplayError)):
 		return s.showWebhooks(w, r, http.StatusOK, webhooksView{Form: newForm(nil), Notice: "webhooks.shown"})
@@ -130,27 +126,12 @@ func (s *site) readWebhook(form formView) webhook.Change {
 	if password != "" && webhook.CredentialProblem(password) != "" {
 		form.refuse("password", "webhooks.badbasic")
 	}
+	headers, problem := webhook.ParseHeaders(form.Value("headers"))
+	if problem != "" {
+		form.refuse("headers", "webhooks.badheaders")
+	}
 	return webhook.Change{
 		URL: &address, Description: &description, Types: &types, Orders: &orders,
-		Headers: readHeaders(form), Username: &username, Password: webhook.Credential(password),
+		Headers: headers, Username: &username, Password: webhook.Credential(password),
 	}
-}
-
-// readHeaders reads headers, one a line. One without a value keeps the stored value.
-func readHeaders(form formView) map[string]webhook.Credential {
-	headers := make(map[string]webhook.Credential)
-	for line := range strings.Lines(form.Value("headers")) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if name == "" && value == "" {
-			continue
-		}
-		value = strings.TrimSpace(value)
-		canonical := http.CanonicalHeaderKey(name)
-		_, twice := headers[canonical]
-		if twice || webhook.HeaderNameProblem(name) != "" || value != "" && webhook.CredentialProblem(value) != "" || len(headers) == webhook.MaxHeaders {
-			form.refuse("headers", "webhooks.badheaders")
-		}
-		headers[canonical] = webhook.Credential(value)
-	}
-	return headers
 }

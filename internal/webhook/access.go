@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"log/slog"
@@ -88,6 +89,33 @@ var headerNames = []string{
 // routing are beginnings of names that gateways take for the address, the path or the
 // method of a request, or for who sent it.
 var routing = []string{"X-Accel-", "X-Client", "X-Cluster-", "X-Forward", "X-Host", "X-Http-", "X-Method", "X-Original-", "X-Real-", "X-Rewrite-"}
+
+// ParseHeaders parses headers of the form "name: value", one a line, and also returns what is
+// wrong with them, as a Change needs them: one may have no value. The problem is a text
+// without the name of the member.
+func ParseHeaders(text string) (headers map[string]Credential, problem string) {
+	headers = make(map[string]Credential)
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if name == "" && value == "" {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		canonical := http.CanonicalHeaderKey(name)
+		if _, twice := headers[canonical]; twice {
+			problem = cmp.Or(problem, "must have each name once")
+		}
+		problem = cmp.Or(problem, HeaderNameProblem(name))
+		if value != "" {
+			problem = cmp.Or(problem, CredentialProblem(value))
+		}
+		headers[canonical] = Credential(value)
+	}
+	if len(headers) > MaxHeaders {
+		problem = cmp.Or(problem, "must be at most 10 names and values")
+	}
+	return headers, problem
+}
 
 // HeaderNameProblem returns what is wrong with the name of a header, as a phrase that
 // follows the name of the field. It returns "" for a valid name, in any letter case. No

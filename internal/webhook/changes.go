@@ -37,6 +37,13 @@ type Change struct {
 	Enabled  *bool
 }
 
+// Addition returns the endpoint of a merchant that a change makes of none.
+func (c Change) Addition(merchantID int64) Addition {
+	var e Endpoint
+	e.update(c, time.Time{})
+	return Addition{MerchantID: merchantID, URL: e.URL, Description: e.Description, Types: e.Types, Orders: e.Orders, Access: e.Access}
+}
+
 // second returns the time of the service's clock in whole seconds.
 func (s *Service) second() time.Time { return s.now().UTC().Truncate(time.Second) }
 

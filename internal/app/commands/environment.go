@@ -113,7 +113,11 @@ func shownSecrets(parsed *kong.Context) []string {
 		if step.Flag == nil || step.Resolved || !step.Flag.Tag.Has("secret") {
 			continue
 		}
-		if value, ok := parsed.FlagValue(step.Flag).(string); ok && isSecret(value) {
+		value, ok := parsed.FlagValue(step.Flag).(string)
+		if text, optional := parsed.FlagValue(step.Flag).(*string); optional && text != nil {
+			value, ok = *text, true
+		}
+		if ok && isSecret(value) {
 			name := step.Flag.Name
 			warnings = append(warnings, "every user of the machine can see --"+name+" in the process list, and it contains a secret; use "+
 				config.Variable(name)+" or "+config.Variable(name)+"_FILE instead")

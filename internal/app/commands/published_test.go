@@ -107,7 +107,7 @@ var jsonRuns = []string{
 	"merchant add --id 356 --name Store", "merchant list", "merchant show --id 355", "token create --merchant 355", "token list",
 	"webhook add --merchant 355 --url URL --after 0 --webhook-allow-private", "webhook test 1 --webhook-allow-private",
 	"webhook redeliver 1 --event 1 --webhook-allow-private", "webhook rotate 1", "webhook replay 1 --after 1", "webhook list", "webhook show 1",
-	"webhook disable 1", "webhook enable 1", "orders accept T-1", "orders reject T-2 --reason damaged", "orders list", "orders show T-1",
+	"webhook change 1 --description ERP", "webhook disable 1", "webhook enable 1", "orders accept T-1", "orders reject T-2 --reason damaged", "orders list", "orders show T-1",
 	"orders export", "orders watch --after 0 --once", "invoices upload T-1 FILE", "invoices download T-1 1 --output OUTPUT", "invoices link T-1 1",
 	"invoices delete T-1 1", "search T-1", "inspect T-1", "audit", "check", "migrate --status", "doctor", "version", "webhook remove 1",
 }

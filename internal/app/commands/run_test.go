@@ -55,7 +55,8 @@ var settingsCommands = map[string][]string{
 
 	"webhook list":      {"json", "merchant", "state"},
 	"webhook show":      {"json"},
-	"webhook add":       {"json", "webhook-allow-private", "merchant", "url", "description", "types", "after"},
+	"webhook add":       {"json", "merchant", "webhook-allow-private", "url", "description", "types", "include", "headers", "username", "password", "after"},
+	"webhook change":    {"json", "webhook-allow-private", "url", "description", "types", "include", "headers", "username", "password"},
 	"webhook enable":    {"json"},
 	"webhook disable":   {"json"},
 	"webhook rotate":    {"json", "overlap"},

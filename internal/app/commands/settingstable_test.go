@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -90,7 +91,11 @@ func PublishedFlags(t *testing.T) []string {
 			if flag.Required {
 				required += " --" + flag.Name
 			}
-			lines = append(lines, strings.TrimSpace(fmt.Sprintf("flag %s --%s %s %s", command, flag.Name, flag.Target.Kind(), flag.Default)))
+			kind := flag.Target.Kind()
+			if kind == reflect.Pointer { // it is known whether the flag was given
+				kind = flag.Target.Type().Elem().Kind()
+			}
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("flag %s --%s %s %s", command, flag.Name, kind, flag.Default)))
 		}
 		lines = append(lines, "command "+command+" requires:"+required)
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -139,6 +141,33 @@ func TestWebhookCommands(t *testing.T) {
 	webhook(0, "355       1      order.created", "show", "2")
 	webhook(0, "webhook 2 of merchant all is removed", "remove", "2")
 	hook.received(4)
+	headers := filepath.Join(t.TempDir(), "headers")
+	testenv.NoError(t, os.WriteFile(headers, []byte("X-Api-Key: secret-1\nauthorization: Bearer secret-2\n"), 0o600))
+	secrets := []string{"MERCHANT_ORDERS_HEADERS_FILE=" + headers, "MERCHANT_ORDERS_PASSWORD=secret-3"}
+	withSecrets := func(args ...string) {
+		t.Helper()
+		got := apptest.RunIn(t, secrets, "", append([]string{"webhook", "--data", f.Data}, args...)...)
+		if got.Code != 0 || got.Stderr != "" {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+	const shown, none = `"include":"order","headerNames":["Authorization","X-Api-Key"],"username":"gate"`, `"include":null,"headerNames":[],"username":null`
+	withSecrets("add", "--merchant", "355", "--url", "https://hooks.example.com/", "--include", "order", "--username", "gate")
+	webhook(0, shown, "show", "3", "--json")
+	webhook(0, "Authorization X-Api-Key", "show", "3")
+	webhook(0, none, "change", "3", "--json", "--include", "", "--headers", "", "--username", "")
+	webhook(0, "webhook 3 of merchant 355: active", "change", "3", "--types", "order.created,order.updated", "--description", "ERP")
+	withSecrets("change", "3", "--url", "https://erp.example.com/", "--include", "order", "--username", "gate")
+	got := webhook(0, `"url":"https://erp.example.com/","description":"ERP","types":["order.created","order.updated"],`+shown, "show", "3", "--json")
+	webhook(0, `"types":[]`, "change", "3", "--types", "", "--json")
+	if strings.Contains(got, "secret-") {
+		t.Errorf("show prints a secret: %s", got)
+	}
+	webhook(2, "--username (MERCHANT_ORDERS_USERNAME): and --password must be given together", "change", "3", "--username", "gate")
+	webhook(2, "--headers (MERCHANT_ORDERS_HEADERS): must be 1 to 1000 printable ASCII", "change", "3", "--headers", "X-A:")
+	if got := f.Run(t, "", "webhook", "change", "3", "--headers", "X-A: secret-4"); got.Code != 0 || !strings.Contains(got.Stderr, "can see --headers in the process list") {
+		t.Errorf("a secret on the command line: %+v", got)
+	}
 	audit := f.Run(t, "", "audit", "--json", "--action", "webhook.added")
 	audit.WantText(t, 0, "by=maria ticket=T-9")
 }
