@@ -47,6 +47,36 @@ func TestMaxLifetime(t *testing.T) {
 	}
 }
 
+// TestMaxLifetimeOfSessions signs people in: the tokens of their sessions last as long as a
+// session, or as long as any token may.
+func TestMaxLifetimeOfSessions(t *testing.T) {
+	t.Parallel()
+	for maximum, want := range map[time.Duration][2]time.Duration{
+		0:                    {token.SessionLifetime, token.IdentityLifetime},
+		365 * 24 * time.Hour: {token.SessionLifetime, token.IdentityLifetime},
+		24 * time.Hour:       {24 * time.Hour, token.IdentityLifetime},
+		time.Hour:            {time.Hour, time.Hour},
+	} {
+		registry, db, _ := newRegistry(t)
+		registry.MaxLifetime = maximum
+		sessions := token.NewSessions(db, registry)
+		person := token.Person{MerchantID: 355, Scopes: order.ScopeOrdersRead}
+		link, err := sessions.NewLoginLink(t.Context(), order.Command(), person, order.Options[token.CreatedLink]{})
+		testenv.NoError(t, err)
+		_, err = sessions.UseLoginLink(t.Context(), order.Caller{}, link.Secret, func(token.LoginLink) error { return nil })
+		testenv.NoError(t, err)
+		_, err = sessions.BeginAs(t.Context(), order.Caller{}, person)
+		testenv.NoError(t, err)
+		tokens := db.tokens(t)
+		for i, want := range want {
+			made := tokens[int64(i+1)]
+			if got := made.ExpiresAt.Sub(made.CreatedAt); got != want {
+				t.Errorf("with the maximum %s: token %d lasts %s, want %s", maximum, made.ID, got, want)
+			}
+		}
+	}
+}
+
 // TestActingToken changes tokens with tokens of all kinds: none can grant what it does
 // not have, and a merchant's token reaches no other merchant's.
 func TestActingToken(t *testing.T) {

@@ -351,24 +351,29 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 			return "", err
 		}
 		return s.begin(ctx, tx, actingAs(caller, link.MerchantID, link.CreatedBy), byLoginLink, Token{
-			MerchantID: link.MerchantID, Scopes: link.Scopes, Label: cmp.Or(link.Name, linkLabel), ExpiresAt: earlier(now.Add(SessionLifetime), bound),
-		})
+			MerchantID: link.MerchantID, Scopes: link.Scopes, Label: cmp.Or(link.Name, linkLabel),
+		}, SessionLifetime, bound)
 	})
 }
 
-// BeginAs signs in a person whom an identity provider knows. The session ends after IdentityLifetime: then the provider is asked again. Errors:
+// BeginAs signs in a person whom an identity provider knows. The session ends after
+// IdentityLifetime, or earlier: then the provider is asked again. Errors:
 // order.ErrMerchantNotFound.
 func (s *Sessions) BeginAs(ctx context.Context, caller order.Caller, person Person) (session string, err error) {
 	return order.Change(ctx, s.tokens.changes, caller, order.Options[string]{}, func(tx Tx) (string, error) {
 		return s.begin(ctx, tx, actingAs(caller, person.MerchantID, 0), byIdentity, Token{
-			MerchantID: person.MerchantID, Scopes: person.Scopes, Label: person.Name, ExpiresAt: s.now().Add(IdentityLifetime),
-		})
+			MerchantID: person.MerchantID, Scopes: person.Scopes, Label: person.Name,
+		}, IdentityLifetime, time.Time{})
 	})
 }
 
-// begin makes a session with a token of its own. Nobody gets the text of the token: only
-// the session acts as it.
-func (s *Sessions) begin(ctx context.Context, tx Tx, by order.Caller, how string, t Token) (session string, err error) {
+// begin makes a session with a token of its own, which ends after the usual lifetime, up to
+// Registry.MaxLifetime, but not after the bound. Nobody gets the text of the token: only the
+// session acts as it.
+func (s *Sessions) begin(ctx context.Context, tx Tx, by order.Caller, how string, t Token, usual time.Duration, bound time.Time) (session string, err error) {
+	if t.ExpiresAt, err = s.tokens.expiry(Expiry{}, usual, bound); err != nil {
+		return "", err
+	}
 	made, err := s.tokens.complete(t, by, func(hash Hash, t Token) (int64, error) {
 		return tx.AddToken(ctx, hash, t, s.entry(ActionCreated, by, how, t))
 	})
