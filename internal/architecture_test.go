@@ -5,6 +5,10 @@ package internal_test
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"io"
 	"io/fs"
 	"os"
@@ -266,6 +270,42 @@ func TestVersionsIndependent(t *testing.T) {
 			if needed = strings.TrimPrefix(needed, module); within(needed, strangers) {
 				t.Errorf("%s needs %s", name, needed)
 			}
+		}
+	}
+}
+
+// TestChangesAreRecorded checks that the packages with rules begin every transaction of
+// changes with order.Changes, so that no change is made without its key and its caller.
+func TestChangesAreRecorded(t *testing.T) {
+	t.Parallel()
+	for folder, begin := range map[string]string{"order": "InTx", "token": "ChangeTokens", "webhook": "InWebhookTx"} {
+		given := 0 // to NewChanges
+		files, err := filepath.Glob(folder + "/*.go")
+		testenv.NoError(t, err)
+		for _, path := range files {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			positions := token.NewFileSet()
+			file, err := parser.ParseFile(positions, path, nil, parser.SkipObjectResolution)
+			testenv.NoError(t, err)
+			ast.Inspect(file, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.CallExpr:
+					if name := types.ExprString(n.Fun); name == "NewChanges" || name == "order.NewChanges" {
+						given++
+						return false
+					}
+				case *ast.SelectorExpr:
+					if n.Sel.Name == begin {
+						t.Errorf("%s: %s is only for NewChanges; make the change with order.Change", positions.Position(n.Pos()), types.ExprString(n))
+					}
+				}
+				return true
+			})
+		}
+		if given == 0 {
+			t.Errorf("nothing in %s calls NewChanges", folder)
 		}
 	}
 }
