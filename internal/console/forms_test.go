@@ -39,6 +39,10 @@ var operatorForms = []formCase{
 	{"/operator/merchants", "/operator/merchants", url.Values{"id": {"9"}, "name": {"Nine"}}, map[string][]string{"id": wrongIDs, "name": wrongLines}, []string{"id", "name"}},
 	{"/operator/merchants/355", "/operator/merchants/355/rename", url.Values{"name": {"A"}}, map[string][]string{"name": wrongLines}, []string{"name"}},
 	{"/operator/merchants/355", "/operator/merchants/355/time-zone", url.Values{"zone": {"Europe/Athens"}}, map[string][]string{"zone": wrongZones}, nil},
+	{
+		"/operator/merchants/355", "/operator/merchants/355/limit", url.Values{"requests": {"5"}, "burst": {"20"}},
+		map[string][]string{"requests": append([]string{"500001"}, wrongIDs...), "burst": append([]string{"1000001"}, wrongIDs...)}, []string{"requests"},
+	},
 	{"/operator/merchants/355", "/operator/merchants/355/suspend", url.Values{"reason": {"A"}}, map[string][]string{"reason": wrongLines}, []string{"reason"}},
 	{
 		"/operator/tokens", "/operator/tokens", url.Values{"merchant": {"355"}, "label": {"A"}, "scope": {"orders:read"}, "days": {"30"}},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -90,6 +91,7 @@ type merchantView struct {
 	Rename       formView
 	Suspend      formView
 	TimeZone     formView
+	Limit        formView
 	Notice       string   // key of a message: what was done; empty: nothing
 	Person       formView // for whom a login link is
 	LoginLink    string   // URL; empty: none was made
@@ -98,7 +100,7 @@ type merchantView struct {
 
 // merchantNotices are what the address of a merchant may say was done.
 var merchantNotices = map[string]string{
-	"added": "merchants.added", "renamed": "merchants.renamed", "zone": "store.saved", "suspended": "merchants.nowsuspended", "resumed": "merchants.resumed",
+	"added": "merchants.added", "renamed": "merchants.renamed", "zone": "store.saved", "limited": "store.saved", "suspended": "merchants.nowsuspended", "resumed": "merchants.resumed",
 }
 
 // merchant serves GET /operator/merchants/{merchant}.
@@ -118,6 +120,10 @@ func (s *site) showMerchant(w http.ResponseWriter, r *web.Request, status int, v
 	}
 	if view.TimeZone.problems == nil {
 		view.TimeZone = newForm(url.Values{"zone": {view.Merchant.TimeZone}})
+	}
+	if view.Limit.problems == nil {
+		limit := view.Merchant.RateLimit
+		view.Limit = newForm(url.Values{"requests": {numberOrNone(limit.PerSecond)}, "burst": {numberOrNone(limit.Burst)}})
 	}
 	if view.Suspend.problems == nil {
 		view.Suspend = newForm(nil)
@@ -149,6 +155,47 @@ func (s *site) setTimeZone(w http.ResponseWriter, r *web.Request, values url.Val
 	}
 	_, err := s.Merchants.Update(r.Context(), r.Caller, merchantOf(r), update, web.FormOptions[order.Merchant](r))
 	return s.merchantChanged(w, r, "zone", err)
+}
+
+// numberOrNone formats a number for a field; 0 is none.
+func numberOrNone(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// setLimit serves POST /operator/merchants/{merchant}/limit.
+func (s *site) setLimit(w http.ResponseWriter, r *web.Request, values url.Values) error {
+	form := newForm(values)
+	limit := readLimit(form)
+	if !form.valid() {
+		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{Limit: form})
+	}
+	_, err := s.Merchants.Update(r.Context(), r.Caller, merchantOf(r), order.MerchantUpdate{RateLimit: &limit}, web.FormOptions[order.Merchant](r))
+	return s.merchantChanged(w, r, "limited", err)
+}
+
+// readLimit reads a request limit. Without requests it is the default of the service.
+func readLimit(form formView) (limit order.RateLimit) {
+	requests, burst := strings.TrimSpace(form.Value("requests")), strings.TrimSpace(form.Value("burst"))
+	number := func(field, text string, maximum int64) int {
+		n, problem := strict.ParseInt(text, 1, maximum)
+		if problem != "" {
+			form.refuse(field, "problem.limit")
+		}
+		return int(n)
+	}
+	if requests != "" {
+		limit = order.NewRateLimit(number("requests", requests, order.MaxRequestsPerSecond))
+	}
+	switch {
+	case burst != "" && requests == "":
+		form.refuse("requests", "problem.required")
+	case burst != "":
+		limit.Burst = number("burst", burst, order.MaxBurst)
+	}
+	return limit
 }
 
 // suspendMerchant serves POST /operator/merchants/{merchant}/suspend.

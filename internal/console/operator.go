@@ -64,6 +64,7 @@ func (s *site) operatorRoutes() []web.Route {
 		get("/merchants/{merchant}", order.ScopeMerchants, s.merchant),
 		post("/merchants/{merchant}/rename", order.ScopeMerchants, s.renameMerchant),
 		post("/merchants/{merchant}/time-zone", order.ScopeMerchants, s.setTimeZone),
+		post("/merchants/{merchant}/limit", order.ScopeMerchants, s.setLimit),
 		post("/merchants/{merchant}/suspend", order.ScopeMerchants, s.suspendMerchant),
 		post("/merchants/{merchant}/resume", order.ScopeMerchants, s.resumeMerchant),
 		post("/merchants/{merchant}/login-link", order.ScopeMerchants|order.ScopeTokens, s.makeLoginLink),

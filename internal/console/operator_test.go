@@ -139,6 +139,21 @@ func TestMerchants(t *testing.T) {
 	rename := b.get(address).form(t, address+"/rename")
 	rename.Set("name", "Another name")
 	b.post(address+"/rename", rename).WantText(t, http.StatusSeeOther)
+	for _, limit := range []struct {
+		requests, burst string
+		want            order.RateLimit
+	}{
+		{"200", "1000", order.RateLimit{PerSecond: 200, Burst: 1000}}, {"200", "", order.RateLimit{PerSecond: 200, Burst: 400}}, {"", "", order.RateLimit{}},
+	} {
+		form := b.get(address).form(t, address+"/limit")
+		form.Set("requests", limit.requests)
+		form.Set("burst", limit.burst)
+		b.post(address+"/limit", form).WantText(t, http.StatusSeeOther)
+		m, err := s.Merchants.Get(t.Context(), ours)
+		if err != nil || m.RateLimit != limit.want {
+			t.Errorf("limit %+v, error %v, want %+v", m.RateLimit, err, limit)
+		}
+	}
 	staff.get("/console").WantText(t, http.StatusOK, "Another name")
 	b.get(list+"/12345").WantText(t, http.StatusNotFound)
 }

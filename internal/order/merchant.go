@@ -53,6 +53,9 @@ type RateLimit struct {
 	Burst     int // requests that an idle token may send at once
 }
 
+// NewRateLimit returns a limit with the default of Burst.
+func NewRateLimit(perSecond int) RateLimit { return RateLimit{perSecond, 2 * perSecond} }
+
 // MerchantFilter selects merchants. The zero filter selects all.
 type MerchantFilter struct {
 	IDs        []int64 // only these, without NamePrefix; nil: any

@@ -174,15 +174,13 @@ func parseMerchantUpdate(r *web.Request) (order.MerchantUpdate, error) {
 	return update, body.Err()
 }
 
-// parseLimits parses the member limits. Null means those of the service. The default of
-// burst is twice the rate.
+// parseLimits parses the member limits. Null means those of the service.
 func parseLimits(body *strict.Body) order.RateLimit {
 	if body.Null("limits") {
 		return order.RateLimit{}
 	}
 	limits := body.Inner("limits", "requestsPerSecond", "burst")
-	perSecond := int(limits.Int("requestsPerSecond", 1, order.MaxRequestsPerSecond))
-	limit := order.RateLimit{PerSecond: perSecond, Burst: 2 * perSecond}
+	limit := order.NewRateLimit(int(limits.Int("requestsPerSecond", 1, order.MaxRequestsPerSecond)))
 	if limits.Has("burst") {
 		limit.Burst = int(limits.Int("burst", 1, order.MaxBurst))
 	}

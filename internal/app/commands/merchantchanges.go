@@ -154,8 +154,7 @@ type merchantLimit struct {
 func (c *merchantLimit) check() error {
 	var f flagValues
 	if c.Requests != "0" {
-		c.limit.PerSecond = f.upTo("requests", c.Requests, order.MaxRequestsPerSecond)
-		c.limit.Burst = 2 * c.limit.PerSecond
+		c.limit = order.NewRateLimit(f.upTo("requests", c.Requests, order.MaxRequestsPerSecond))
 	}
 	switch {
 	case c.Burst != "" && c.Requests == "0":
