@@ -82,7 +82,7 @@ func (b *benchmark) measure(ctx context.Context, database string) error {
 	steps := []step{
 		{"measuring the disk", i.measureDisk},
 		{"importing", i.measureImport},
-		{"accepting few of few and of many orders", i.compareAnswers},
+		{"accepting a few orders of small and large merchants", i.compareAnswers},
 		{"starting and reading", i.measureReads},
 		{"reading short and long lists", i.measureLists},
 		{"exporting few and many orders", i.measureExport},
