@@ -80,7 +80,7 @@ func (m *soakMarket) read(ctx context.Context, wait string) bool {
 	return true
 }
 
-// check reads on when the load has ended, and compares the last reading of each event with
+// check reads on when the load has ended, and compares what it read of each event with
 // the table.
 func (m *soakMarket) check() {
 	m.t.Helper()

@@ -35,14 +35,16 @@ type soakHook struct {
 
 // soakDeliveries are the events of a merchant that one reader has received.
 type soakDeliveries struct {
-	once   bool                // events are not repeated while the database stays the same
-	phase  int                 // of the newest event
-	newest int64               // number of the newest event in this phase; 0: none
-	last   map[int64]soakEvent // by number, as received last
+	once   bool  // events are not repeated while the database stays the same
+	phase  int   // of the newest event
+	newest int64 // number of the newest event in this phase; 0: none
+	// received are the events by the end of their id, with number and nonce. A replacement of
+	// the database may bring back an event that was delivered before another of its number.
+	received map[string]soakEvent
 }
 
 func newSoakDeliveries(once bool) *soakDeliveries {
-	return &soakDeliveries{once: once, last: make(map[int64]soakEvent)}
+	return &soakDeliveries{once: once, received: make(map[string]soakEvent)}
 }
 
 const (
@@ -137,15 +139,17 @@ func (h *soakHooks) refuses(owner string, e soakMarketEvent, n int) bool {
 // it.
 func (d *soakDeliveries) take(e soakEvent) string {
 	before := d.newest
-	d.newest, d.last[e.Seq] = e.Seq, e
+	d.newest = e.Seq
+	if nonce := strings.LastIndex(e.ID, "_"); nonce >= 0 {
+		d.received[fmt.Sprintf("%d%s", e.Seq, e.ID[nonce:])] = e
+	}
 	if before != 0 && (e.Seq > before+1 || d.once && e.Seq <= before) {
 		return fmt.Sprintf("event %d comes after %d", e.Seq, before)
 	}
 	return ""
 }
 
-// check waits until all events are delivered, and compares the last delivery of each with
-// the table.
+// check waits until all events are delivered, and compares them with the table.
 func (h *soakHooks) check() {
 	h.t.Helper()
 	for hook := range h.received {
@@ -175,15 +179,18 @@ func (h *soakHooks) missing(hook soakHook) (missing string, deliveries int64) {
 // their ids.
 func (d *soakDeliveries) missing(l *timeline) string {
 	var all []string
+	var first string
 	for seq := int64(1); seq <= l.newest(); seq++ {
 		want := l.event(seq)
-		id := fmt.Sprintf("_%d_%s", seq, strconv.FormatUint(uint64(want.nonce), 36))
-		if e, ok := d.last[seq]; !ok || !e.tells(want) || !strings.HasSuffix(e.ID, id) {
-			all = append(all, fmt.Sprint(seq))
+		id := fmt.Sprintf("%d_%s", seq, strconv.FormatUint(uint64(want.nonce), 36))
+		if e, ok := d.received[id]; !ok || !e.tells(want) {
+			if all = append(all, fmt.Sprint(seq)); first == "" {
+				first = fmt.Sprintf("arrived as %+v, in the table it is %+v", e, want)
+			}
 		}
 	}
 	if len(all) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d events are missing: %.200s", len(all), l.newest(), strings.Join(all, " "))
+	return fmt.Sprintf("%d of %d events are missing: %.200s; the first one %s", len(all), l.newest(), strings.Join(all, " "), first)
 }
