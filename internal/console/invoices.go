@@ -114,20 +114,16 @@ func (s *site) selectedWithoutInvoice(r *web.Request, form url.Values) (orders [
 	if problem != "" {
 		return nil, strict.ErrInvalidPayload // no page selects as many
 	}
-	for _, reference := range selected {
-		o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(reference))
-		switch {
-		case errors.Is(err, order.ErrNotFound):
-		case err != nil:
-			return nil, err
-		case len(o.Invoices) == 0:
+	whole, _, err := s.selectedOrders(r, selected)
+	for _, o := range whole {
+		if len(o.Invoices) == 0 {
 			orders = append(orders, order.Summary{
 				Reference: o.Reference, State: o.State, Currency: o.Currency, CreatedAt: o.CreatedAt, Total: o.Total,
 				HasInvoice: o.InvoiceDetails != nil, Customer: o.Customer,
 			})
 		}
 	}
-	return orders, nil
+	return orders, err
 }
 
 // storeInvoices serves POST /invoices, a form with files for many orders. Each file is an

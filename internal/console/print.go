@@ -35,18 +35,28 @@ func (s *site) printSeveral(w http.ResponseWriter, r *web.Request) error {
 		view.Problem = problem
 		return s.show(w, r, http.StatusUnprocessableEntity, "print", view)
 	}
+	var err error
+	if view.Orders, view.Missing, err = s.selectedOrders(r, selected); err != nil {
+		return err
+	}
+	return s.show(w, r, http.StatusOK, "print", view)
+}
+
+// selectedOrders returns the whole orders that a form selects, and the references of those
+// that do not exist.
+func (s *site) selectedOrders(r *web.Request, selected []string) (orders []order.Order, missing []string, err error) {
 	for _, reference := range selected {
 		o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(reference))
 		switch {
 		case err == nil:
-			view.Orders = append(view.Orders, o)
+			orders = append(orders, o)
 		case errors.Is(err, order.ErrNotFound):
-			view.Missing = append(view.Missing, reference)
+			missing = append(missing, reference)
 		default:
-			return err
+			return nil, nil, err
 		}
 	}
-	return s.show(w, r, http.StatusOK, "print", view)
+	return orders, missing, nil
 }
 
 // recipient returns where a parcel goes to, for a courier: the customer's name and phone
