@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -72,45 +73,25 @@ func (f *feeds) note(merchantID int64, end order.Feed) {
 	f.ends[merchantID] = f.ends[merchantID].with(end)
 }
 
-// feedEnds are the ends of one merchant's feed, as feeds without events.
+// feedEnds are where one merchant's feed ended, in its history and before.
 type feedEnds struct {
-	last order.Feed
-	// earlier are the ends in other histories, the latest first, at most
-	// maxEarlierEnds. An old copy of the database brings an earlier history back.
-	earlier []order.Feed
+	last    order.Feed // without events
+	earlier []string   // histories of before, the latest first, at most maxEarlierHistories
 }
 
-const maxEarlierEnds = 16
+const maxEarlierHistories = 16
 
-// in returns the end in a history, zero if it is not known.
-func (e feedEnds) in(history string) order.Feed {
-	if e.last.History == history {
-		return e.last
-	}
-	for _, end := range e.earlier {
-		if end.History == history {
-			return end
-		}
-	}
-	return order.Feed{}
-}
-
-// with returns the ends with one that was read. Of the same history the highest stays:
-// reads may end in another order than they began.
+// with returns the ends with one that was read. The highest of a history stays, and the
+// history does not go back: reads may end in another order than they began.
 func (e feedEnds) with(end order.Feed) feedEnds {
-	if known := e.in(end.History); known.Version.Event > end.Version.Event {
-		end = known
-	}
-	if end.History == e.last.History || e.last.History == "" {
+	switch {
+	case slices.Contains(e.earlier, end.History), end.History == e.last.History && end.Version.Event < e.last.Version.Event:
+		return e
+	case end.History == e.last.History || e.last.History == "":
 		return feedEnds{end, e.earlier}
 	}
-	earlier := []order.Feed{e.last}
-	for _, other := range e.earlier {
-		if other.History != end.History && len(earlier) < maxEarlierEnds {
-			earlier = append(earlier, other)
-		}
-	}
-	return feedEnds{end, earlier}
+	earlier := append([]string{e.last.History}, e.earlier...)
+	return feedEnds{end, earlier[:min(len(earlier), maxEarlierHistories)]}
 }
 
 // Events implements order.Store. Numbers are given out under a lock that lasts
@@ -124,30 +105,25 @@ func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) (o
 	return feed, db.readError("read events", err, nil)
 }
 
-// readFeed reads a page of the feed. lost reports whether the history is known from
-// before, but the newest event of then is gone: others have its number.
+// readFeed reads a page of the feed, and reports whether its history has lost events. Then
+// others have their numbers:
+//   - The newest event of before is gone.
+//   - An earlier history is there again: an old copy of the database was put back. PostgreSQL
+//     may give its later timelines, which are in the history, out again.
 func (db *DB) readFeed(ctx context.Context, merchantID, after int64, limit int) (feed order.Feed, lost bool, err error) {
 	ends := db.feeds.of(merchantID)
 	seen := ends.last
-	feed, nonce, err := db.readFeedFrom(ctx, merchantID, after, limit, seen.Version.Event)
-	if end := ends.in(feed.History); err == nil && end.History != seen.History && end.History != "" {
-		seen = end
-		feed, nonce, err = db.readFeedFrom(ctx, merchantID, after, limit, seen.Version.Event)
+	var nonce sql.NullInt64
+	feed.Events, _, err = db.readEvents(ctx, db.selectFeed, []any{merchantID, seen.Version.Event, after, limit},
+		&nonce, &feed.Version.Event, &feed.Version.Nonce, &feed.History)
+	if err != nil {
+		return feed, false, err
 	}
-	if err != nil || feed.History == seen.History && nonce != seen.Version.Nonce {
-		return feed, err == nil, err
+	lost = feed.History == seen.History && nonce.Int64 != seen.Version.Nonce || slices.Contains(ends.earlier, feed.History)
+	if !lost {
+		db.feeds.note(merchantID, order.Feed{Version: feed.Version, History: feed.History})
 	}
-	db.feeds.note(merchantID, order.Feed{Version: feed.Version, History: feed.History})
-	return feed, false, nil
-}
-
-// readFeedFrom reads a page of the feed, and the nonce of an earlier event, 0 if it does
-// not exist.
-func (db *DB) readFeedFrom(ctx context.Context, merchantID, after int64, limit int, earlier int64) (feed order.Feed, nonce int64, err error) {
-	var read sql.NullInt64
-	feed.Events, _, err = db.readEvents(ctx, db.selectFeed, []any{merchantID, earlier, after, limit},
-		&read, &feed.Version.Event, &feed.Version.Nonce, &feed.History)
-	return feed, read.Int64, err
+	return feed, lost, nil
 }
 
 // renewHistory gives the merchant a new history, unless another request or instance

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -86,24 +87,25 @@ func TestOrdersOfPage(t *testing.T) {
 }
 
 // TestFeedEnds notes ends of feeds in the order in which their reads end. The highest
-// of each history must stay known, so that it is missed when others have its number.
+// of the newest history must stay known, and earlier histories must not come back.
 func TestFeedEnds(t *testing.T) {
 	t.Parallel()
 	end := func(history string, event int64) order.Feed {
 		return order.Feed{History: history, Version: order.DataVersion{Event: event, Nonce: 10 * event}}
 	}
 	var f feeds
-	for _, read := range []order.Feed{end("a", 1), end("a", 3), end("a", 2), end("b", 2), end("c", 5), end("a", 2), end("b", 1)} {
+	for _, read := range []order.Feed{end("a", 1), end("a", 3), end("b", 2), end("a", 4), end("c", 5), end("b", 6), end("c", 3)} {
 		f.note(1, read)
 	}
-	ends := f.of(1)
-	for _, want := range []order.Feed{end("a", 3), end("b", 2), end("c", 5)} {
-		if got := ends.in(want.History); got.Version != want.Version {
-			t.Errorf("history %s ends at %v, want %v", want.History, got.Version, want.Version)
-		}
+	want := feedEnds{end("c", 5), []string{"b", "a"}}
+	if got := f.of(1); !reflect.DeepEqual(got, want) || f.of(2).last.History != "" {
+		t.Errorf("%+v, want %+v", got, want)
 	}
-	if ends.last.History != "b" || len(ends.earlier) != 2 || f.of(2).last.History != "" {
-		t.Errorf("%+v", ends)
+	for n := range 2 * maxEarlierHistories {
+		f.note(1, end(fmt.Sprint(n), 1))
+	}
+	if n := len(f.of(1).earlier); n != maxEarlierHistories {
+		t.Errorf("%d earlier histories", n)
 	}
 }
 

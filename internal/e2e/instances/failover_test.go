@@ -92,6 +92,56 @@ func TestFailoverLosesCommits(t *testing.T) {
 	}
 }
 
+// TestFailoverAfterOldCopy promotes a standby, puts a copy of the first server's files in
+// its place, and promotes a standby of that one, which gets the same timeline again: two
+// servers with other events have all that PostgreSQL identifies them by in common. The
+// instance that has seen the first one renews the history when the copy is there, so that
+// no instance, also none that is new, shows the events of the second one in the history
+// of the first.
+func TestFailoverAfterOldCopy(t *testing.T) {
+	t.Parallel()
+	server := pgtest.StartServer(t)
+	address := server.Database(t)
+	w := newWire(t, hostOf(t, server))
+	i := onPostgres(t, changed(t, address, func(u *url.URL) { u.Host = w.address() }))
+	token := i.filled(t, 3)
+	survivor := apptest.NewClient(t, i.start(t), token)
+	histories := make(map[string]bool)
+	step := func(what string, c client, newest int64) {
+		t.Helper()
+		var page soakPage
+		got := responses(t, c, []string{"/v2/events?after=latest"})["/v2/events?after=latest"]
+		if err := json.Unmarshal([]byte(got.Body), &page); err != nil || page.Newest != newest {
+			t.Fatalf("%s: %d %s", what, got.Status, got.Body)
+		}
+		if histories[page.History] {
+			t.Errorf("%s: the history is %s, as it was with other events", what, page.History)
+		}
+		histories[page.History] = true
+	}
+	promote := func() {
+		t.Helper()
+		standby := server.StartStandby(t)
+		server.Stop()
+		testenv.NoError(t, standby.Promote())
+		server = standby
+		w.move(hostOf(t, server))
+	}
+
+	step("at first", survivor, 3)
+	old := server.StartCopy(t)
+	promote()
+	i.run(t, string(apptest.Registered(merchantID, 4, 1)), "import", "-")
+	step("promoted", survivor, 4)
+	server.Stop()
+	server = old
+	w.move(hostOf(t, server))
+	step("an old copy", survivor, 3)
+	promote()
+	i.run(t, string(apptest.Registered(merchantID, 5, 1)), "import", "-")
+	step("promoted again, as a new instance sees it", apptest.NewClient(t, i.start(t), token), 4)
+}
+
 // soakMarketPage is a page of the feed of all merchants.
 type soakMarketPage struct {
 	Events        []soakMarketEvent
