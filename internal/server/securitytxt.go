@@ -19,8 +19,8 @@ func SecurityRoute(contact string, now func() time.Time) web.Route {
 		if contact == "" {
 			return web.ErrRouteNotFound
 		}
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = fmt.Fprintf(w, "Contact: %s\nExpires: %s\n", contact, now().Add(securityLifetime).UTC().Format(time.RFC3339))
+		text := fmt.Appendf(nil, "Contact: %s\nExpires: %s\n", contact, web.TimeText(now().Add(securityLifetime)))
+		web.Page{ContentType: "text/plain; charset=utf-8", Body: text}.Write(w, http.StatusOK)
 		return nil
 	})
 }

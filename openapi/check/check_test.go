@@ -36,7 +36,7 @@ func TestDocumentsWithThirdPartyTools(t *testing.T) {
 	testenv.Release(t)
 	testenv.Program(t, "node", "nodejs")
 	testenv.Program(t, "npm", "npm")
-	s := apptest.Start(t, "--demo", "--webhook-allow-private")
+	s := apptest.Start(t, "--demo", "--webhook-allow-private", "--security-contact", "mailto:security@example.com")
 	folder := t.TempDir()
 	for _, name := range inputs {
 		text, err := os.ReadFile(name)

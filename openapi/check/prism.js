@@ -123,7 +123,7 @@ await throughPrism('service', TOKEN, async (call) => {
   const [region, bucket, , orderReference, filename] = new URL(url).pathname.split('/').slice(2)
   await call('getFile', { region, bucket, orderReference, filename })
   await call('openLink', { link: new URL(link).pathname.split('/').pop() })
-  for (const operation of ['healthz', 'readyz', 'metrics', 'docsIndex']) await call(operation)
+  for (const operation of ['healthz', 'readyz', 'metrics', 'securityContact', 'docsIndex']) await call(operation)
   await call('getDocument', { document: 'v2.json' })
   await call('docsList')
   await call('docsSearch')

@@ -167,6 +167,7 @@ func TestAdminListen(t *testing.T) {
 			}
 			if contact := testenv.Send(t, token, "GET", s.BaseURL+"/.well-known/security.txt", ""); strings.Contains(strings.Join(test.flags, " "), "--security-contact") {
 				contact.WantText(t, 200, "Contact: mailto:security@example.com\nExpires: "+time.Now().UTC().AddDate(0, 0, 180).Format("2006-01"))
+				testenv.Equal(t, "headers", []string{"nosniff", "no-store"}, []string{contact.Header.Get("X-Content-Type-Options"), contact.Header.Get("Cache-Control")})
 			} else {
 				contact.WantStatus(t, 404)
 			}
