@@ -159,6 +159,14 @@ func TestErase(t *testing.T) {
 	if found := s.personalTexts(); found != nil {
 		t.Errorf("still stored: %q", found)
 	}
+
+	// A repetition with the key erases nothing, nor does another request with it.
+	const once = `{"email":"once@example.com"}`
+	first := s.operatorWithKey("k4", "POST", "/customers/erase", once)
+	s.Send(s.operator, "POST", "/operator/orders", personalOrder("P-3", "once@example.com")).WantStatus(t, http.StatusCreated)
+	s.operatorWithKey("k4", "POST", "/customers/erase", once).Want(t, "again", first.Status, first.Body)
+	s.operatorWithKey("k4", "POST", "/customers/erase", `{"merchantId":355,"orderReference":"P-3"}`).WantStatus(t, http.StatusUnprocessableEntity)
+	erase(once, `{"success":true,"orders":1,"files":0,"more":false}`)
 	if again := move(); again.Status != http.StatusConflict || again.Header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("the operator's idempotency record is still there: %d %s", again.Status, again.Body)
 	}

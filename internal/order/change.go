@@ -200,6 +200,18 @@ func record[T any](ctx context.Context, tx KeyTx, caller Caller, options Options
 	return tx.SaveResponse(ctx, caller.MerchantID, options.Key, response)
 }
 
+// errProceed means that no response is recorded for an idempotency key.
+var errProceed = errors.New("proceed")
+
+// Replay returns the errors of an idempotency key, such as *ReplayError if a response is
+// recorded. What has effects beside the transaction of its Change calls it first.
+func (c *Changes[TX]) Replay(ctx context.Context, caller Caller, key Key) error {
+	if err := c.Refuse(ctx, caller, key, errProceed); !errors.Is(err, errProceed) {
+		return err
+	}
+	return nil
+}
+
 // Refuse returns the error of a request that is refused because of its form, before any
 // change began: the refusal, or an error of the key, which comes first: *ReplayError,
 // ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse. It records nothing.

@@ -98,6 +98,9 @@ func (r *Retention) Affected(ctx context.Context, target EraseTarget) (Affected,
 // completed. Of a customer with many orders it erases some: repeat it while Erasure.More
 // is set. Errors, in addition to those of Change: ErrNotFound, ErrInvalidEmail.
 func (r *Retention) Erase(ctx context.Context, caller Caller, target EraseTarget, options Options[Erasure]) (Erasure, error) {
+	if err := r.changes.Replay(ctx, caller, options.Key); err != nil {
+		return Erasure{}, err
+	}
 	var result Erasure
 	var refusal error
 	if target.Email != "" {

@@ -39,7 +39,7 @@ func (s *Service) Redeliver(ctx context.Context, caller order.Caller, key Key, m
 
 // sendOnce sends a message, unless a response is recorded for the idempotency key.
 func (s *Service) sendOnce(ctx context.Context, caller order.Caller, key Key, options order.Options[Delivery], message func(Endpoint) (outgoing, error)) (Delivery, error) {
-	if err := s.replay(ctx, caller, options.Key); err != nil {
+	if err := s.changes.Replay(ctx, caller, options.Key); err != nil {
 		return Delivery{}, err
 	}
 	e, refusal := s.store.Webhook(ctx, key)
@@ -65,7 +65,7 @@ func (s *Service) sendLeased(ctx context.Context, caller order.Caller, lease Lea
 	ctx = context.WithoutCancel(ctx)
 	begin, cancelBegin := context.WithTimeout(ctx, time.Second) // see leaseTime
 	defer cancelBegin()
-	err := s.replay(begin, caller, options.Key)
+	err := s.changes.Replay(begin, caller, options.Key)
 	var delivery Delivery
 	if err == nil {
 		delivery, err = s.attempter.send(ctx, lease.Endpoint, m)
@@ -86,18 +86,6 @@ func (s *Service) sendLeased(ctx context.Context, caller order.Caller, lease Lea
 	err = errors.Join(err, s.store.ReleaseWebhook(save, lease))
 	s.added(lease.MerchantID) // events may have waited for the lease
 	return delivery, err
-}
-
-// errProceed means that no response is recorded for an idempotency key.
-var errProceed = errors.New("proceed")
-
-// replay returns the errors of an idempotency key, such as *order.ReplayError if a
-// response is recorded.
-func (s *Service) replay(ctx context.Context, caller order.Caller, key order.Key) error {
-	if err := s.changes.Refuse(ctx, caller, key, errProceed); !errors.Is(err, errProceed) {
-		return err
-	}
-	return nil
 }
 
 // record records the response to a request, with the delivery or the refusal.
