@@ -161,21 +161,14 @@ const maxPageOrders = 4 << 20
 // addFeedOrders sets the orders of a page of events and returns the page: its first events
 // whose orders fit on a page.
 func (s *Service) addFeedOrders(ctx context.Context, events []EventRecord) ([]EventRecord, error) {
-	events, err := fittingPage(ctx, s.store, events, EventRecord.locator)
-	if err != nil {
-		return nil, err
+	if len(events) > 1 {
+		sizes, err := s.store.OrderSizes(ctx, locators(events))
+		if err != nil {
+			return nil, err
+		}
+		events = fitting(events, maxPageOrders, func(e EventRecord) int64 { return sizes[e.locator()] })
 	}
 	return events, AddOrders(ctx, s.store, events)
-}
-
-// fittingPage returns the first items whose orders are at most maxPageOrders in all, one at
-// least.
-func fittingPage[T any](ctx context.Context, store Store, items []T, at func(T) Locator) ([]T, error) {
-	if len(items) <= 1 {
-		return items, nil
-	}
-	sizes, err := store.OrderSizes(ctx, locators(items, at))
-	return fitting(items, maxPageOrders, func(item T) int64 { return sizes[at(item)] }), err
 }
 
 // fitting returns the first items whose sizes are at most limit in all, one at least.
@@ -191,12 +184,12 @@ func fitting[T any](items []T, limit int64, size func(T) int64) []T {
 // locator returns where the order of the event is.
 func (e EventRecord) locator() Locator { return Locator{e.MerchantID, e.LegacyID} }
 
-// locators returns where the orders of items are, of those that have one.
-func locators[T any](items []T, of func(T) Locator) []Locator {
-	at := make([]Locator, 0, len(items))
-	for _, item := range items {
-		if l := of(item); l.LegacyID != 0 {
-			at = append(at, l)
+// locators returns where the orders of events are, of those that have one.
+func locators(events []EventRecord) []Locator {
+	at := make([]Locator, 0, len(events))
+	for _, e := range events {
+		if e.LegacyID != 0 {
+			at = append(at, e.locator())
 		}
 	}
 	return at
@@ -204,7 +197,7 @@ func locators[T any](items []T, of func(T) Locator) []Locator {
 
 // AddOrders sets the orders of events. An order is as new as its events or newer.
 func AddOrders(ctx context.Context, store Reader, events []EventRecord) error {
-	orders, err := store.Orders(ctx, locators(events, EventRecord.locator))
+	orders, err := store.Orders(ctx, locators(events))
 	for i, e := range events {
 		if o, found := orders[e.locator()]; found {
 			events[i].Order = &o

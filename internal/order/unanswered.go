@@ -9,6 +9,7 @@ import (
 type UnansweredOrder struct {
 	Summary
 	ExpiresAt time.Time  // zero: does not expire
+	Size      int64      // of its stored details, in bytes
 	LineItems []LineItem // set by Service
 }
 
@@ -52,17 +53,17 @@ func (s *Service) Unanswered(ctx context.Context, merchantID int64, query Unansw
 	if err != nil {
 		return UnansweredPage{}, err
 	}
-	at := func(o UnansweredOrder) Locator { return Locator{merchantID, o.LegacyID} }
-	fit, err := fittingPage(ctx, s.store, page.Orders, at)
-	if err != nil {
-		return UnansweredPage{}, err
-	}
+	fit := fitting(page.Orders, maxPageOrders, func(o UnansweredOrder) int64 { return o.Size })
 	if len(fit) < len(page.Orders) {
 		page.Orders, page.Next = fit, fit[len(fit)-1].Cursor()
 	}
-	orders, err := s.store.Orders(ctx, locators(page.Orders, at))
+	at := make([]Locator, len(page.Orders))
 	for i, o := range page.Orders {
-		page.Orders[i].LineItems = orders[at(o)].LineItems
+		at[i] = Locator{merchantID, o.LegacyID}
+	}
+	orders, err := s.store.Orders(ctx, at)
+	for i := range page.Orders {
+		page.Orders[i].LineItems = orders[at[i]].LineItems
 	}
 	return page, err
 }
