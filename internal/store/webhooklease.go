@@ -32,8 +32,8 @@ func nextOfMarket(d *sqldb.Dialect, column string) string {
 }
 
 // selectMarketDue returns the statement that finds the endpoints of the marketplace with
-// events to deliver, also of held merchants. The Sender has to read the feed too if its history has changed, or if
-// the database is on another server.
+// events to deliver, also of held merchants. The Sender has to read the feed too if its
+// history has changed, or if the database is on another server.
 func selectMarketDue(d *sqldb.Dialect) string {
 	return `SELECT w.merchant_id, w.id, w.mail, w.failures FROM webhooks w JOIN event_feed m ON m.id = 1
 		WHERE w.merchant_id = 0 AND w.` + delivers + dueNow + `

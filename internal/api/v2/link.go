@@ -15,7 +15,8 @@ type linkView struct {
 }
 
 // linkInvoice serves POST /orders/{orderReference}/invoices/{invoiceId}/link. It
-// ignores the body.
+// ignores the body. The idempotency record has the link: whoever reads the database finds
+// the key there that signs links.
 func (a API) linkInvoice(r *web.Request) (web.Response, error) {
 	id, ok := order.ParseID(r.PathValue("invoiceId"))
 	if !ok {

@@ -24,7 +24,7 @@ type soakHooks struct {
 	mu       sync.Mutex
 	dice     *rand.Rand
 	received map[soakHook]*soakDeliveries
-	again    map[[2]int64]int // merchant, number -> how often the marketplace yet refuses the event
+	again    map[[2]int64]int // merchant, number -> how often the marketplace still refuses the event
 }
 
 // soakHook is a webhook, and a merchant whose events it receives.

@@ -242,8 +242,6 @@ func testConcurrentRequests(f *fixture) {
 	}
 }
 
-// testBulkKeys has the same keys used on different orders at once, so that those
-// who wait for a key and those who wait for an order meet.
 // testBulkKeys sends the same changes at the same time, each with its key. Then it
 // erases one of the orders, and with it the records of its changes.
 func testBulkKeys(f *fixture) {
