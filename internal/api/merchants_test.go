@@ -150,7 +150,7 @@ func TestMerchantChangesRefused(t *testing.T) {
 	for value, want := range values("reason", 500) {
 		refused["POST /merchants/355/suspend"][`{"reason":`+value+`}`] = params(want)
 	}
-	refused["POST /merchants/355/suspend"][`{}`] = params("reason must be text")
+	refused["POST /merchants/355/suspend"][`{}`] = params("reason is required")
 	refused["POST /merchants/355/suspend"][`{"reason":"x","until":"y"}`] = params("until is not a known key")
 	limits := refused["PATCH /merchants/355"]
 	limits[`{}`] = params("name is required, or limits, or timeZone")
@@ -190,7 +190,7 @@ func TestMerchantChangesRefused(t *testing.T) {
 		"limit=x": "limit must be a whole number from 1 to 1000", "after=-1": "after must be a whole number from 0",
 		"after=99999999999999999999": "after must be a whole number from 0", "suspended=yes": "suspended must be one of true, false",
 		"suspended=true&suspended=false": "suspended is given twice", "name=a&name=b": "name is given twice", "page=2": "page is not a known parameter",
-		"name=%00": "name must be on one line, without control characters", "name=%ff": "name must be text of at most 1000 bytes", "%zz": "query is malformed",
+		"name=%00": "name must be on one line, without control characters", "name=%ff": "name must be text of at most 1000 bytes", "%zz": "query is malformed; write % as %25 and ; as %3B",
 	} {
 		s.asOperator("GET", "/merchants?"+query, "", 400, params(want))
 	}

@@ -120,10 +120,11 @@ func TestMerchantData(t *testing.T) {
 	}
 	long := strings.Repeat("Ω", 1000)
 	for body, want := range map[string]string{
-		``: `{"error":{"code":"invalid_payload","message":"Invalid payload."}}`, `{}`: `{"error":{"code":"invalid_payload","message":"Invalid payload."}}`,
-		`{"merchantreference":"A"}`:                                   refused("merchantreference is not a known key"),
-		`{"merchantReference":7}`:                                     refused("merchantReference must be text"),
-		`{"merchantReference":"a\nb"}`:                                refused("merchantReference must be on one line, without control characters"),
+		``:                             `{"error":{"code":"invalid_payload","message":"Invalid payload."}}`,
+		`{}`:                           refused("merchantReference is required, or merchantNote"),
+		`{"merchantreference":"A"}`:    refused("merchantreference is not a known key"),
+		`{"merchantReference":7}`:      refused("merchantReference must be text"),
+		`{"merchantReference":"a\nb"}`: refused("merchantReference must be on one line, without control characters"),
 		`{"merchantReference":"` + strings.Repeat("Ω", 65) + `"}`:     refused("merchantReference must be text of at most 64 characters"),
 		`{"merchantReference":"A","merchantNote":"a\u0000"}`:          refused("merchantNote must be text without control characters"),
 		`{"merchantReference":"A","merchantNote":"` + long + `Ω"}`:    refused("merchantNote must be text of at most 1000 characters"),

@@ -83,6 +83,7 @@ func TestWebhooks(t *testing.T) {
 		}
 		send("PATCH", one, `{"username":"gate","password":"secret-3","headers":{"X-A":"1"}}`, 200, `"headerNames":["X-A"]`)
 		send("PATCH", one, `{"url":"https://elsewhere.example.com/c"}`, 200, `"headerNames":[]`, `"username":null`)
+		send("POST", "", `{}`, 400, "url is required")
 		for bad, message := range map[string]string{
 			`{"headers":{"Host":"a"}}`: "headers must have names", `{"headers":{"X-A":""}}`: "headers must be", `{"headers":{"X-A":1}}`: "headers must be",
 			`{"headers":{"X-A":"1","x-a":"2"}}`: "headers must have each name once", `{"headers":[]}`: "headers must be an object",

@@ -38,10 +38,13 @@ func (b *Body) allow(names []string) {
 // it is valid.
 func (b *Body) Text(name string, problemOf func(string) string) string {
 	text, ok := b.Object.Text(name)
-	if !ok {
-		b.Refuse(b.path+name, "must be text")
-	} else {
+	switch {
+	case ok:
 		b.Refuse(b.path+name, problemOf(text))
+	case b.Has(name):
+		b.Refuse(b.path+name, "must be text")
+	default:
+		b.Refuse(b.path+name, "is required")
 	}
 	return text
 }

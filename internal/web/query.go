@@ -41,7 +41,7 @@ func ParseRawQuery(raw string, names ...string) *Query {
 	q := &Query{}
 	var err error
 	if q.values, err = url.ParseQuery(raw); err != nil {
-		q.Refuse("query", "is malformed")
+		q.Refuse("query", "is malformed; write % as %25 and ; as %3B")
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		if len(names) > 0 && !slices.Contains(names, name) {

@@ -80,7 +80,7 @@ var badFeedQueries = map[string]string{
 	"wait=-1":                     "wait must be a whole number from 0 to 30",
 	"wait=5s":                     "wait must be a whole number from 0 to 30",
 	"wait=1&wait=1":               "wait is given twice",
-	"after=1;limit=2":             "query is malformed",
+	"after=1;limit=2":             "query is malformed; write % as %25 and ; as %3B",
 	"include=orders":              "include must be order",
 	"include=order&include=order": "include is given twice",
 }

@@ -32,15 +32,15 @@ func (a API) rejectOrder(r *web.Request) (web.Response, error) {
 // updateOrder serves PATCH /orders/{orderReference}: it changes the merchant's own data.
 func (a API) updateOrder(r *web.Request) (web.Response, error) {
 	body := web.ReadObject(r, "merchantReference", "merchantNote")
+	if len(body.Object) == 0 {
+		body.Refuse("merchantReference", "is required, or merchantNote")
+	}
 	update := order.MerchantDataUpdate{
 		Reference: merchantText(body, "merchantReference", order.MerchantReferenceProblem),
 		Note:      merchantText(body, "merchantNote", order.MerchantNoteProblem),
 	}
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
-	}
-	if !update.Reference.Set && !update.Note.Set {
-		return web.Response{}, strict.ErrInvalidPayload
 	}
 	result, err := a.Orders.UpdateMerchantData(r.Context(), r.Caller, orderID(r), update, web.Options(r, respondSuccess))
 	return respondSuccess(result), err
