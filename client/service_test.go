@@ -337,7 +337,7 @@ func TestWritesAgainstService(t *testing.T) {
 	if changed, err := c.Order(ctx, reference); err != nil || *changed.MerchantReference != number || changed.MerchantNote != nil || changed.Tag == read.Tag {
 		t.Errorf("updated: %+v, %v", changed, err)
 	}
-	wantKind(t, c.Update(ctx, reference, client.OrderUpdate{}), client.ErrInvalidPayload)
+	wantKind(t, c.Update(ctx, reference, client.OrderUpdate{}), client.ErrInvalidParams)
 	wantKind(t, c.Accept(ctx, reference, client.IfMatch(read.Tag)), client.ErrPrecondition)
 	_, err = c.DeleteInvoice(ctx, reference, invoice.ID, client.IfMatch(read.Tag))
 	wantKind(t, err, client.ErrPrecondition)
