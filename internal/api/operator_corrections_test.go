@@ -54,10 +54,11 @@ func TestCorrectionRefusals(t *testing.T) {
 	const path = "/merchants/355/orders/R-1"
 	payload, reason := coded("invalid_payload", "Invalid payload."), coded("invalid_params", "reason must be lower-case words and numbers joined by "+
 		"hyphens, of at most 64 bytes; for rejected-by-merchant one of out-of-stock, damaged, wrong-price, disabled-product, wrong-product")
+	nothing, state := coded("invalid_params", "state is required, or a field to correct"), coded("invalid_params", "state must be one of "+order.StateNames())
 	for body, want := range map[string]string{
-		``: payload, `[]`: payload, `{}`: payload, `{"carrier":{}}`: payload, `{"state":null}`: payload, `{"state":1}`: payload,
+		``: payload, `[]`: payload, `{}`: nothing, `{"carrier":{}}`: nothing, `{"state":null}`: state, `{"state":1}`: state,
 		`{"carrier":{"name":"x"}`:                                         payload,
-		`{"state":"canceled","reason":1}`:                                 payload,
+		`{"state":"canceled","reason":1}`:                                 coded("invalid_params", "reason must be text"),
 		`{"reason":"late","carrier":{"name":"x"}}`:                        coded("invalid_params", "reason must be given together with state"),
 		`{"notes":"x"}`:                                                   coded("invalid_params", "notes is not a known key"),
 		`{"Carrier":{}}`:                                                  coded("invalid_params", "Carrier is not a known key"),
@@ -74,7 +75,7 @@ func TestCorrectionRefusals(t *testing.T) {
 	} {
 		s.asOperator("PATCH", path, body, 400, want)
 	}
-	s.asOperator("POST", path+"/state", `{"carrier":{"name":"x"}}`, 400, payload)
+	s.asOperator("POST", path+"/state", `{"carrier":{"name":"x"}}`, 400, coded("invalid_params", "state is required"))
 	s.asOperator("PATCH", path, `{"state":"completed","carrier":{"name":"x"}}`, 409,
 		coded("invalid_move", "An order in the state registered cannot move to completed: it can move to in-processing, rejected-by-merchant, canceled."))
 	for _, missing := range []string{"/merchants/355/orders/Y-1", "/merchants/355/orders/X-1", "/merchants/x/orders/R-1", "/merchants/999/orders/R-1"} {

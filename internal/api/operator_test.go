@@ -98,7 +98,11 @@ func TestOperatorTransitions(t *testing.T) {
 	s.asOperator("POST", path, `{"state":"C"}`, 400, state)
 	s.asOperator("POST", path, `{"state":""}`, 400, state)
 	s.asOperator("POST", path, `{"state":"completed","force":true}`, 400, coded("invalid_params", "force is not a known key"))
-	for _, body := range []string{"", "[]", "{}", `{"state":null}`, `{"state":5}`, `{"state":"completed"`, `{"state":"completed","state":"completed"}`} {
+	for _, body := range []string{`{"state":null}`, `{"state":5}`} {
+		s.asOperator("POST", path, body, 400, state)
+	}
+	s.asOperator("POST", path, "{}", 400, coded("invalid_params", "state is required"))
+	for _, body := range []string{"", "[]", `{"state":"completed"`, `{"state":"completed","state":"completed"}`} {
 		s.asOperator("POST", path, body, 400, coded("invalid_payload", "Invalid payload."))
 	}
 	for _, missing := range []string{

@@ -24,22 +24,22 @@ var UpdateKeys = append([]string{"state", "reason"}, correctionKeys...)
 var changeKeys = append([]string{"merchantId", "reference", "ifMatch"}, UpdateKeys...)
 
 // ParseUpdate parses a change of an order. Keys that it does not know are the caller's.
-// Errors: strict.ErrInvalidPayload, *strict.ParamError, *DocumentError.
+// Errors: *strict.ParamError, *DocumentError.
 func ParseUpdate(body strict.Object) (order.Update, error) {
 	var update order.Update
 	if body.Has("state") {
 		name, ok := body.Text("state")
-		if !ok {
-			return update, strict.ErrInvalidPayload
+		if ok {
+			update.To, ok = order.ParseState(name)
 		}
-		if update.To, ok = order.ParseState(name); !ok {
+		if !ok {
 			return update, &strict.ParamError{Name: "state", Problem: "must be one of " + order.StateNames()}
 		}
 	}
 	if body.Has("reason") && !body.Null("reason") {
 		text, ok := body.Text("reason")
 		if !ok {
-			return update, strict.ErrInvalidPayload
+			return update, &strict.ParamError{Name: "reason", Problem: "must be text"}
 		}
 		update.Reason = order.Reason(text)
 	}

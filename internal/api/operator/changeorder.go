@@ -40,8 +40,10 @@ func (a API) changeOrder(r *web.Request, needsState bool) (web.Response, error) 
 	switch {
 	case err != nil:
 		return web.Response{}, err
-	case needsState && change.To == 0, change.To == 0 && change.Correction.Empty():
-		return web.Response{}, strict.ErrInvalidPayload
+	case needsState && change.To == 0:
+		return web.Response{}, &strict.ParamError{Name: "state", Problem: "is required"}
+	case change.To == 0 && change.Correction.Empty():
+		return web.Response{}, &strict.ParamError{Name: "state", Problem: "is required, or a field to correct"}
 	}
 	reference := order.ByReference(r.PathValue("orderReference"))
 	result, err := a.Orders.ChangeOrder(r.Context(), r.Caller, merchantID(r), reference, change, web.Options(r, respondChanged))
