@@ -249,7 +249,12 @@ func TestWebhookPages(t *testing.T) {
 		form.Set("url", address)
 		form.Set("headers", "X-A: 1\nx-a: 2")
 		merchant.post(list, form).WantText(t, http.StatusUnprocessableEntity, "at most 10 headers")
+		form.Set("headers", "X-A:")
+		merchant.post(list, form).WantText(t, http.StatusUnprocessableEntity, "none is stored")
 		form.Del("headers")
+		form.Set("username", "u")
+		merchant.post(list, form).WantText(t, http.StatusUnprocessableEntity, "none is stored")
+		form.Del("username")
 		merchant.post(list, form).WantText(t, http.StatusOK, "whsec_")
 		merchant.post(list, form).WantText(t, http.StatusOK, "shown already")
 		send := func(do, event string) (first, second page) {
@@ -282,6 +287,31 @@ func TestWebhookPages(t *testing.T) {
 		change := c.b.get(c.one).form(t, c.one)
 		change["do"], change["url"], change["description"], change["type"] = []string{"change"}, []string{address + "/2"}, []string{"till"}, []string{"order.created"}
 		c.b.post(c.one, change).WantText(t, http.StatusOK, "The webhook was changed", address+"/2", "till", `value="order.created" checked`)
+		for _, access := range []struct {
+			headers, username, password string
+			host                        string
+			status                      int
+		}{
+			{"X-A: 1", "u", "p", "example.com", http.StatusOK},
+			{"X-A:", "v", "", "example.com", http.StatusOK},
+			{"X-A:\nX-B:", "v", "", "example.com", http.StatusUnprocessableEntity},
+			{"X-A:", "", "", "other.example.com", http.StatusUnprocessableEntity},
+			{"", "v", "", "other.example.com", http.StatusUnprocessableEntity},
+			{"X-A:", "", "p", "example.com", http.StatusUnprocessableEntity},
+		} {
+			change := c.b.get(c.one).form(t, c.one)
+			for name, value := range map[string]string{
+				"do": "change", "url": "https://" + access.host, "headers": access.headers, "username": access.username, "password": access.password,
+			} {
+				change.Set(name, value)
+			}
+			c.b.post(c.one, change).WantStatus(t, access.status)
+		}
+		c.b.get(c.one).WantText(t, http.StatusOK, ">https://example.com<", "X-A:\n</textarea>", `value="v"`)
+		stored, err := s.Webhooks.List(t.Context(), ours)
+		if testenv.NoError(t, err); stored[0].Headers["X-A"] != "1" || stored[0].Password != "p" {
+			t.Errorf("%s: the stored credentials are not kept", c.one)
+		}
 		form = c.b.get(c.one+"/remove").form(t, c.one)
 		form.Set("do", "remove")
 		if got := c.b.post(c.one, form); got.location() != c.list+"?done=removed" {

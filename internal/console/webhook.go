@@ -133,9 +133,8 @@ func (s *site) changeWebhook(w http.ResponseWriter, r *web.Request, values url.V
 	}
 	form := view.Form
 	view, err := s.applyToWebhook(r, do, key, change, options)
-	if errors.Is(err, webhook.ErrOrders) {
-		form.refuse("include", "webhooks.noorders")
-		return s.showWebhook(w, r, http.StatusForbidden, key, webhookView{Form: form})
+	if status := refuseWebhook(form, err); status != 0 {
+		return s.showWebhook(w, r, status, key, webhookView{Form: form})
 	}
 	if err := replayed(err); err != nil {
 		return err

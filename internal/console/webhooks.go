@@ -72,32 +72,40 @@ func (s *site) operatorWebhooks(w http.ResponseWriter, r *web.Request) error {
 func (s *site) addWebhook(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
 	c := s.readWebhook(form)
-	for _, value := range c.Headers {
-		if value == "" {
-			form.refuse("headers", "webhooks.badheaders")
-		}
-	}
-	if (*c.Username == "") != (c.Password == "") {
-		form.refuse("password", "webhooks.badbasic")
-	}
 	options := web.FormOptions[webhook.Endpoint](r)
 	if !form.valid() {
 		return s.showWebhooks(w, r, http.StatusUnprocessableEntity, webhooksView{Form: form})
 	}
 	added, err := s.Webhooks.Add(r.Context(), r.Caller, c.Addition(r.Caller.MerchantID), options)
-	switch {
-	case errors.As(err, new(*order.ReplayError)):
+	if errors.As(err, new(*order.ReplayError)) {
 		return s.showWebhooks(w, r, http.StatusOK, webhooksView{Form: newForm(nil), Notice: "webhooks.shown"})
-	case errors.Is(err, webhook.ErrOrders):
-		form.refuse("include", "webhooks.noorders")
-		return s.showWebhooks(w, r, http.StatusForbidden, webhooksView{Form: form})
-	case errors.Is(err, webhook.ErrTooMany):
-		form.refuse("url", "webhooks.toomany")
-		return s.showWebhooks(w, r, http.StatusUnprocessableEntity, webhooksView{Form: form})
-	case err != nil:
+	}
+	if status := refuseWebhook(form, err); status != 0 {
+		return s.showWebhooks(w, r, status, webhooksView{Form: form})
+	}
+	if err != nil {
 		return err
 	}
 	return s.showWebhook(w, r, http.StatusOK, added.Key, webhookView{Secret: string(added.Secret)})
+}
+
+// refuseWebhook writes a refusal of the service to the form of a webhook and returns the
+// status of the page; 0: it is none.
+func refuseWebhook(form formView, err error) (status int) {
+	switch {
+	case errors.Is(err, webhook.ErrOrders):
+		form.refuse("include", "webhooks.noorders")
+		return http.StatusForbidden
+	case errors.Is(err, webhook.ErrTooMany):
+		form.refuse("url", "webhooks.toomany")
+	case errors.Is(err, webhook.ErrNoHeaderValue):
+		form.refuse("headers", "webhooks.novalue")
+	case errors.Is(err, webhook.ErrNoPassword):
+		form.refuse("password", "webhooks.novalue")
+	default:
+		return 0
+	}
+	return http.StatusUnprocessableEntity
 }
 
 // readWebhook reads the fields of a webhook from a form and refuses what is wrong in
@@ -123,7 +131,7 @@ func (s *site) readWebhook(form formView) webhook.Change {
 	if username != "" && webhook.UsernameProblem(username) != "" {
 		form.refuse("username", "webhooks.badbasic")
 	}
-	if password != "" && webhook.CredentialProblem(password) != "" {
+	if password != "" && (username == "" || webhook.CredentialProblem(password) != "") {
 		form.refuse("password", "webhooks.badbasic")
 	}
 	headers, problem := webhook.ParseHeaders(form.Value("headers"))

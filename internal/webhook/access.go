@@ -47,6 +47,19 @@ func (a Access) equal(b Access) bool {
 	return maps.Equal(a.Headers, b.Headers) && a.Username == b.Username && a.Password == b.Password
 }
 
+// check returns ErrNoHeaderValue or ErrNoPassword if a credential is missing.
+func (a Access) check() error {
+	for _, value := range a.Headers {
+		if value == "" {
+			return ErrNoHeaderValue
+		}
+	}
+	if a.Username != "" && a.Password == "" {
+		return ErrNoPassword
+	}
+	return nil
+}
+
 // header returns the header fields of a delivery.
 func (a Access) header() http.Header {
 	h := make(http.Header, len(a.Headers)+1)
@@ -90,9 +103,9 @@ var headerNames = []string{
 // method of a request, or for who sent it.
 var routing = []string{"X-Accel-", "X-Client", "X-Cluster-", "X-Forward", "X-Host", "X-Http-", "X-Method", "X-Original-", "X-Real-", "X-Rewrite-"}
 
-// ParseHeaders parses headers of the form "name: value", one a line, and also returns what is
-// wrong with them, as a Change needs them: one may have no value. The problem is a text
-// without the name of the member.
+// ParseHeaders parses headers of the form "name: value", one a line, for a Change: one may
+// have no value. It also returns what is wrong with them, as a phrase that follows the name of
+// the field.
 func ParseHeaders(text string) (headers map[string]Credential, problem string) {
 	headers = make(map[string]Credential)
 	for line := range strings.Lines(text) {

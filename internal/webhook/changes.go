@@ -48,7 +48,7 @@ func (c Change) Addition(merchantID int64) Addition {
 func (s *Service) second() time.Time { return s.now().UTC().Truncate(time.Second) }
 
 // Add adds an active endpoint with a random secret. Errors: ErrOrders, ErrNoMerchant,
-// ErrTooMany, and those of cursor.
+// ErrTooMany, ErrNoHeaderValue, ErrNoPassword, and those of cursor.
 func (s *Service) Add(ctx context.Context, caller order.Caller, a Addition, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	e := Endpoint{
@@ -60,7 +60,10 @@ func (s *Service) Add(ctx context.Context, caller order.Caller, a Addition, opti
 		if e.Orders && !caller.Can(order.ScopeOrdersRead) {
 			return Endpoint{}, ErrOrders
 		}
-		var err error
+		err := e.check()
+		if err != nil {
+			return Endpoint{}, err
+		}
 		if e.Acknowledged, err = start(tx); err != nil {
 			return Endpoint{}, err
 		}
@@ -109,13 +112,17 @@ func (s *Service) marketCursor(ctx context.Context, after *order.MarketCursor) (
 
 // Change changes an endpoint. Another URL, or enabling it, ends the pause after a
 // failure. A URL of another host removes headers and password, so that who may change the
-// URL cannot read them. Deliveries continue where they ended. Errors: ErrNotFound, ErrOrders.
+// URL cannot read them. Deliveries continue where they ended. Errors: ErrNotFound, ErrOrders,
+// ErrNoHeaderValue, ErrNoPassword.
 func (s *Service) Change(ctx context.Context, caller order.Caller, key Key, c Change, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	return s.change(ctx, caller, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
 		fields := e.update(c, at)
 		if e.Orders && !caller.Can(order.ScopeOrdersRead) && (slices.Contains(fields, "url") || slices.Contains(fields, "include")) {
 			return order.AuditEntry{}, ErrOrders
+		}
+		if err := e.check(); err != nil {
+			return order.AuditEntry{}, err
 		}
 		return e.audit(AuditChanged, at, caller, order.AuditDetail("fields", strings.Join(fields, ","), "state", e.State.String())), nil
 	})
@@ -169,18 +176,16 @@ func (e *Endpoint) changeAccess(c Change) {
 	if c.Headers != nil {
 		headers := make(map[string]Credential, len(c.Headers))
 		for name, value := range c.Headers {
-			if value = cmp.Or(value, e.Headers[name]); value != "" {
-				headers[name] = value
-			}
+			headers[name] = cmp.Or(value, e.Headers[name])
 		}
 		e.Headers = headers
 	}
 	if c.Username == nil {
 		return
 	}
-	e.Password = cmp.Or(c.Password, e.Password)
-	if e.Username = *c.Username; e.Username == "" || e.Password == "" {
-		e.Username, e.Password = "", ""
+	e.Username, e.Password = *c.Username, cmp.Or(c.Password, e.Password)
+	if e.Username == "" {
+		e.Password = ""
 	}
 }
 

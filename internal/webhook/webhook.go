@@ -63,6 +63,10 @@ var (
 	ErrTooMany = errors.New("the merchant has the maximum number of webhooks")
 	// ErrOrders: the caller may not read the orders that would be delivered.
 	ErrOrders = errors.New("deliveries with orders need the scope orders:read")
+	// ErrNoHeaderValue: a header has no value, and none is stored to be kept.
+	ErrNoHeaderValue = errors.New("a header has no value")
+	// ErrNoPassword: a user name has no password, and none is stored to be kept.
+	ErrNoPassword = errors.New("a user name has no password")
 	// ErrBusy: a delivery to the endpoint is in progress.
 	ErrBusy = errors.New("a delivery to the webhook is in progress")
 	// ErrNoEvent: the merchant has no event with that number.
