@@ -183,6 +183,19 @@ func TestInvoices(t *testing.T) {
 			t.Errorf("the page has %s, which is not selected, has an invoice or is of another store", other)
 		}
 	}
+	// What is stored leads back to the selection.
+	action := "/console/invoices?back=%2Fconsole%2Fnew%3Flimit%3D50&order=A-5&order=A-1&order=THEIRS&order=A-4"
+	key = got.form(t, html.EscapeString(action)).Get("key")
+	b.sendFiles(action, key, "", "A-5.exe", "content").WantText(t, http.StatusUnprocessableEntity, "Selected orders without an invoice")
+	got = b.sendFiles(action, key, "", "A-5.pdf", "content")
+	if got.location() != action+"&stored=1" {
+		t.Errorf("the form leads to %q: %s", got.location(), got.Body)
+	}
+	got = b.get(got.location())
+	got.WantText(t, http.StatusOK, "1 invoice is stored.", "Selected orders without an invoice", `href="/console/orders/A-4#files"`, `href="/console/new?limit=50"`)
+	if strings.Contains(got.Body, "/A-5#") || strings.Contains(got.Body, "/A-6#") {
+		t.Errorf("the page does not have the rest of the selection: %s", got.Body)
+	}
 	b.get("/console/invoices?order=A-1&back=%2F%2Fevil.example").WantText(t, http.StatusOK, "Each of the selected orders has an invoice file.", `<p class="crumb"><a href="/console/new"`)
 	b.get("/console/invoices?order=A-1&order=x&back=%2Fconsole%2Forders").WantText(t, http.StatusOK, `<p class="crumb"><a href="/console/orders"`)
 	// From one order without an invoice to the next one.

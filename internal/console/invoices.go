@@ -31,6 +31,7 @@ type invoicesView struct {
 	// Selected reports whether Orders are of those that a person selected in a list.
 	Selected bool
 	Back     string      // path of that list
+	Path     string      // of this page
 	Files    []fileMatch // that were chosen
 	Stored   int64       // how many files are stored
 	Sent     bool        // Files were sent, not only their names
@@ -96,6 +97,7 @@ func (s *site) invoices(w http.ResponseWriter, r *web.Request) error {
 func (s *site) showInvoices(w http.ResponseWriter, r *web.Request, status int, view invoicesView) error {
 	query := r.URL.Query()
 	view.Back, view.Selected = first(listOf(query.Get("back")), queuePath), query.Has("order")
+	view.Path = invoicesPage(query)
 	var err error
 	if view.Selected {
 		view.Orders, err = s.selectedWithoutInvoice(r, query)
@@ -106,6 +108,14 @@ func (s *site) showInvoices(w http.ResponseWriter, r *web.Request, status int, v
 		return err
 	}
 	return s.show(w, r, status, "invoices", &view)
+}
+
+// invoicesPage returns the path of the page for the orders that a query selects, or for all.
+func invoicesPage(query url.Values) string {
+	if !query.Has("order") {
+		return invoicesPath
+	}
+	return invoicesPath + "?" + url.Values{"order": query["order"], "back": {query.Get("back")}}.Encode()
 }
 
 // selectedWithoutInvoice returns the orders that a form selects and that have no invoice.
@@ -154,7 +164,7 @@ func (s *site) storeInvoices(w http.ResponseWriter, r *web.Request) error {
 	if view.Problem != "" || view.Refused() > 0 {
 		return s.showInvoices(w, r, http.StatusUnprocessableEntity, view)
 	}
-	http.Redirect(w, r.Request, s.root+invoicesPath+"?stored="+strconv.FormatInt(view.Stored, 10), http.StatusSeeOther)
+	http.Redirect(w, r.Request, s.root+withQuery(invoicesPage(r.URL.Query()), "stored="+strconv.FormatInt(view.Stored, 10)), http.StatusSeeOther)
 	return nil
 }
 

@@ -158,26 +158,42 @@ function dropFiles(form, input, done) {
   });
 }
 
+// matchFiles asks the server for which orders files are, and returns the part of the page that
+// says it; null: the session has ended.
+async function matchFiles(form, files) {
+  const url = new URL(form.action);
+  for (const file of files) url.searchParams.append("file", file.name);
+  const response = await fetch(url, { headers: { "Console-Background": "1" } });
+  if (!response.ok) throw new Error(String(response.status));
+  return new DOMParser().parseFromString(await response.text(), "text/html").querySelector("[data-match]");
+}
+
 // Files for many orders: the server says for which, by their names, before they are sent.
 function prepareMatch(form) {
   const input = form.querySelector("input[type=file]");
   const problem = form.querySelector("[data-problem]");
   const matches = form.querySelector("[data-match]");
   const button = form.querySelector("button");
+  const show = (text) => {
+    problem.textContent = text;
+    problem.hidden = !text;
+  };
+  let newest = 0; // number of the newest choice of files
   const choose = async () => {
+    const choice = ++newest;
+    button.disabled = true;
+    matches.replaceChildren();
     await shrinkPictures(form, input);
+    if (choice !== newest) return;
     const files = [...input.files];
     const total = files.reduce((sum, file) => sum + file.size, 0);
-    problem.textContent = files.length > Number(form.dataset.left) ? form.dataset.countProblem : total > Number(form.dataset.total) ? form.dataset.totalProblem : "";
-    problem.hidden = !problem.textContent;
+    show(files.length > Number(form.dataset.left) ? form.dataset.countProblem : total > Number(form.dataset.total) ? form.dataset.totalProblem : "");
     button.disabled = !problem.hidden || !files.length;
-    matches.replaceChildren();
     if (button.disabled) return;
-    const url = new URL(form.action);
-    for (const file of files) url.searchParams.append("file", file.name);
-    const response = await fetch(url, { headers: { "Console-Background": "1" } });
-    const page = new DOMParser().parseFromString(await response.text(), "text/html").querySelector("[data-match]");
-    if (page) matches.replaceChildren(...page.childNodes);
+    const found = await matchFiles(form, files).catch(() => null);
+    if (choice !== newest) return;
+    if (found) matches.replaceChildren(...found.childNodes);
+    else show(form.dataset.failed);
   };
   button.disabled = !input.files.length;
   input.addEventListener("change", choose);

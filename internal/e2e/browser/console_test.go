@@ -327,13 +327,40 @@ func (p *staff) answerSeveral(t *testing.T) {
 	p.wantEvents(t, "C-11", "order.state_changed", 1)
 }
 
+// nextMatch makes the next request for the orders of files get a response, which is an
+// expression. Meanwhile others, as those of live.js, are as always.
+func (p *staff) nextMatch(t *testing.T, response string) {
+	t.Helper()
+	value(t, p.tab, chromedp.Evaluate[bool](`(() => {
+		const send = fetch;
+		fetch = async (...request) => {
+			if (!String(request[0]).includes("file=")) return send(...request);
+			fetch = send;
+			return `+response+`;
+		};
+		return true;
+	})()`))
+}
+
+// lateResponse is a response whose text comes when arrive is called.
+const lateResponse = `({ ok: true, text: () => new Promise((done) => { arrive = () => done("<p data-match>late</p>") }) })`
+
 // addInvoices adds invoices to two orders, which the names of the files say. A third file is
 // for no order.
 func (p *staff) addInvoices(t *testing.T) {
 	p.see(t, "/console/invoices", ".ref", "C-3")
+	p.nextMatch(t, "{ ok: false }")
+	p.fill(t, "C-3.pdf", `"x"`)
+	p.wait(t, "[data-problem]", "could not be looked up")
+	p.nextMatch(t, lateResponse)
+	p.fill(t, "C-3.pdf", `"x"`)
+	p.wait(t, "[data-problem][hidden]", "")
 	p.fill(t, "C-3.pdf", `"x"`, "C-5.pdf", `"x"`, "NONE.pdf", `"x"`)
 	p.wait(t, "[data-match] td", "No order has this number.")
 	p.wait(t, "[data-match] td", "Ready")
+	if text := value(t, p.tab, chromedp.Evaluate[string](`new Promise((done) => { arrive(); setTimeout(() => done(document.querySelector("[data-match]").innerText)) })`, chromedp.EvalAwaitPromise)); !strings.Contains(text, "C-3.pdf") {
+		t.Errorf("the orders of an earlier choice replace those of the files: %s", text)
+	}
 	p.clickTwice(t, ".upload button")
 	p.wait(t, ".notice.good", "2 invoices are stored.")
 	p.wait(t, "[data-match] td", "No order has this number.")
