@@ -3,8 +3,8 @@ package console
 import (
 	"encoding/json"
 	"iter"
-	"mime"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -20,10 +20,10 @@ type exporter interface {
 	close() error
 }
 
-// export returns a handler of the export of a view, streamed page by page. name is the
-// extension of the file. After an error in the middle it aborts the connection, so that
+// export returns a handler of the export of a view, streamed page by page, to a file with
+// an extension. After an error in the middle it aborts the connection, so that
 // nobody takes a part for the whole.
-func (s *site) export(name, mediaType string, begin func(*web.Stream) exporter) web.StreamHandler {
+func (s *site) export(extension, mediaType string, begin func(*web.Stream) exporter) web.StreamHandler {
 	return func(stream *web.Stream) error {
 		form, filter := s.ownFilter(stream.Request, stream.Request.URL.Query())
 		if !form.valid() {
@@ -40,7 +40,7 @@ func (s *site) export(name, mediaType string, begin func(*web.Stream) exporter) 
 			if to == nil {
 				h := stream.ResponseHeader()
 				h.Set("Content-Type", mediaType)
-				h.Set("Content-Disposition", attachment(name, stream.Session.MerchantName, form.From, form.To))
+				h.Set("Content-Disposition", attachment(languageOf(stream.Request.Request), extension, stream.Session.MerchantName, form.From, form.To))
 				to = begin(stream)
 			}
 			if to.page(orders) != nil || stream.Flush() != nil {
@@ -58,11 +58,10 @@ func (s *site) export(name, mediaType string, begin func(*web.Stream) exporter) 
 var notInFileNames = regexp.MustCompile(`[\pC/\\\\:*?"<>|]+`)
 
 // attachment returns the header that names the file of an export after the store and the
-// days.
-func attachment(name, store, from, to string) string {
-	kind, extension, _ := strings.Cut(name, ".")
-	file := joined(" ", kind, notInFileNames.ReplaceAllString(store, "-"), joined("..", from, to)) + "." + extension
-	return mime.FormatMediaType("attachment", map[string]string{"filename": file})
+// days. The first name is for programs that do not know the second form (RFC 6266).
+func attachment(l language, extension, store, from, to string) string {
+	name := joined(" ", l.text("export.file"), notInFileNames.ReplaceAllString(store, "-"), joined("..", from, to)) + extension
+	return "attachment; filename=orders" + extension + "; filename*=UTF-8''" + strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }
 
 // pages yields the pages of a view, at least one. Each begins after the last order of

@@ -71,7 +71,7 @@ func TestExport(t *testing.T) {
 		t.Errorf("headings %q", rows[0])
 	}
 	_, file, err := mime.ParseMediaType(got.Header.Get("Content-Disposition"))
-	if err != nil || file["filename"] != "orders Μαγαζί- -A-B- 2026-03-29.xlsx" {
+	if err != nil || file["filename"] != "παραγγελίες Μαγαζί- -A-B- 2026-03-29.xlsx" || !strings.Contains(got.Header.Get("Content-Disposition"), "; filename=orders.xlsx;") {
 		t.Errorf("Content-Disposition: %v, %v", file, err)
 	}
 	rows = testenv.Sheet(t, []byte(b.get("/console/orders.xlsx?items=1&to=2026-03-29").Body), "1")

@@ -74,7 +74,7 @@ func (p *staff) doJobs(t *testing.T) {
 		p.wait(t, `.exports [aria-current="true"]`, "Προηγούμενος μήνας")
 		p.click(t, `.exports a[href*=".xlsx"]`)
 	})
-	if sheet := testenv.Sheet(t, p.downloaded(t, filepath.Join(folder, "orders *.xlsx")), "1"); sheet[0][0] != "Παραγγελία" {
+	if sheet := testenv.Sheet(t, p.downloaded(t, filepath.Join(folder, "παραγγελίες *.xlsx")), "1"); sheet[0][0] != "Παραγγελία" {
 		t.Errorf("the workbook begins with %q", sheet[0])
 	}
 }
