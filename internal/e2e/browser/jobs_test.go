@@ -88,8 +88,12 @@ const longState = `(() => {
 	return reference.scrollWidth > reference.clientWidth;
 })()`
 
+// hiddenCells are the classes of the cells that the first order of a list does not show.
+const hiddenCells = `[...document.querySelectorAll("tbody tr:first-child td")].filter(cell => !cell.checkVisibility()).map(cell => cell.className).join(", ")`
+
 // seeFirstOrder checks that the lists show their first order without scrolling on a phone, on a
-// tablet, and on a desktop of 1280 × 800, also at 200 %, and are not wider than the screen.
+// tablet, and on a desktop of 1280 × 800, also at 200 %, are not wider than the screen, and hide
+// no column but on the phone.
 func (p *staff) seeFirstOrder(t *testing.T) {
 	t.Helper()
 	for _, screen := range [][2]int64{{390, 844}, {768, 1024}, {640, 400}, {961, 600}} {
@@ -104,6 +108,9 @@ func (p *staff) seeFirstOrder(t *testing.T) {
 			}
 			if cut := value(t, p.tab, chromedp.Evaluate[bool](longState)); cut {
 				t.Errorf("%s cuts the reference on a screen of %d", path, screen[0])
+			}
+			if hidden := value(t, p.tab, chromedp.Evaluate[string](hiddenCells)); hidden != "" && screen[0] >= 600 {
+				t.Errorf("%s hides %s on a screen of %d", path, hidden, screen[0])
 			}
 		}
 	}
