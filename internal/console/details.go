@@ -88,7 +88,8 @@ func (l language) carrierFields(c order.Carrier) fields {
 	return f
 }
 
-// estimation writes an estimated day or time as others, and any other text as it is.
+// estimation writes the courier's estimate of a day or a time as the page writes days and
+// times, and any other text as it is.
 func (l language) estimation(text *string) string {
 	if day, ok := order.ParseDay(optional(text)); ok {
 		return l.day(day.Start())

@@ -19,7 +19,7 @@ var lateFields = func() []field {
 		{"merchants.id", "merchant"}, {"merchants.id", "id"}, {"merchants.name", "name"}, {"order.reference", "order"}, {"order.reference", "reference"},
 		{"transition.to", "state"}, {"reject.reason", "reason"}, {"transition.other", "other"}, {"own.reference", merchantReferenceField}, {"own.note", merchantNoteField},
 		{"people.name", "person"}, {"tokens.label", "label"}, {"tokens.scopes", "scope"}, {"tokens.lifetime", "days"}, {"webhooks.url", "url"},
-		{"webhooks.description", "description"}, {"customer.email", "email"}, {"store.zone", "zone"},
+		{"webhooks.description", "description"}, {"customer.email", "email"}, {"store.zone", "zone"}, {"merchants.requests", "requests"}, {"merchants.burst", "burst"},
 	}
 	for _, c := range correctables {
 		fields = append(fields, field{c.label, c.name})

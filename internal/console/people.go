@@ -56,7 +56,8 @@ func (s *site) showPeople(w http.ResponseWriter, r *web.Request, status int, vie
 	return s.show(w, r, status, "people", view)
 }
 
-// invite serves POST /people and POST /operator/tokens/people. The page that follows shows the login link, once.
+// invite serves POST /people and POST /operator/tokens/people. The page that follows shows
+// the login link, once.
 func (s *site) invite(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
 	request := readInvitation(form, r.Caller)
