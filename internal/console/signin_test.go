@@ -115,6 +115,7 @@ func TestSessionEnds(t *testing.T) {
 	for path, form := range map[string]url.Values{
 		"/orders/355/A-1/state":   {"state": {"canceled"}, "reason": {"payment-failed"}, "other": {"Lost in transit"}},
 		"/orders/355/A-1/correct": {"shippingAddress.city": {"Πάτρα"}},
+		"/merchants/355/limit":    {"requests": {"17"}, "burst": {"34"}},
 		"/tokens":                 {"label": {"Νίκος"}, "scope": {"audit"}, "key": {"secret"}, "password": {"secret"}},
 	} {
 		late := s.browser().post("/console/operator"+path, form)
@@ -122,6 +123,7 @@ func TestSessionEnds(t *testing.T) {
 		for shown, wanted := range map[string]bool{
 			"<dt>New state</dt><dd><bdi>Canceled</bdi></dd>": form.Has("state"), "<dt>Reason</dt><dd><bdi>The payment failed</bdi></dd>": form.Has("state"), "Lost in transit": form.Has("state"),
 			"<bdi>Πάτρα</bdi>": form.Has("shippingAddress.city"), "<bdi>Νίκος</bdi>": form.Has("label"), "<bdi>Audit log</bdi>": form.Has("scope"), "secret": false,
+			"<dt>Requests a second</dt><dd><bdi>17</bdi></dd>": form.Has("requests"), "<dt>Requests at once (burst)</dt><dd><bdi>34</bdi></dd>": form.Has("burst"),
 		} {
 			if strings.Contains(late.Body, shown) != wanted {
 				t.Errorf("%s: %q is shown: %t", path, shown, !wanted)

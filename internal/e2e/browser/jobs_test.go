@@ -79,13 +79,15 @@ func (p *staff) doJobs(t *testing.T) {
 	}
 }
 
-// longState gives the first order of a list the longest name of a state, and returns whether
-// its reference is cut.
-const longState = `(() => {
-	const row = document.querySelector("tbody tr"), reference = row.querySelector("th");
+// cutCells gives the first order of a list the longest state and time left, and returns the
+// cells that are cut, by how many pixels; customer and items may be.
+const cutCells = `(() => {
+	const row = document.querySelector("tbody tr");
 	for (const state of row.querySelectorAll(".state")) state.textContent = "Σε σημείο παραλαβής";
-	reference.querySelector("a").textContent = "SF-2026-000123";
-	return reference.scrollWidth > reference.clientWidth;
+	for (const left of row.querySelectorAll(".left")) [left.textContent, left.className] = ["Εκπρόθεσμη", "left late"];
+	row.querySelector("th a").textContent = "SF-2026-000123";
+	return [...row.querySelectorAll(".ref, .how, .when")].filter(cell => cell.scrollWidth > cell.clientWidth)
+		.map(cell => cell.innerText + " by " + (cell.scrollWidth - cell.clientWidth)).join(", ");
 })()`
 
 // hiddenCells are the classes of the cells that the first order of a list does not show.
@@ -106,8 +108,8 @@ func (p *staff) seeFirstOrder(t *testing.T) {
 			if wide := value(t, p.tab, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > screen[0] {
 				t.Errorf("%s is %d wide on a screen of %d", path, wide, screen[0])
 			}
-			if cut := value(t, p.tab, chromedp.Evaluate[bool](longState)); cut {
-				t.Errorf("%s cuts the reference on a screen of %d", path, screen[0])
+			if cut := value(t, p.tab, chromedp.Evaluate[string](cutCells)); cut != "" {
+				t.Errorf("%s cuts %s on a screen of %d", path, cut, screen[0])
 			}
 			if hidden := value(t, p.tab, chromedp.Evaluate[string](hiddenCells)); hidden != "" && screen[0] >= 600 {
 				t.Errorf("%s hides %s on a screen of %d", path, hidden, screen[0])
