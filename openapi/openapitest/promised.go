@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -12,10 +13,10 @@ import (
 )
 
 // Promised returns what callers may depend on in a document, one fact a line: operations,
-// parameters, statuses, headers, codes of errors, fields and their types. A change that
-// breaks a caller removes or changes a line, because a line of a request says all that it
-// requires, and a line of a response all values that it can have. What may be added at any
-// time only adds lines.
+// parameters, statuses, headers, codes of errors, messages that never change, fields and
+// their types. A change that breaks a caller removes or changes a line, because a line of a
+// request says all that it requires, and a line of a response all values that it can have.
+// What may be added at any time only adds lines.
 func Promised(document openapi.Document) ([]string, error) {
 	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(document.JSON))
 	if err != nil {
@@ -106,11 +107,30 @@ func (p *promised) content(at string, body node, direction direction) {
 		content := body.get("content", media)
 		p.schema(at+" "+media, content.get("schema"), direction, "")
 		for _, described := range content.get("x-errors").items() {
-			for _, code := range described.get("code").items() {
+			codes := described.get("code").items()
+			for _, code := range codes {
 				p.add(at, fmt.Sprint("error ", code.value))
+			}
+			if len(codes) == 0 || slices.ContainsFunc(codes, isNumeric) {
+				p.messages(at, described)
 			}
 		}
 	}
+}
+
+// messages adds the messages of errors without a code or with a numeric one, which never
+// change.
+func (p *promised) messages(at string, described node) {
+	for _, message := range append(described.get("message").items(), described.get("pattern")) {
+		if message.exists() {
+			p.add(at, fmt.Sprint("message ", message.value))
+		}
+	}
+}
+
+func isNumeric(code node) bool {
+	_, err := strconv.Atoi(code.text())
+	return err == nil
 }
 
 // limits are the keywords that make a schema stricter.
