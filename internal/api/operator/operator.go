@@ -1,5 +1,4 @@
-// Package operator is the marketplace's interface, below /operator: importing
-// orders, moving them between states, merchants and tokens (decisions 1, 2 and 7).
+// Package operator is the marketplace's interface, below /operator (decisions 1, 2 and 7).
 // Its routes accept operators' tokens only.
 //
 // It does not know the merchant interface and holds no business rule: package
