@@ -72,6 +72,20 @@ func TestPublished(t *testing.T) {
 	}
 }
 
+// TestMonitoringPage checks that docs/monitoring.md has every metric that is published.
+func TestMonitoringPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/monitoring.md")
+	testenv.NoError(t, err)
+	published, err := os.ReadFile(publishedFile)
+	testenv.NoError(t, err)
+	for _, metric := range regexp.MustCompile(`(?m)^metric (\w+)`).FindAllStringSubmatch(string(published), -1) {
+		if !strings.Contains(string(page), "`"+metric[1]+"`") {
+			t.Errorf("docs/monitoring.md lacks %s", metric[1])
+		}
+	}
+}
+
 func publishedInterfaces(t *testing.T) []string {
 	t.Helper()
 	var lines []string
