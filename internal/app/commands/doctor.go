@@ -27,6 +27,9 @@ type doctorCommand struct {
 
 func (c *doctorCommand) check() error { return c.Settings.Check() }
 
+// hidden is shown in place of a secret.
+const hidden = "(secret)"
+
 // shownSetting is a setting for people.
 type shownSetting struct {
 	Name  string `json:"name"`
@@ -53,10 +56,18 @@ func (c *doctorCommand) describe(parsed *kong.Context, sources *config.Sources) 
 			setting.From = from
 		}
 		if flag.Tag.Has("secret") && setting.Value != "" {
-			setting.Value = (config.Config{Database: setting.Value}).DatabaseName()
+			setting.Value = withoutSecret(flag.Name, setting.Value)
 		}
 		c.shown = append(c.shown, setting)
 	}
+}
+
+// withoutSecret returns what people see of a secret: of a database its place.
+func withoutSecret(flag, value string) string {
+	if flag == "database" {
+		return config.Config{Database: value}.DatabaseName()
+	}
+	return hidden
 }
 
 // The statuses of a diagnosis.
@@ -84,7 +95,7 @@ func (c *doctorCommand) run(ctx context.Context, p *process) error {
 	if _, bucket := p.Settings.Bucket(); bucket {
 		places := p.Sources.S3Places()
 		for _, name := range slices.Sorted(maps.Keys(places)) {
-			c.shown = append(c.shown, shownSetting{Name: name, Value: "(secret)", From: places[name]})
+			c.shown = append(c.shown, shownSetting{Name: name, Value: hidden, From: places[name]})
 		}
 	}
 	d := &doctor{process: p, flags: c.Settings}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,18 @@ func TestDoctorFindsProblems(t *testing.T) {
 		if strings.Contains(got.Stdout+got.Stderr, "secret@") || strings.Contains(got.Stdout, "u:") {
 			t.Errorf("%s: the output has the password: %+v", name, r)
 		}
+	}
+}
+
+// TestDoctorHidesSecrets: of a database it shows the place, of other secrets nothing.
+func TestDoctorHidesSecrets(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	_, r, _ := doctor(t, []string{"MERCHANT_ORDERS_SMTP_PASSWORD=sqlite:///password"}, "--data", f.Data, "--base-url=http://localhost",
+		"--smtp=smtp://localhost:25", "--smtp-from=orders@example.com", "--smtp-user=orders")
+	if want := (setting{"smtp-password", "(secret)", "MERCHANT_ORDERS_SMTP_PASSWORD"}); !slices.Contains(r.Settings, want) {
+		t.Errorf("settings %+v lack %+v", r.Settings, want)
 	}
 }
 
