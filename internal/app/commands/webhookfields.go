@@ -1,0 +1,131 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"merchantorders/internal/app"
+	"merchantorders/internal/order"
+	"merchantorders/internal/webhook"
+)
+
+// privateFlag is the flag of commands that send to webhooks.
+type privateFlag struct {
+	AllowPrivate bool `name:"webhook-allow-private" help:"Allow webhooks with the scheme http, any port, and addresses that are not public, as serve does with this flag."`
+}
+
+// webhookFields are what one can set of a webhook; nil: not given. Those with secrets are
+// read from files too.
+type webhookFields struct {
+	privateFlag
+	URL         *string `name:"url" placeholder:"URL" help:"Address that receives the events. Required for a new webhook; one of another host removes headers and password."`
+	Description *string `placeholder:"TEXT" help:"What the webhook is for, on one line of up to 200 bytes."`
+	Types       *string `placeholder:"LIST" help:"Types of the events, separated by commas. Empty: all."`
+	Include     *string `placeholder:"WORD" help:"order: deliveries have the order of the event. Empty: they have not."`
+	Headers     *string `secret:"" placeholder:"LINES" help:"Further headers of deliveries in place of all earlier ones, one a line, such as X-Api-Key: VALUE. Best in a file. Empty: none."`
+	Username    *string `placeholder:"NAME" help:"User name of Basic authentication, with --password. Empty: none."`
+	Password    string  `secret:"" placeholder:"TEXT" help:"Password of --username. Best in a file."`
+
+	change webhook.Change
+}
+
+// parse parses the flags into a change.
+func (c *webhookFields) parse(f *flagValues) {
+	c.change = webhook.Change{URL: c.URL, Description: c.Description, Username: c.Username, Password: webhook.Credential(c.Password)}
+	if c.URL != nil {
+		f.refuse("url", webhook.URLProblem(*c.URL, c.AllowPrivate))
+	}
+	if c.Description != nil {
+		f.refuse("description", webhook.DescriptionProblem(*c.Description))
+	}
+	if c.Types != nil {
+		types, ok := webhook.ParseTypes(strings.FieldsFunc(*c.Types, func(r rune) bool { return r == ' ' || r == ',' }))
+		if c.change.Types = &types; !ok {
+			f.refuse("types", "must be a list of "+strings.Join(webhook.TypeNames, ", "))
+		}
+	}
+	if c.Include != nil {
+		if c.change.Orders = new(*c.Include == "order"); *c.Include != "order" && *c.Include != "" {
+			f.refuse("include", "must be order, or empty")
+		}
+	}
+	if c.Headers != nil {
+		headers, problem := webhook.ParseHeaders(*c.Headers)
+		for _, value := range headers {
+			problem = cmp.Or(problem, webhook.CredentialProblem(string(value)))
+		}
+		f.refuse("headers", problem)
+		c.change.Headers = headers
+	}
+	c.parseBasic(f)
+}
+
+// parseBasic checks user name and password, which are given together.
+func (c *webhookFields) parseBasic(f *flagValues) {
+	switch name := cmp.Or(c.Username, new("")); {
+	case (*name == "") != (c.Password == ""):
+		f.refuse("username", "and --password must be given together")
+	case *name != "":
+		f.refuse("username", webhook.UsernameProblem(*name))
+		f.refuse("password", webhook.CredentialProblem(c.Password))
+	}
+}
+
+// included returns what deliveries of a webhook include, as the flag names it.
+func included(e webhook.Endpoint) string {
+	if e.Orders {
+		return "order"
+	}
+	return ""
+}
+
+type webhookAdd struct {
+	jsonFlag
+	Merchant string `placeholder:"N" help:"Id of the merchant; all for the events of all merchants. Required."`
+	webhookFields
+	After string `placeholder:"N" help:"Number of the event after which deliveries begin, or a cursor of the events of all merchants. Empty: the newest."`
+
+	addition webhook.Addition
+}
+
+func (c *webhookAdd) check() error {
+	var f flagValues
+	merchantID := f.merchantOrAll(c.Merchant)
+	c.URL = cmp.Or(c.URL, new("")) // which is refused
+	c.parse(&f)
+	c.addition = c.change.Addition(merchantID)
+	if c.After != "" {
+		c.addition.After = new(f.start("after", c.After))
+	}
+	return f.err()
+}
+
+func (c *webhookAdd) run(ctx context.Context, p *process) error {
+	p.flags.WebhookAllowPrivate = c.AllowPrivate
+	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		e, err := b.Webhooks.Add(ctx, p.caller, c.addition, order.Options[webhook.Endpoint]{})
+		if err != nil {
+			return err
+		}
+		return p.printSecret(c.jsonFlag, e)
+	})
+}
+
+type webhookChange struct {
+	webhookTarget
+	webhookFields
+}
+
+func (c *webhookChange) check() error {
+	var f flagValues
+	c.parse(&f)
+	return errors.Join(c.webhookTarget.check(), f.err())
+}
+
+func (c *webhookChange) run(ctx context.Context, p *process) error {
+	return c.webhookTarget.change(ctx, p, func(webhooks *webhook.Service, key webhook.Key) (webhook.Endpoint, error) {
+		return webhooks.Change(ctx, p.caller, key, c.webhookFields.change, order.Options[webhook.Endpoint]{})
+	})
+}
