@@ -78,7 +78,7 @@ func (e Endpoint) afterHeld(event order.EventRecord, result Result, now time.Tim
 		one.Held = without(e.Held, h.MerchantID, Held{MerchantID: h.MerchantID, Event: event.Seq + 1, NextAttempt: now})
 		return one.after(e.Acknowledged, result, now, wait)
 	}
-	one.Failures, one.FailingSince = h.Failures, h.FailingSince
+	one.Failures, one.FailingSince, one.NextAttempt = h.Failures, h.FailingSince, h.NextAttempt
 	p := one.after(e.Acknowledged, result, now, wait)
 	p.Held = without(e.Held, h.MerchantID, Held{h.MerchantID, event.Seq, p.Failures, p.FailingSince, p.NextAttempt})
 	p.Failures, p.FailingSince, p.NextAttempt = e.Failures, e.FailingSince, e.NextAttempt

@@ -81,6 +81,13 @@ func (m *marketplace) set(refuse func(merchantID, seq int64) bool) int {
 	return m.refused
 }
 
+// begin expects all events again.
+func (m *marketplace) begin() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.last)
+}
+
 // wait waits until the last events of the merchants 1, 2, ... have arrived, and so many
 // deliveries were refused.
 func (m *marketplace) wait(refused int, last ...int64) {
@@ -185,6 +192,91 @@ func TestHeldUpToCursor(t *testing.T) {
 		}
 		w.run(webhook.NewClient(true), func(o *webhook.Options) { o.Wait = func(int) time.Duration { return 0 } })
 		m.wait(2, 80, 80)
+	})
+}
+
+// TestHeldFull has as many merchants held as an endpoint may hold while it refuses the event
+// at the cursor, and then acknowledges those of the held ones.
+func TestHeldFull(t *testing.T) {
+	onMarketplaces(t, func(t *testing.T, database string) {
+		w := openWorldOn(t, database, nil)
+		const refused, last = webhook.MaxHeld + 1, webhook.MaxHeld + 2
+		w.addEndpoints(last, 0)
+		held, want := make([]webhook.Held, webhook.MaxHeld), make([]int64, last)
+		for i := range held {
+			w.addEvents(int64(i+1), "HELD", 1)
+			held[i], want[i] = webhook.Held{MerchantID: int64(i + 1), Event: 1, Failures: 2, FailingSince: noon, NextAttempt: noon}, 1
+		}
+		want[last-1] = 1
+		m, key := newMarketplace(w, func(merchantID, _ int64) bool { return merchantID == refused })
+		w.addEvents(refused, "REFUSED", 1)
+		w.addEvents(last, "LAST", 1)
+		w.store(key, func(e *webhook.Endpoint) { e.Held, e.Failures, e.FailingSince = held, 1, noon })
+		w.run(webhook.NewClient(true), nil)
+		m.wait(1, want...)
+	})
+}
+
+// TestHeldChanges changes an endpoint that holds two merchants, between the instances that
+// deliver to it.
+func TestHeldChanges(t *testing.T) {
+	onMarketplaces(t, func(t *testing.T, database string) {
+		w := openWorldOn(t, database, nil)
+		w.addEndpoints(4, 0)
+		none := func(int64, int64) bool { return false }
+		m, key := newMarketplace(w, nil)
+		// run delivers more events, of which those of two merchants are refused from one on.
+		var events int64
+		run := func() (stop func()) {
+			last := events + 3
+			refused := m.set(func(merchantID, seq int64) bool { return (merchantID == 2 || merchantID == 3) && seq > last })
+			for id := range int64(4) {
+				w.addEvents(id+1, fmt.Sprint("B", events), 10)
+			}
+			events += 10
+			stop = w.run(webhook.NewClient(true), func(o *webhook.Options) {
+				o.Wait = func(failures int) time.Duration { return time.Duration(failures-1) * time.Hour }
+			})
+			m.wait(refused+4, events, last, last, events)
+			return stop
+		}
+		update := func(c webhook.Change) {
+			t.Helper()
+			_, err := w.hooks.Change(t.Context(), order.Command(), key, c, order.Options[webhook.Endpoint]{})
+			testenv.NoError(t, err)
+		}
+		nothingHeld := func() {
+			t.Helper()
+			testenv.Eventually(t, "nothing is held", func() bool {
+				e, err := w.hooks.Get(t.Context(), key)
+				return err == nil && len(e.Held) == 0
+			})
+		}
+
+		run()()
+		update(webhook.Change{Enabled: new(false)})
+		m.set(none)
+		stop := w.run(webhook.NewClient(true), nil)
+		update(webhook.Change{Enabled: new(true)}) // which ends the pauses
+		m.wait(0, events, events, events, events)
+		nothingHeld()
+		stop()
+
+		run()()
+		m.set(none)
+		m.begin()
+		_, err := w.hooks.Replay(t.Context(), order.Command(), key, order.MarketCursor{}, order.Options[webhook.Endpoint]{})
+		testenv.NoError(t, err)
+		stop = w.run(webhook.NewClient(true), nil)
+		m.wait(0, events, events, events, events)
+		nothingHeld()
+		stop()
+
+		run()
+		refused := m.set(func(int64, int64) bool { return true })
+		update(webhook.Change{Types: new(webhook.NewTypes(order.OrderUpdated)), Enabled: new(true)})
+		nothingHeld()
+		testenv.Equal(t, "deliveries of types that it does not want", refused, m.set(none))
 	})
 }
 

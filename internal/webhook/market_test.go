@@ -109,14 +109,10 @@ func testMarketplace(t *testing.T, database string) {
 	r.mu.Lock()
 	clear(r.acked)
 	r.mu.Unlock()
-	testenv.NoError(t, w.db.InWebhookTx(t.Context(), func(tx webhook.Tx) error {
-		e, err := tx.LockWebhook(t.Context(), e.Key)
-		if e.Acknowledged.History++; err != nil {
-			return err
-		}
+	w.store(e.Key, func(e *webhook.Endpoint) {
+		e.Acknowledged.History++
 		e.Held = []webhook.Held{{MerchantID: 2, Event: 9, NextAttempt: time.Now().Add(time.Hour)}}
-		return tx.UpdateWebhook(t.Context(), e)
-	}))
+	})
 	wantAll(0, 1)
 	if log, err := w.hooks.Deliveries(t.Context(), e.Key, 1<<62, 1); err != nil || len(log) != 1 || log[0].EventMerchant == 0 {
 		t.Errorf("delivery log: %+v, %v", log, err)

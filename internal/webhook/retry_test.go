@@ -226,6 +226,7 @@ func TestHolds(t *testing.T) {
 		}
 		e = e.apply(e.afterHeld(record, refused, now, wait))
 	}
+	testenv.Equal(t, "given up", Held{1, 5, e.Held[0].Failures, start, now}, e.Held[0])
 	if took := now.Sub(start); failing < warnAfter || failing > warnAfter+2*maxPause || took < GiveUpAfter || took > GiveUpAfter+maxPause || e.Failures != 0 {
 		t.Errorf("failing after %v, gave up after %v: %+v", failing, took, e)
 	}
@@ -234,6 +235,10 @@ func TestHolds(t *testing.T) {
 	testenv.Equal(t, "after a success", Endpoint{State: Active, StateSet: now, Acknowledged: event(2), Held: []Held{{MerchantID: 1, Event: 6, NextAttempt: now}}}, recovered)
 	if gone := e.afterHeld(record, Result{Error: ErrorStatus, Status: 410}, now, wait); gone.State != Failed || gone.Failure == nil {
 		t.Errorf("410: %+v", gone)
+	}
+	asked := recovered.afterHeld(record, Result{Error: ErrorStatus, Status: 503, RetryAfter: time.Hour}, now, wait)
+	if asked.Acknowledged != e.Acknowledged || asked.Failures != 0 || !asked.NextAttempt.Equal(now.Add(time.Hour)) || asked.Held[0].NextAttempt.Before(asked.NextAttempt) {
+		t.Errorf("a held merchant, asked to wait: %+v", asked)
 	}
 	enabled := new(true)
 	e.State = Failed

@@ -77,8 +77,9 @@ func (r *round) deliver() (more bool, err error) {
 		r.Log.Warn("webhook begins again: the events of its cursor are gone", "webhook", r.lease.ID)
 		r.lease.Held = nil
 	}
-	// While deliveries at the cursor fail, others would as well.
-	if heldIsDue(r.lease.Held, r.begun) && (r.lease.Failures == 0 || len(page.events) == 0) {
+	// While deliveries at the cursor fail, others would as well. Beyond MaxHeld they are tried
+	// nevertheless: the event at the cursor can only be left behind if one of them recovers.
+	if heldIsDue(r.lease.Held, r.begun) && (r.lease.Failures == 0 || len(page.events) == 0 || len(r.lease.Held) >= MaxHeld) {
 		if err := r.deliverHeld(); err != nil || !r.lease.State.Delivers() || r.lease.NextAttempt.After(r.Now()) {
 			return false, err
 		}

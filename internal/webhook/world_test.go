@@ -105,6 +105,19 @@ func (w *world) addEndpoints(merchants, each int) []webhook.Endpoint {
 	return endpoints
 }
 
+// store stores what a function changes of an endpoint.
+func (w *world) store(key webhook.Key, change func(*webhook.Endpoint)) {
+	w.Helper()
+	testenv.NoError(w, w.db.InWebhookTx(w.Context(), func(tx webhook.Tx) error {
+		e, err := tx.LockWebhook(w.Context(), key)
+		if err != nil {
+			return err
+		}
+		change(&e)
+		return tx.UpdateWebhook(w.Context(), e)
+	}))
+}
+
 // run starts a sender until the returned function is called, or the test ends.
 func (w *world) run(poster webhook.Poster, change func(*webhook.Options)) (stop func()) {
 	w.Helper()
