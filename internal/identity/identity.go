@@ -14,11 +14,12 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 
 	"merchantorders/internal/token"
 )
@@ -45,8 +46,8 @@ type Provider struct {
 	Rules    []Rule
 	Now      func() time.Time
 
-	mu         sync.Mutex
-	discovered *oidc.Provider // nil: not yet
+	discovered  atomic.Pointer[oidc.Provider] // nil: not yet
+	discoveries singleflight.Group
 }
 
 // Attempt is one sign-in on its way. The browser keeps it, so that nobody else can finish
@@ -110,21 +111,30 @@ func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, qu
 }
 
 // discover returns the provider with its addresses and keys. It asks for them once: not at
-// the start, so that the service starts without the provider.
+// the start, so that the service starts without the provider. Sign-ins meanwhile share the
+// request, so that none waits longer for a provider that hangs.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.discovered != nil {
-		return p.discovered, nil
+	if provider := p.discovered.Load(); provider != nil {
+		return provider, nil
 	}
-	// The provider keeps the context, to read new keys.
-	ctx = oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: timeout})
-	provider, err := oidc.NewProvider(ctx, p.Issuer)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	discovery := p.discoveries.DoChan("", func() (any, error) {
+		// The provider keeps the context, to read new keys.
+		provider, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: timeout}), p.Issuer)
+		if err == nil {
+			p.discovered.Store(provider)
+		}
+		return provider, err
+	})
+	var err error
+	select {
+	case result := <-discovery:
+		if err = result.Err; err == nil {
+			return p.discovered.Load(), nil
+		}
+	case <-ctx.Done():
+		err = ctx.Err()
 	}
-	p.discovered = provider
-	return provider, nil
+	return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 }
 
 func (p *Provider) client(provider *oidc.Provider, redirectURL string) *oauth2.Config {
