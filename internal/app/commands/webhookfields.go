@@ -121,6 +121,9 @@ type webhookChange struct {
 func (c *webhookChange) check() error {
 	var f flagValues
 	c.parse(&f)
+	if c.Password == "" && cmp.Or(c.URL, c.Description, c.Types, c.Include, c.Headers, c.Username) == nil {
+		f.refuse("url", "or another flag that changes the webhook is required")
+	}
 	return errors.Join(c.webhookTarget.check(), f.err())
 }
 

@@ -163,6 +163,9 @@ func TestWebhookCommands(t *testing.T) {
 	if strings.Contains(got, "secret-") {
 		t.Errorf("show prints a secret: %s", got)
 	}
+	for _, flags := range [][]string{nil, {"--json"}, {"--webhook-allow-private"}} {
+		webhook(2, "--url (MERCHANT_ORDERS_URL): or another flag that changes the webhook is required", append([]string{"change", "3"}, flags...)...)
+	}
 	webhook(2, "--username (MERCHANT_ORDERS_USERNAME): and --password must be given together", "change", "3", "--username", "gate")
 	webhook(2, "--headers (MERCHANT_ORDERS_HEADERS): must be 1 to 1000 printable ASCII", "change", "3", "--headers", "X-A:")
 	if got := f.Run(t, "", "webhook", "change", "3", "--headers", "X-A: secret-4"); got.Code != 0 || !strings.Contains(got.Stderr, "can see --headers in the process list") {
