@@ -12,7 +12,7 @@ type Token struct {
 	ID        int64     `json:"id"`
 	Scopes    []string  `json:"scopes"` // such as orders:read
 	Label     string    `json:"label"`  // empty: none
-	Hint      string    `json:"hint"`   // the first letters of the text
+	Hint      string    `json:"hint"`   // the first letters of the text; empty: of a session
 	CreatedAt time.Time `json:"createdAt"`
 	CreatedBy int64     `json:"createdBy"` // id of a token; 0: the operator's command made it
 	ExpiresAt time.Time `json:"expiresAt"`

@@ -189,14 +189,15 @@ func (t *tx) UnrevokedTokens(ctx context.Context, merchantID int64) ([]int64, er
 
 // CountTokens implements token.Tx. It locks the row from which the next token takes its
 // id.
-func (t *tx) CountTokens(ctx context.Context, merchantID int64, now, after time.Time) (valid, created int, err error) {
+func (t *tx) CountTokens(ctx context.Context, merchantID int64, now, after time.Time) (n token.Counts, err error) {
 	var last int64
 	if err := t.QueryRow(ctx, `SELECT last FROM counters WHERE name = 'token'`+t.db.dialect.RowLock, nil, &last); err != nil {
-		return 0, 0, err
+		return n, err
 	}
-	err = t.QueryRow(ctx, `SELECT COUNT(CASE WHEN `+validToken+`$1) THEN 1 END), COUNT(CASE WHEN created_at > $2 THEN 1 END)
-		FROM tokens WHERE merchant_id = $3`, []any{now.Unix(), after.Unix(), merchantID}, sqldb.Int(&valid), sqldb.Int(&created))
-	return valid, created, err
+	err = t.QueryRow(ctx, `SELECT COUNT(CASE WHEN hint <> '' AND `+validToken+`$1) THEN 1 END), COUNT(CASE WHEN hint <> '' AND created_at > $2 THEN 1 END),
+		COUNT(CASE WHEN hint = '' AND created_by IS NOT NULL AND created_at > $2 THEN 1 END)
+		FROM tokens WHERE merchant_id = $3`, []any{now.Unix(), after.Unix(), merchantID}, sqldb.Int(&n.Valid), sqldb.Int(&n.Created), sqldb.Int(&n.Links))
+	return n, err
 }
 
 // RecordTokenUse implements token.Store.

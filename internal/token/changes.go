@@ -8,11 +8,12 @@ import (
 	"merchantorders/internal/order"
 )
 
-// Limits of the tokens that a merchant creates itself.
+// Limits of the tokens that a merchant creates itself. Those of sessions do not count.
 const (
 	// MaxValid is how many valid tokens the merchant may have.
 	MaxValid = 100
-	// MaxPerDay is how many tokens of the merchant may be created in 24 hours.
+	// MaxPerDay is how many tokens of the merchant may be created in 24 hours, and how many
+	// sessions may begin in that time by login links that a token made.
 	MaxPerDay = 100
 )
 
@@ -87,7 +88,7 @@ func (r *Registry) Add(ctx context.Context, caller order.Caller, request Request
 		t := Token{MerchantID: request.MerchantID, Scopes: request.Scopes, Label: request.Label}
 		bound, err := r.bound(ctx, tx, caller.TokenID)
 		if err == nil {
-			err = r.mayAdd(ctx, tx, caller, t)
+			err = r.mayAdd(ctx, tx, caller, t, false)
 		}
 		if err == nil {
 			t.ExpiresAt, err = r.expiry(request.Expiry, 0, bound)
@@ -102,8 +103,9 @@ func (r *Registry) Add(ctx context.Context, caller order.Caller, request Request
 	})
 }
 
-// mayAdd returns the error if a caller may not add a token.
-func (r *Registry) mayAdd(ctx context.Context, tx Tx, caller order.Caller, added Token) error {
+// mayAdd returns the error if a caller may not add a token, or a login link whose session
+// gets it.
+func (r *Registry) mayAdd(ctx context.Context, tx Tx, caller order.Caller, added Token, link bool) error {
 	switch {
 	case caller.Operator() && !added.Operator():
 		return nil
@@ -113,8 +115,8 @@ func (r *Registry) mayAdd(ctx context.Context, tx Tx, caller order.Caller, added
 		return nil
 	}
 	now := r.now()
-	valid, created, err := tx.CountTokens(ctx, added.MerchantID, now, now.Add(-24*time.Hour))
-	if err == nil && (valid >= MaxValid || created >= MaxPerDay) {
+	n, err := tx.CountTokens(ctx, added.MerchantID, now, now.Add(-24*time.Hour))
+	if err == nil && (link && n.Links >= MaxPerDay || !link && (n.Valid >= MaxValid || n.Created >= MaxPerDay)) {
 		err = ErrTooMany
 	}
 	return err
@@ -228,7 +230,7 @@ func (r *Registry) Rotate(ctx context.Context, caller order.Caller, rotation Rot
 			return Created{}, &InvalidError{ID: old.ID}
 		}
 		t := Token{MerchantID: old.MerchantID, Scopes: old.Scopes, Label: old.Label}
-		if err := r.mayAdd(ctx, tx, caller, t); err != nil {
+		if err := r.mayAdd(ctx, tx, caller, t, false); err != nil {
 			return Created{}, err
 		}
 		// An earlier rotation, whose response may have been lost, has cut ExpiresAt only.

@@ -91,9 +91,9 @@ type Tx interface {
 	// UnrevokedTokens locks and returns the ids of a merchant's tokens that are not
 	// revoked.
 	UnrevokedTokens(ctx context.Context, merchantID int64) ([]int64, error)
-	// CountTokens returns how many tokens of a merchant are valid at a time, and how many
-	// were created after another one. Additions of others wait until the transaction ends.
-	CountTokens(ctx context.Context, merchantID int64, now, after time.Time) (valid, created int, err error)
+	// CountTokens counts tokens of a merchant. Additions of others wait until the
+	// transaction ends.
+	CountTokens(ctx context.Context, merchantID int64, now, after time.Time) (Counts, error)
 
 	// AddLoginLink stores a login link, and deletes those that expired before the time
 	// of the entry. It returns order.ErrMerchantNotFound if the merchant does not exist.
@@ -108,6 +108,13 @@ type Tx interface {
 	EndSession(ctx context.Context, hash Hash) (Session, error)
 	// AppendAudit appends an entry to the audit log of its merchant.
 	AppendAudit(ctx context.Context, entry order.AuditEntry) error
+}
+
+// Counts are numbers of tokens of a merchant.
+type Counts struct {
+	Valid   int // valid at a time, without those of sessions
+	Created int // created after a time, without those of sessions
+	Links   int // of sessions that began after that time by login links that tokens made
 }
 
 // Registry creates, authenticates and revokes tokens. It is safe for concurrent use.

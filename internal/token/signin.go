@@ -55,7 +55,7 @@ func (s *Sessions) NewLoginLink(ctx context.Context, caller order.Caller, person
 		if person.Operator != (person.MerchantID == 0) || person.MerchantID < 0 {
 			return CreatedLink{}, order.ErrMerchantNotFound
 		}
-		if err := s.tokens.mayAdd(ctx, tx, caller, Token{MerchantID: person.MerchantID, Scopes: person.Scopes}); err != nil {
+		if err := s.tokens.mayAdd(ctx, tx, caller, Token{MerchantID: person.MerchantID, Scopes: person.Scopes}, true); err != nil {
 			return CreatedLink{}, err
 		}
 		now := s.now()
@@ -129,6 +129,7 @@ func (s *Sessions) begin(ctx context.Context, tx Tx, by order.Caller, how string
 		return "", err
 	}
 	made, err := s.tokens.complete(t, by, func(hash Hash, t Token) (int64, error) {
+		t.Hint = ""
 		return tx.AddToken(ctx, hash, t, s.entry(ActionCreated, by, how, t))
 	})
 	if err != nil {

@@ -37,7 +37,7 @@ type Token struct {
 	ID         int64 // for listing and revocation
 	MerchantID int64 // 0: an operator's token
 	Scopes     order.Scope
-	Hint       string // the prefix and the first letters of the text
+	Hint       string // the prefix and the first letters of the text; empty: of a session, nobody has the text
 	Label      string // what people call it; empty: nothing
 
 	CreatedAt time.Time

@@ -1528,7 +1528,7 @@ export interface components {
              */
             label: string | null;
             /**
-             * @description First letters of its text.
+             * @description First letters of its text; empty: it is of a session, and nobody has its text.
              * @example mo_EXAM
              */
             hint: string;

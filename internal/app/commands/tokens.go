@@ -194,7 +194,7 @@ type tokenJSON struct {
 	MerchantID int64     `json:"merchantId,omitempty"` // 0: of the operator
 	Operator   bool      `json:"operator"`
 	Scopes     []string  `json:"scopes"`
-	Hint       string    `json:"hint"` // the beginning of the token
+	Hint       string    `json:"hint"` // the beginning of the token; empty: of a session
 	Label      string    `json:"label,omitempty"`
 	CreatedAt  time.Time `json:"createdAt"`
 	CreatedBy  int64     `json:"createdBy,omitempty"` // id of a token; 0: a command
@@ -221,12 +221,15 @@ func (c *tokenList) run(ctx context.Context, p *process) error {
 		}
 		heading := []string{"ID", "MERCHANT", "SCOPES", "TOKEN", "CREATED", "EXPIRES", "LAST USED", "FROM", "REVOKED", "LABEL"}
 		return printList(p, c.jsonFlag, heading, tokens, func(t token.Token) []string {
-			merchant, scopes := strconv.FormatInt(t.MerchantID, 10), t.Scopes.String()
+			merchant, scopes, hint := strconv.FormatInt(t.MerchantID, 10), t.Scopes.String(), "-"
+			if t.Hint != "" {
+				hint = app.OneLine(t.Hint) + "..."
+			}
 			if t.Operator() {
 				merchant = "operator"
 			}
 			return []string{
-				strconv.FormatInt(t.ID, 10), merchant, scopes, app.OneLine(t.Hint) + "...",
+				strconv.FormatInt(t.ID, 10), merchant, scopes, hint,
 				timestamp(t.CreatedAt), timestamp(t.ExpiresAt), timestamp(t.LastUsedAt), textOr(t.LastUsedFrom), timestamp(t.RevokedAt),
 				textOr(t.Label),
 			}

@@ -19,6 +19,7 @@ import (
 var sessionSubjects = []subject{
 	{"sessions/a whole life", testSessionLife},
 	{"sessions/login links", testLoginLink},
+	{"sessions/limits", testSignInLimits},
 	{"sessions/overview", testOverview},
 }
 
@@ -80,6 +81,35 @@ func (f *fixture) expectNoSession(hash token.Hash) {
 			f.Errorf("session %+v, error %v, want %v", s, err, token.ErrNoSession)
 		}
 	}
+}
+
+// testSignInLimits signs people of a merchant in as often as a day allows: then its token
+// makes tokens, but no more login links, also after somebody has signed out.
+func testSignInLimits(f *fixture) {
+	tokens := registry(f.a, noon)
+	sessions := token.NewSessions(f.a, tokens)
+	_, made, err := tokens.Create(f.Context(), alpha, order.MerchantScopes, 0)
+	testenv.NoError(f, err)
+	caller := order.Caller{Actor: order.ActorMerchant, MerchantID: alpha, TokenID: made.ID, Scopes: made.Scopes}
+	person := token.Person{MerchantID: alpha, Scopes: order.ScopeOrdersRead}
+	link := func() (token.CreatedLink, error) {
+		return sessions.NewLoginLink(f.Context(), caller, person, order.Options[token.CreatedLink]{})
+	}
+	var last string
+	for range token.MaxPerDay {
+		_, err := sessions.BeginAs(f.Context(), order.Caller{}, person)
+		testenv.NoError(f, err)
+		created, err := link()
+		testenv.NoError(f, err)
+		last, err = sessions.UseLoginLink(f.Context(), order.Caller{}, created.Secret, func(token.LoginLink) error { return nil })
+		testenv.NoError(f, err)
+	}
+	testenv.NoError(f, sessions.End(f.Context(), order.Caller{}, last))
+	if _, err := link(); !errors.Is(err, token.ErrTooMany) {
+		f.Errorf("one more login link: %v", err)
+	}
+	_, err = tokens.Add(f.Context(), caller, token.Request{MerchantID: alpha, Scopes: order.ScopeOrdersRead}, order.Options[token.Created]{})
+	testenv.NoError(f, err)
 }
 
 // testLoginLink lets many use one link at once. The audit log names the token that made

@@ -349,19 +349,24 @@ func (f *fixture) checkTokenAudit(ids map[string]int64) {
 // testTokenCounts counts tokens for their limits.
 func testTokenCounts(f *fixture) {
 	for i, t := range []token.Token{
+		{MerchantID: alpha, CreatedAt: noon, Hint: "mo_1"},
+		{MerchantID: alpha, CreatedAt: noon.Add(-time.Hour), ExpiresAt: noon.Add(time.Second), Hint: "mo_2"},
+		{MerchantID: alpha, CreatedAt: noon.Add(-time.Hour), ExpiresAt: noon, Hint: "mo_3"},
+		{MerchantID: beta, CreatedAt: noon, Hint: "mo_4"},
+		{CreatedAt: noon, Hint: "mop_5"},
+		// Of sessions:
 		{MerchantID: alpha, CreatedAt: noon},
-		{MerchantID: alpha, CreatedAt: noon.Add(-time.Hour), ExpiresAt: noon.Add(time.Second)},
-		{MerchantID: alpha, CreatedAt: noon.Add(-time.Hour), ExpiresAt: noon},
-		{MerchantID: beta, CreatedAt: noon},
-		{CreatedAt: noon},
+		{MerchantID: alpha, CreatedAt: noon, CreatedBy: 1},
+		{MerchantID: alpha, CreatedAt: noon.Add(-time.Second), CreatedBy: 1},
+		{MerchantID: alpha, CreatedAt: noon, CreatedBy: 2},
+		{MerchantID: alpha, CreatedAt: noon.Add(-time.Hour), CreatedBy: 1},
+		{MerchantID: beta, CreatedAt: noon, CreatedBy: 4},
 	} {
 		f.addToken(f.a, token.Hash{byte(i)}, t)
 	}
 	err := f.b.ChangeTokens(f.Context(), func(tx token.Tx) error {
-		valid, created, err := tx.CountTokens(f.Context(), alpha, noon, noon.Add(-time.Hour))
-		if err != nil || valid != 2 || created != 1 {
-			f.Errorf("%d valid tokens, %d created, error %v", valid, created, err)
-		}
+		got, err := tx.CountTokens(f.Context(), alpha, noon, noon.Add(-time.Hour))
+		testenv.Equal(f, "tokens", token.Counts{Valid: 2, Created: 1, Links: 3}, got)
 		return err
 	})
 	if err != nil {
