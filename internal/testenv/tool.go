@@ -26,8 +26,8 @@ func Tool(module string) (string, error) {
 	}
 	// Build to another name and rename: another test process may build it too.
 	temporary := fmt.Sprintf("%s.%d", program, os.Getpid())
-	build := exec.Command("go", "build", "-modfile=tools/go.mod", "-o", temporary, module)
-	build.Dir = root
+	build := exec.Command("go", "build", "-o", temporary, module)
+	build.Dir = filepath.Join(root, "tools")
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w: %s", module, err, output)
 	}

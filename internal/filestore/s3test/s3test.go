@@ -31,7 +31,7 @@ const (
 )
 
 // module is the main package of the server.
-const module = "github.com/versity/versitygw/cmd/versitygw"
+const module = "merchantorders/tools/s3server"
 
 // Environment returns the variables from which the service reads the account.
 func Environment() []string {
@@ -130,11 +130,11 @@ func (s *Server) Run() error {
 	if err != nil {
 		return err
 	}
-	args := []string{"--port", s.address, "--region", Region, "--quiet"}
+	args := []string{"--address", s.address, "--region", Region}
 	if s.ReadOnly {
 		args = append(args, "--readonly")
 	}
-	cmd := exec.Command(program, append(args, "posix", s.folder)...)
+	cmd := exec.Command(program, append(args, s.folder)...)
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+AccessKey, "ROOT_SECRET_KEY="+s.Secret)
 	ended, err := testenv.StartServer(cmd, syscall.SIGKILL)
 	if err != nil {
