@@ -1,4 +1,4 @@
-package web_test
+package internal_test
 
 import (
 	"go/ast"
@@ -60,7 +60,7 @@ func TestWriteRouteNeedsWriteHandler(t *testing.T) {
 // web.
 func newCompiler(t *testing.T) func(declaration string) error {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", ".")
+	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./web")
 	list.Stderr = os.Stderr
 	output, err := list.Output()
 	testenv.NoError(t, err)
