@@ -82,10 +82,11 @@ func shortError(err error) error {
 	case errors.As(err, &certificateError):
 		return fmt.Errorf("the certificate of the server is not valid (%w): name that of its issuer with sslrootcert=FILE in the URL, or choose another sslmode; %s",
 			certificateError.Err, defaultMode)
+	case errors.As(err, &pgError):
+		// With sslmode=prefer the connection without TLS has got further.
+		return fmt.Errorf("%s (SQLSTATE %s)", pgError.Message, pgError.Code)
 	case strings.Contains(err.Error(), tlsRefused):
 		return errors.New("the server refuses TLS: enable it there, or set sslmode=disable in the URL if the network is trusted; " + defaultMode)
-	case errors.As(err, &pgError):
-		return fmt.Errorf("%s (SQLSTATE %s)", pgError.Message, pgError.Code)
 	case errors.As(err, &dnsError) && dnsError.IsNotFound:
 		return errors.New("no such host")
 	case errors.Is(err, context.DeadlineExceeded):

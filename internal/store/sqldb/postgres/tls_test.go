@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"merchantorders/internal/certtest"
 	"merchantorders/internal/testenv"
@@ -121,6 +122,15 @@ func TestEncryptionFails(t *testing.T) {
 			t.Errorf("%s: the server got a start-up message: %v, want %v", test.name, encrypted, test.encrypted)
 		}
 	}
+}
+
+// TestEncryptionPreferred has the error of a server that refuses TLS, and then a connection
+// without it.
+func TestEncryptionPreferred(t *testing.T) {
+	t.Parallel()
+	refused := &pgconn.PgError{Message: `database "x" does not exist`, Code: "3D000"}
+	got := shortError(errors.Join(errors.New(tlsRefused), refused)).Error()
+	testenv.Equal(t, "error", `database "x" does not exist (SQLSTATE 3D000)`, got)
 }
 
 // fakeServer is a PostgreSQL server that closes its only connection after the first
