@@ -100,7 +100,7 @@ type merchantView struct {
 
 // merchantNotices are what the address of a merchant may say was done.
 var merchantNotices = map[string]string{
-	"added": "merchants.added", "renamed": "merchants.renamed", "zone": "store.saved", "limited": "store.saved", "suspended": "merchants.nowsuspended", "resumed": "merchants.resumed",
+	"added": "merchants.added", "renamed": "merchants.renamed", "zone": "store.saved", "limited": "merchants.limited", "suspended": "merchants.nowsuspended", "resumed": "merchants.resumed",
 }
 
 // merchant serves GET /operator/merchants/{merchant}.

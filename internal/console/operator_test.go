@@ -148,7 +148,7 @@ func TestMerchants(t *testing.T) {
 		form := b.get(address).form(t, address+"/limit")
 		form.Set("requests", limit.requests)
 		form.Set("burst", limit.burst)
-		b.post(address+"/limit", form).WantText(t, http.StatusSeeOther)
+		b.get(b.post(address+"/limit", form).location()).WantText(t, http.StatusOK, "The request limit was saved")
 		m, err := s.Merchants.Get(t.Context(), ours)
 		if err != nil || m.RateLimit != limit.want {
 			t.Errorf("limit %+v, error %v, want %+v", m.RateLimit, err, limit)
@@ -327,7 +327,10 @@ func TestWebhookPages(t *testing.T) {
 	_, err = s.Webhooks.Redeliver(t.Context(), order.Command(), market.Key, ours, 1, order.Options[webhook.Delivery]{})
 	testenv.NoError(t, err)
 	marketPage := fmt.Sprint("/console/operator/webhooks/all/", market.ID)
-	operator.get("/console/operator/webhooks?state=active").WantText(t, http.StatusOK, "All stores", marketPage)
+	for _, state := range []string{"", "?state=active"} {
+		operator.get("/console/operator/webhooks"+state).WantText(t, http.StatusOK, "All stores", marketPage)
+	}
+	operator.get("/console/operator/webhooks?state=failed").WantText(t, http.StatusOK, "No webhook is in this state")
 	operator.get(marketPage).WantText(t, http.StatusOK, "355/1", `name="merchant" value="355"`)
 	again := operator.get(marketPage).form(t, marketPage)
 	again["do"], again["event"], again["merchant"] = []string{"redeliver"}, []string{"1"}, []string{"355"}

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -54,13 +53,12 @@ func (s *site) showWebhooks(w http.ResponseWriter, r *web.Request, status int, v
 	return s.show(w, r, status, "webhooks", view)
 }
 
-// operatorWebhooks serves GET /operator/webhooks: those of all merchants, and first
-// those that the service has given up.
+// operatorWebhooks serves GET /operator/webhooks: those of all merchants.
 func (s *site) operatorWebhooks(w http.ResponseWriter, r *web.Request) error {
 	query := r.URL.Query()
 	view := webhooksView{State: query.Get("state"), Notice: removedNotice(r)}
 	after, _ := order.ParseID(query.Get("after"))
-	endpoints, err := s.Webhooks.Page(r.Context(), webhook.ParseState(cmp.Or(view.State, webhook.Failed.String())), after, webhooksPageSize+1)
+	endpoints, err := s.Webhooks.Page(r.Context(), webhook.ParseState(view.State), after, webhooksPageSize+1)
 	if err != nil {
 		return err
 	}
