@@ -66,7 +66,7 @@ func useConsole(t *testing.T, s *apptest.Server, language string) {
 	t.Run("jobs", func(t *testing.T) { newPerson(t).doJobs(t) })
 	t.Run("keyboard", func(t *testing.T) { newPerson(t).useKeyboard(t) })
 	t.Run("no scripts", func(t *testing.T) { newPerson(t).useNoScripts(t) })
-	t.Run("operators", func(t *testing.T) { newStaff(t, s).meetOperator(t) })
+	t.Run("operators", func(t *testing.T) { newPerson(t).meetOperator(t) })
 	t.Run("strangers", func(t *testing.T) { meetStrangers(t, s) })
 }
 
