@@ -91,6 +91,7 @@ type merchantView struct {
 	Rename       formView
 	Suspend      formView
 	TimeZone     formView
+	Default      string // name of the time zone of stores that have chosen none
 	Limit        formView
 	Notice       string   // key of a message: what was done; empty: nothing
 	Person       formView // for whom a login link is
@@ -131,6 +132,7 @@ func (s *site) showMerchant(w http.ResponseWriter, r *web.Request, status int, v
 	if view.Person.problems == nil {
 		view.Person = newForm(nil)
 	}
+	view.Default = s.TimeZone.String()
 	return s.show(w, r, status, "merchant", view)
 }
 

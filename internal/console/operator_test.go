@@ -154,6 +154,7 @@ func TestMerchants(t *testing.T) {
 			t.Errorf("limit %+v, error %v, want %+v", m.RateLimit, err, limit)
 		}
 	}
+	b.get(address).WantText(t, http.StatusOK, "Empty: UTC.")
 	staff.get("/console").WantText(t, http.StatusOK, "Another name")
 	b.get(list+"/12345").WantText(t, http.StatusNotFound)
 }
