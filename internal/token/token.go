@@ -44,7 +44,7 @@ type Token struct {
 	CreatedBy int64     // id of the token that created it; 0: a command did
 	ExpiresAt time.Time // zero: never
 	RevokedAt time.Time // zero: not revoked
-	// LastUsedAt is zero if it was never used, and accurate to about a minute.
+	// LastUsedAt is zero if it was never used, and accurate to about ten seconds.
 	// LastUsedFrom is the address of the client at that time; empty if it is not known.
 	LastUsedAt   time.Time
 	LastUsedFrom string

@@ -28,8 +28,8 @@ type commandLine struct {
 	Transition transitionCommand `cmd:"" help:"Change the states of orders and correct them, one JSON object a line."`
 	Search     searchCommand     `cmd:"" help:"Find orders of all merchants by words, states, dates and deadlines."`
 	Inspect    inspectCommand    `cmd:"" help:"Show one order of any merchant with its history, files and deliveries."`
-	Merchant   merchantCommand   `cmd:"" help:"Add and list merchants."`
-	Token      tokenCommand      `cmd:"" help:"Create, list and revoke tokens, the credentials of clients."`
+	Merchant   merchantCommand   `cmd:"" help:"Add, list, change and suspend merchants."`
+	Token      tokenCommand      `cmd:"" help:"Create, list, rotate and revoke tokens, the credentials of clients."`
 	Webhook    webhookCommand    `cmd:"" help:"Manage the webhooks of merchants."`
 	Links      linksCommand      `cmd:"" help:"Revoke the links to invoice files."`
 	LoginLink  loginLinkCommand  `cmd:"" name:"login-link" help:"Print a link by which a person of a merchant, or an operator, signs in at the console, once, within 15 minutes."`
@@ -45,7 +45,7 @@ type commandLine struct {
 	Migrate    migrateCommand    `cmd:"" help:"Bring the schema of the database up to date for this version."`
 	Distribute distributeCommand `cmd:"" help:"Distribute a PostgreSQL database over a Citus cluster, by merchant."`
 	Orders     ordersCommand     `cmd:"" help:"List, export, show, accept, reject and watch orders of a service, as a merchant."`
-	Invoices   invoicesCommand   `cmd:"" help:"Upload, download and delete invoice files of orders of a service, as a merchant."`
+	Invoices   invoicesCommand   `cmd:"" help:"Upload, download, link and delete invoice files of orders of a service, as a merchant."`
 	Doctor     doctorCommand     `cmd:"" help:"Show the settings and where they come from, and test what they name: database, storage, clock, disk, limits."`
 	Health     healthCommand     `cmd:"" help:"Ask a running service whether it is ready, for probes."`
 	Version    versionCommand    `cmd:"" help:"Print the version, the commit and its date."`

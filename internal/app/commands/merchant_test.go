@@ -131,7 +131,9 @@ Time zone          Europe/Athens
 `},
 		{[]string{"show", "--id", "355", "--json"}, 0, `{"id":355,"name":"Νέο","createdAt":"` + at + `","suspendedAt":"` + at +
 			`","suspensionReason":"unpaid","limits":{"requestsPerSecond":200,"burst":9},"timeZone":"Europe/Athens"}\n`},
-		{[]string{"zone", "--id", "355"}, 0, "merchant 355: time zone default\n"},
+		{[]string{"zone", "--id", "355"}, 2, `(?s).*--time-zone \S+: is required.*`},
+		{[]string{"zone", "--id", "355", "--time-zone", ""}, 0, "merchant 355: time zone default\n"},
+		{[]string{"zone", "--id", "355", "--time-zone", "", "--json"}, 0, `{"id":355,.+,"limits":{"requestsPerSecond":200,"burst":9}}\n`},
 		{[]string{"zone", "--id", "355", "--time-zone", "Athens"}, 2, `(?s).*--time-zone \S+: must be the name of a time zone, such as Europe/Athens or UTC.*`},
 		{[]string{"resume", "--id", "355"}, 0, "merchant 355 is not suspended\n"},
 		{[]string{"limit", "--id", "355", "--requests", "0"}, 0, "merchant 355: requests a second default, burst default\n"},

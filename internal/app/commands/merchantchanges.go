@@ -10,10 +10,12 @@ import (
 	"merchantorders/internal/app"
 	"merchantorders/internal/config"
 	"merchantorders/internal/order"
+	"merchantorders/internal/webhook"
 )
 
 // merchantTarget is the merchant that a command shows or changes.
 type merchantTarget struct {
+	jsonFlag
 	ID string `name:"id" placeholder:"N" help:"Store id of the merchant. Required."`
 
 	id int64
@@ -28,35 +30,32 @@ func (c *merchantTarget) check() error {
 // noMerchant returns the error for a merchant that does not exist, with a command that
 // helps, and every other error unchanged.
 func noMerchant(id int64, help string, err error) error {
-	if errors.Is(err, order.ErrMerchantNotFound) {
+	if errors.Is(err, order.ErrMerchantNotFound) || errors.Is(err, webhook.ErrNoMerchant) {
 		return fmt.Errorf("there is no merchant %d: see %q", id, programName+" "+help)
 	}
 	return err
 }
 
-// with runs a function that returns the merchant, and prints it with another one.
+// with runs a function that returns the merchant, and prints it as JSON or with another one.
 func (c *merchantTarget) with(ctx context.Context, p *process, do func(*order.Merchants) (order.Merchant, error), print func(order.Merchant) error) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
 		m, err := do(b.Merchants)
 		if err != nil {
 			return noMerchant(c.id, "merchant list", err)
 		}
+		if c.JSON {
+			return p.printJSON(newMerchantJSON(m))
+		}
 		return print(m)
 	})
 }
 
-type merchantShow struct {
-	merchantTarget
-	jsonFlag
-}
+type merchantShow struct{ merchantTarget }
 
 func (c *merchantShow) run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
 		return merchants.Get(ctx, c.id)
 	}, func(m order.Merchant) error {
-		if c.JSON {
-			return p.printJSON(newMerchantJSON(m))
-		}
 		fields := [][]string{
 			{"Name", app.OneLine(m.Name)},
 			{"Created", timestamp(m.CreatedAt)},
@@ -97,20 +96,23 @@ func (c *merchantRename) run(ctx context.Context, p *process) error {
 
 type merchantTimeZone struct {
 	merchantTarget
-	Zone string `name:"time-zone" placeholder:"NAME" help:"Name of the time zone, such as Europe/Athens. Empty: that of serve --time-zone."`
+	Zone *string `name:"time-zone" placeholder:"NAME" help:"Name of the time zone, such as Europe/Athens. Empty: that of serve --time-zone. Required."`
 }
 
 func (c *merchantTimeZone) check() error {
 	var f flagValues
-	if c.Zone != "" {
-		f.refuse("time-zone", order.TimeZoneProblem(c.Zone))
+	switch {
+	case c.Zone == nil:
+		f.refuse("time-zone", "is required")
+	case *c.Zone != "":
+		f.refuse("time-zone", order.TimeZoneProblem(*c.Zone))
 	}
 	return errors.Join(c.merchantTarget.check(), f.err())
 }
 
 func (c *merchantTimeZone) run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
-		return merchants.Update(ctx, p.caller, c.id, order.MerchantUpdate{TimeZone: &c.Zone}, order.Options[order.Merchant]{})
+		return merchants.Update(ctx, p.caller, c.id, order.MerchantUpdate{TimeZone: c.Zone}, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d: time zone %s", m.ID, cmp.Or(m.TimeZone, "default"))
 	})

@@ -118,7 +118,9 @@ func publishedMetrics(t *testing.T, s *apptest.Server) []string {
 // jsonRuns are runs of the commands with --json, in an order in which each has something to
 // show. URL is that of a webhook.
 var jsonRuns = []string{
-	"merchant add --id 356 --name Store", "merchant list", "merchant show --id 355", "token create --merchant 355", "token list",
+	"merchant add --id 356 --name Store", "merchant list", "merchant show --id 355",
+	"merchant rename --id 355 --name New", "merchant limit --id 355 --requests 200", "merchant zone --id 355 --time-zone UTC", "merchant suspend --id 355 --reason unpaid",
+	"merchant resume --id 355", "token create --merchant 355", "token list", "token rotate 1",
 	"webhook add --merchant 355 --url URL --after 0 --webhook-allow-private", "webhook test 1 --webhook-allow-private",
 	"webhook redeliver 1 --event 1 --webhook-allow-private", "webhook rotate 1", "webhook replay 1 --after 1", "webhook list", "webhook show 1",
 	"webhook change 1 --description ERP", "webhook disable 1", "webhook enable 1", "orders accept T-1", "orders reject T-2 --reason damaged", "orders list", "orders show T-1",

@@ -149,10 +149,11 @@ func TestTokenRotate(t *testing.T) {
 	if until := time.Until(expires); err != nil || until < 23*time.Hour || until > 24*time.Hour || table[1][5] != "-" {
 		t.Errorf("the old token expires at %v, %v; the list is %v", expires, err, table)
 	}
+	f.Run(t, "", "token", "rotate", "2", "--json").WantText(t, 0, `{"text":"mo_`, `"token":{"id":3,`, `"replaced":{"id":2,`, `"expiresAt":"20`)
 	f.Run(t, "", "token", "revoke", "1").WantText(t, 0)
 	for name, want := range map[string]string{
 		first: "token 1 has expired or is revoked: create another one with merchant-orders token create\n",
-		"3":   "there is no such token\n",
+		"4":   "there is no such token\n",
 	} {
 		f.Run(t, "", "token", "rotate", name).WantErr(t, 1, "merchant-orders: "+want)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,10 +42,11 @@ type tokenCreate struct {
 func (c *tokenCreate) check() error {
 	var f flagValues
 	if c.File != "" {
-		for flag, given := range map[string]bool{
+		given := map[string]bool{
 			"merchant": c.Merchant != "", "operator": c.Operator, "scopes": c.Scopes != "", "expires": c.Expires != "", "label": c.Label != "",
-		} {
-			if given {
+		}
+		for _, flag := range slices.Sorted(maps.Keys(given)) {
+			if given[flag] {
 				f.refuse(flag, "must not be given together with a file")
 			}
 		}
@@ -66,14 +69,24 @@ func (c *tokenCreate) run(ctx context.Context, p *process) error {
 			return noMerchant(c.request.MerchantID, "merchant add --help", lifetimeError(err))
 		}
 		token.LogCreated(p.log(p.Settings.Level()), created.Token, p.byCommand())
-		if c.JSON {
-			return p.printJSON(struct {
-				Text  string    `json:"text"`
-				Token tokenJSON `json:"token"`
-			}{created.Text, newTokenJSON(created.Token)})
-		}
-		return p.print("%s", created.Text)
+		return p.printToken(c.jsonFlag, created)
 	})
+}
+
+// printToken prints a new token, alone or with what the list shows of it.
+func (p *process) printToken(flag jsonFlag, created token.Created) error {
+	if flag.JSON {
+		view := struct {
+			Text     string     `json:"text"`
+			Token    tokenJSON  `json:"token"`
+			Replaced *tokenJSON `json:"replaced,omitempty"`
+		}{created.Text, newTokenJSON(created.Token), nil}
+		if created.Replaced.ID != 0 {
+			view.Replaced = new(newTokenJSON(created.Replaced))
+		}
+		return p.printJSON(view)
+	}
+	return p.print("%s", created.Text)
 }
 
 // createAll creates the tokens of the file.
@@ -238,6 +251,7 @@ func (c *tokenList) run(ctx context.Context, p *process) error {
 }
 
 type tokenRotate struct {
+	jsonFlag
 	Token   string `arg:"" name:"id|token" help:"The token's id, from token list, or the token itself."`
 	Overlap string `default:"24h" placeholder:"TIME" help:"Time after which the old token expires, such as 24h. 0s: at once."`
 	Expires string `placeholder:"TIME" help:"Lifetime of the new token, such as 90d or 2160h, or the day (UTC) at whose beginning it expires, such as 2027-01-31. Empty: as long as that of the old one."`
@@ -268,7 +282,7 @@ func (c *tokenRotate) run(ctx context.Context, p *process) error {
 		}
 		token.LogCreated(p.log(p.Settings.Level()), created.Token,
 			p.byCommand(), slog.Int64("replaces", created.Replaced.ID), slog.Time("old_expires", created.Replaced.ExpiresAt))
-		return p.print("%s", created.Text)
+		return p.printToken(c.jsonFlag, created)
 	})
 }
 
