@@ -98,8 +98,20 @@ func (c *webhookAdd) check() error {
 	c.addition = c.change.Addition(merchantID)
 	if c.After != "" {
 		c.addition.After = new(f.start("after", c.After))
+		if c.Merchant == webhook.All {
+			f.refuse("after", startProblem(merchantID, *c.addition.After))
+		}
 	}
 	return f.err()
+}
+
+// startProblem returns what is wrong with where the deliveries of a webhook begin; empty
+// text if nothing is: the number of an event names one of a single merchant.
+func startProblem(merchantID int64, start order.MarketCursor) string {
+	if merchantID == webhook.Marketplace && start.Seq != 0 && start.MerchantID == 0 {
+		return "must be a cursor of the events of all merchants, or 0, for a webhook of all merchants"
+	}
+	return ""
 }
 
 func (c *webhookAdd) run(ctx context.Context, p *process) error {
@@ -107,7 +119,7 @@ func (c *webhookAdd) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
 		e, err := b.Webhooks.Add(ctx, p.caller, c.addition, order.Options[webhook.Endpoint]{})
 		if err != nil {
-			return err
+			return noMerchant(c.addition.MerchantID, "merchant list", err)
 		}
 		return p.printSecret(c.jsonFlag, e)
 	})

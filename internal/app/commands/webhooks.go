@@ -16,6 +16,7 @@ import (
 	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/app"
+	"merchantorders/internal/config"
 	"merchantorders/internal/order"
 	"merchantorders/internal/webhook"
 )
@@ -60,9 +61,10 @@ func (c *webhookList) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
 		endpoints := allWebhooks(ctx, b.Webhooks, c.state)
 		if c.Merchant != "" {
-			list, err := b.Webhooks.List(ctx, webhook.ParseMerchantID(c.Merchant))
+			merchantID := webhook.ParseMerchantID(c.Merchant)
+			list, err := b.Webhooks.List(ctx, merchantID)
 			if err != nil {
-				return err
+				return noMerchant(merchantID, "merchant list", err)
 			}
 			endpoints = func(yield func(webhook.Endpoint, error) bool) {
 				for _, e := range list {
@@ -308,6 +310,9 @@ func (c *webhookReplay) check() error {
 
 func (c *webhookReplay) run(ctx context.Context, p *process) error {
 	return c.change(ctx, p, func(webhooks *webhook.Service, key webhook.Key) (webhook.Endpoint, error) {
+		if problem := startProblem(key.MerchantID, c.after); problem != "" {
+			return webhook.Endpoint{}, app.UsageError{Err: config.Invalid("after", problem)}
+		}
 		return webhooks.Replay(ctx, p.caller, key, c.after, order.Options[webhook.Endpoint]{})
 	})
 }
@@ -340,6 +345,9 @@ func (c *webhookRedeliver) check() error {
 
 func (c *webhookRedeliver) run(ctx context.Context, p *process) error {
 	return c.send(ctx, p, c.privateFlag, func(webhooks *webhook.Service, key webhook.Key) (webhook.Delivery, error) {
+		if key.MerchantID == webhook.Marketplace && c.merchantID == 0 {
+			return webhook.Delivery{}, app.UsageError{Err: config.Invalid("merchant", "is required for a webhook of all merchants")}
+		}
 		return webhooks.Redeliver(ctx, p.caller, key, cmp.Or(c.merchantID, key.MerchantID), c.event, order.Options[webhook.Delivery]{})
 	})
 }

@@ -112,7 +112,8 @@ func TestWebhookCommands(t *testing.T) {
 	}
 	hook.secret = webhook(0, "whsec_", "add", "--merchant", "355", "--url", receiver.URL, "--types", "order.created", "--after", "0",
 		"--description", "Αποθήκη", "--webhook-allow-private", "--as", "maria", "--ticket", "T-9")
-	webhook(1, "no merchant with that id", "add", "--merchant", "9", "--url", "https://hooks.example.com/")
+	webhook(1, `there is no merchant 9: see "merchant-orders merchant list"`, "list", "--merchant", "9")
+	webhook(1, `there is no merchant 9: see "merchant-orders merchant list"`, "add", "--merchant", "9", "--url", "https://hooks.example.com/")
 	webhook(0, `"state":"active"`, "list", "--json", "--state", "active")
 	webhook(0, "Αποθήκη", "list", "--merchant", "355")
 	if got := webhook(0, "", "list", "--merchant", "355", "--state", "failed", "--json"); got != "" {
@@ -135,8 +136,10 @@ func TestWebhookCommands(t *testing.T) {
 	webhook(1, "there is no webhook 1", "show", "1")
 	hook.secret = webhook(0, "whsec_", "add", "--merchant", "all", "--url", receiver.URL, "--after", "0", "--webhook-allow-private")
 	webhook(0, "all       active  0/0", "list", "--merchant", "all")
-	webhook(1, "the merchant has no event with that number", "replay", "2", "--after", "1")
-	webhook(1, "the merchant has no event with that number", "redeliver", "2", "--event", "1")
+	const cursor = "--after (MERCHANT_ORDERS_AFTER): must be a cursor of the events of all merchants, or 0, for a webhook of all merchants"
+	webhook(2, cursor, "add", "--merchant", "all", "--url", "https://hooks.example.com/", "--after", "1")
+	webhook(2, cursor, "replay", "2", "--after", "1")
+	webhook(2, "--merchant (MERCHANT_ORDERS_MERCHANT): is required for a webhook of all merchants", "redeliver", "2", "--event", "1")
 	webhook(0, "acknowledged order.created", "redeliver", "2", "--event", "1", "--merchant", "355", "--webhook-allow-private")
 	webhook(0, "355       1      order.created", "show", "2")
 	webhook(0, "webhook 2 of merchant all is removed", "remove", "2")
