@@ -41,9 +41,12 @@ func (c *auditCommand) check() error {
 	}
 	c.query.TokenID = f.optionalID("token-id", c.TokenID)
 	c.query.Action = order.AuditAction(c.Action)
-	c.query.From = f.dayStart("from", c.From)
-	if c.query.To = f.dayStart("to", c.To); !c.query.To.IsZero() {
-		c.query.To = c.query.To.AddDate(0, 0, 1)
+	from, to := f.days(c.From, c.To)
+	if from != order.NoDay {
+		c.query.From = from.Start()
+	}
+	if to != order.NoDay {
+		c.query.To = to.Start().AddDate(0, 0, 1)
 	}
 	c.limit = f.wholeNumber("limit", c.Limit, math.MaxInt64)
 	return f.err()

@@ -59,6 +59,7 @@ func TestAuditHeads(t *testing.T) {
 	if strings.Count(limited.Stdout, "\n") != 1 || limited.Stderr != "merchant-orders: only the newest 1 entries are printed; --limit 0 prints all\n" {
 		t.Errorf("limited to 1: %+v", limited)
 	}
+	f.Run(t, "", "audit", "--from", "2026-11-21", "--to", "2026-11-20").WantText(t, 2, "--from (MERCHANT_ORDERS_FROM): is after --to")
 	heads := f.Run(t, "", "audit", "--heads").Stdout
 	if !strings.HasPrefix(heads, `{"merchantId":355,"seq":2,"hash":"`) || strings.Count(heads, "\n") != 1 {
 		t.Fatalf("heads %q", heads)

@@ -109,6 +109,14 @@ func (f *flagValues) day(flag, text string) order.Day {
 	return day
 }
 
+// days parses the first and the last day of a period.
+func (f *flagValues) days(from, to string) (first, last order.Day) {
+	if first, last = f.day("from", from), f.day("to", to); first != order.NoDay && last != order.NoDay && first > last {
+		f.refuse("from", "is after --to")
+	}
+	return first, last
+}
+
 // dayStart is day as the time of its start in UTC; the zero time for empty text.
 func (f *flagValues) dayStart(flag, text string) time.Time {
 	if day := f.day(flag, text); day != order.NoDay {

@@ -38,10 +38,7 @@ func (c *searchCommand) check() error {
 		}
 		c.search.States = append(c.search.States, s)
 	}
-	c.search.From, c.search.To = f.day("from", c.From), f.day("to", c.To)
-	if c.search.To != order.NoDay && c.search.From > c.search.To {
-		f.refuse("from", "is after --to")
-	}
+	c.search.From, c.search.To = f.days(c.From, c.To)
 	if c.ExpiresBefore != "" {
 		var ok bool
 		if c.search.ExpiresBefore, ok = order.ParseTime(c.ExpiresBefore); !ok {
@@ -104,7 +101,12 @@ func (c *searchCommand) run(ctx context.Context, p *process) error {
 				break
 			}
 		}
+		more := c.search.After != nil || int64(len(found)) > c.limit
 		found = found[:min(int64(len(found)), c.limit)]
-		return printList(p, c.jsonFlag, foundHeading, found, foundRow, newFoundJSON)
+		err := printList(p, c.jsonFlag, foundHeading, found, foundRow, newFoundJSON)
+		if more {
+			p.printError("only the first %d orders are printed; a larger --limit prints more", c.limit)
+		}
+		return err
 	})
 }

@@ -35,6 +35,10 @@ func TestSearchAndInspect(t *testing.T) {
 	addDelivery(t, folder.Data)
 	run("", "2026-11-20T10:00:00Z  7        1       order.created  -       timeout  42", "inspect", "A-1")
 	run("", `"deliveries":[{"webhookId":7,"at":"2026-11-20T10:00:00Z","event":1,"type":"order.created","error":"timeout","tookMs":42}]`, "inspect", "A-1", "--json")
+	run("", "only the first 1 orders are printed; a larger --limit prints more", "search", "--limit", "1", "--json")
+	if got := folder.Run(t, "", "search", "--limit", "2"); got.Stderr != "" {
+		t.Errorf("all are printed: %s", got)
+	}
 	folder.Run(t, "", "search", "nobody", "--json").WantOut(t, 0, "")
 	folder.Run(t, "", "inspect", "none").WantText(t, 1, "there is no order none")
 	bad := []string{
