@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 
 	"merchantorders/internal/app"
 	"merchantorders/internal/maintenance/backup"
@@ -57,6 +58,9 @@ func (c *restoreCommand) check() error {
 func (c *restoreCommand) run(ctx context.Context, p *process) error {
 	if err := p.Settings.Embedded(); err != nil {
 		return app.UsageError{Err: err}
+	}
+	if _, err := os.Stat(c.From); err != nil {
+		return err
 	}
 	if _, err := p.CreateDataFolder(); err != nil {
 		return err

@@ -24,6 +24,10 @@ func TestBackupAndRestore(t *testing.T) {
 		}
 		s.Run(t, "", "backup", path).WantErr(t, 1, "merchant-orders: "+path+" already exists\n")
 		to := folder(t)
+		to.Run(t, "", "restore", path+"x").WantText(t, 1, "no such file")
+		if _, err := os.Stat(to.Data); err == nil {
+			t.Error("a restore of no backup makes a data folder")
+		}
 		got = to.Run(t, "", "restore", path)
 		want := "restored and checked: merchants 1, orders 3, invoices 2, events 5, files 2, orphans 0: no findings\n"
 		if got.Code != 0 || got.Stdout != want || got.Stderr != "" {

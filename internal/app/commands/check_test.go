@@ -1,11 +1,15 @@
 package commands_test
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/app/commands"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -72,6 +76,20 @@ func TestCheck(t *testing.T) {
 		t.Errorf("repair: got %+v, want %q", got, want)
 	}
 	s.Run(t, "", "check", "--repair", "--backup", "x.tar").WantText(t, 2, "--repair (MERCHANT_ORDERS_REPAIR): must not be given together with --backup")
+}
+
+// TestStopped stops a command at its beginning.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stderr strings.Builder
+	if code := commands.Run(ctx, []string{"check", "--data", f.Data}, strings.NewReader(""), io.Discard, &stderr, nil); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	testenv.Equal(t, "standard error", "merchant-orders: stopped before the end\n", stderr.String())
 }
 
 // TestNoInstallation runs commands on a data folder that does not exist: they fail

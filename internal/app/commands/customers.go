@@ -93,6 +93,11 @@ func (c *exportCommand) check() error {
 
 // exportOrders prints orders as documents.
 func (c *exportCommand) exportOrders(ctx context.Context, p *process, b *app.Backend) error {
+	if c.merchantID != 0 {
+		if _, err := b.Merchants.Get(ctx, c.merchantID); err != nil {
+			return noMerchant(c.merchantID, "merchant list", err)
+		}
+	}
 	query := order.ExportQuery{MerchantID: c.merchantID, From: order.NoDay, To: order.NoDay}
 	for orders, err := range b.Orders.Export(ctx, query) {
 		for i := 0; i < len(orders) && err == nil; i++ {

@@ -56,6 +56,7 @@ func TestImport(t *testing.T) {
 	}
 	f.Run(t, exported.Stdout, "import", "-").WantOut(t, 0, "created 0, unchanged 3, deleted 0, conflicting 0, invalid 0\n")
 	f.Run(t, "", "export", "--merchant", "355").WantText(t, 2, "--orders")
+	f.Run(t, "", "export", "--orders", "--merchant", "9").WantText(t, 1, "there is no merchant 9")
 
 	input := lines(
 		document(4),

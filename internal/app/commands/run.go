@@ -80,6 +80,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		p.printWarnings(chosen)
 		err = chosen.run(ctx, p)
 	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errors.New("stopped before the end")
+	}
 	if err == nil {
 		return exitDone
 	}
