@@ -3,6 +3,7 @@ package backup
 import (
 	"archive/tar"
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func eachInArchive(path string, fn func(name string, content io.Reader) error) e
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return errors.Join(eachInTar(content, fn), content.Close())
+	return cmp.Or(eachInTar(content, fn), content.Close()) // Close repeats the error of a read
 }
 
 // eachInTar calls fn for every regular file of a tar file.
