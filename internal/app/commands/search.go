@@ -2,7 +2,7 @@ package commands
 
 import (
 	"context"
-	"strconv"
+	"fmt"
 	"strings"
 	"time"
 
@@ -28,7 +28,7 @@ func (c *searchCommand) check() error {
 	var f flagValues
 	c.search = order.Search{Text: strings.Join(c.Words, " "), Limit: order.MaxSearchLimit}
 	if len(c.search.Text) > order.MaxSearchText {
-		f.refuse("words", "must be at most "+strconv.Itoa(order.MaxSearchText)+" bytes")
+		f.faults = append(f.faults, fmt.Errorf("the words must be at most %d bytes together", order.MaxSearchText))
 	}
 	c.search.MerchantID = f.optionalID("merchant", c.Merchant)
 	for _, name := range c.State {

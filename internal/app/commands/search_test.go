@@ -45,7 +45,7 @@ func TestSearchAndInspect(t *testing.T) {
 		"search", strings.Repeat("x", 201), "--merchant", "0", "--state", "new", "--from", "2026-13-01", "--to", "x", "--expires-before", "x", "--limit", "0",
 	}
 	got := folder.Run(t, "", bad...)
-	for _, flag := range []string{"words", "merchant", "state", "from", "to", "expires-before", "limit"} {
+	for _, flag := range []string{"orders: the words must", "merchant", "state", "from", "to", "expires-before", "limit"} {
 		if got.Code != 2 || !strings.Contains(got.Stderr, flag) {
 			t.Errorf("%s is not refused: %+v", flag, got)
 		}
