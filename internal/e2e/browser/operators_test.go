@@ -15,6 +15,7 @@ func (p *staff) meetOperator(t *testing.T) {
 	const people = "/console/operator/tokens/people"
 	p.signIn(t, p.Folder.Token(t, "--operator", "--label", "Ελένη"))
 	p.see(t, people, "th", "Ελένη")
+	p.wantOneRow(t)
 	p.run(t, chromedp.SetValue(chromedp.CSS("#name"), "Νίκος <b>"))
 	p.click(t, `[name="scope"][value="orders:transition"]`)
 	p.click(t, `section .primary`)
@@ -32,9 +33,7 @@ func (p *staff) meetOperator(t *testing.T) {
 		phone.click(t, "main button")
 		phone.wait(t, "h1", "Εκκρεμότητες")
 		phone.see(t, "/console/operator/orders/355/C-30", ".account", "Νίκος <b>")
-		if rows := value(t, phone.tab, chromedp.Evaluate[int](`new Set([...document.querySelectorAll(".tabs a")].map(a => a.offsetTop)).size`)); rows != 1 {
-			t.Errorf("the navigation has %d rows", rows)
-		}
+		phone.wantOneRow(t)
 		phone.run(t, chromedp.SetValue(chromedp.CSS("#to-state"), "canceled"), chromedp.SetValue(chromedp.CSS("#reason"), "payment-failed"))
 		phone.click(t, `form[action$="/state"] button`)
 		phone.wait(t, "h1", "Ακυρώθηκε;")
@@ -51,4 +50,12 @@ func (p *staff) meetOperator(t *testing.T) {
 	value(t, third.tab, chromedp.Evaluate[bool](`[...document.querySelectorAll("tbody tr")].find(row => row.innerText.includes("Νίκος")).querySelector(".danger").click() ?? true`))
 	third.wait(t, ".notice", "has ended")
 	testenv.Send(t, "", "POST", link, "").WantText(t, 403, "was used")
+}
+
+// wantOneRow reports a navigation that needs more than one row.
+func (p *staff) wantOneRow(t *testing.T) {
+	t.Helper()
+	if rows := value(t, p.tab, chromedp.Evaluate[int](`new Set([...document.querySelectorAll(".tabs a")].map(a => a.offsetTop)).size`)); rows != 1 {
+		t.Errorf("the navigation has %d rows", rows)
+	}
 }
