@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -71,7 +72,8 @@ func (e Endpoint) afterOrHold(event order.MarketCursor, result Result, now time.
 	return p
 }
 
-// afterHeld is after for an event of a held merchant. A failure counts for it alone.
+// afterHeld is after for an event of a held merchant. A failure counts for it alone, and
+// disables the endpoint only if nothing else has succeeded for as long.
 func (e Endpoint) afterHeld(event order.EventRecord, result Result, now time.Time, wait func(failures int) time.Duration) Progress {
 	h, one := e.Held[e.held(event.MerchantID)], e
 	if result.Error == "" {
@@ -79,7 +81,14 @@ func (e Endpoint) afterHeld(event order.EventRecord, result Result, now time.Tim
 		return one.after(e.Acknowledged, result, now, wait)
 	}
 	one.Failures, one.FailingSince, one.NextAttempt = h.Failures, h.FailingSince, h.NextAttempt
+	alone := e.FailingSince.IsZero() || now.Sub(e.FailingSince) < GiveUpAfter
+	if alone {
+		one.Failures = min(h.Failures, GiveUpAttempts-2) // one more is too few to give up
+	}
 	p := one.after(e.Acknowledged, result, now, wait)
+	if alone && p.State == Failing && e.State == Active {
+		p.Reason = fmt.Sprintf("deliveries for merchant %d have failed for 36 hours; the last error was %s", h.MerchantID, result.problem())
+	}
 	p.Held = without(e.Held, h.MerchantID, Held{h.MerchantID, event.Seq, p.Failures, p.FailingSince, p.NextAttempt})
 	p.Failures, p.FailingSince, p.NextAttempt = e.Failures, e.FailingSince, e.NextAttempt
 	if result.RetryAfter > 0 {

@@ -215,22 +215,32 @@ func TestHolds(t *testing.T) {
 		t.Errorf("one more than MaxHeld: %+v", p)
 	}
 
-	// The other merchants' events are acknowledged all the time.
+	// The other merchants' events are acknowledged all the time: the endpoint is not disabled.
 	record := order.EventRecord{MerchantID: 1}
 	record.Seq = 5
 	var failing time.Duration
-	for e.State.Delivers() {
+	for now.Sub(start) < 4*GiveUpAfter {
 		e = e.apply(e.afterOrHold(event(2), Result{Status: 204}, now, wait))
 		if now = e.Held[0].NextAttempt; e.State == Failing && failing == 0 {
 			failing = now.Sub(e.Held[0].FailingSince)
 		}
 		e = e.apply(e.afterHeld(record, refused, now, wait))
 	}
-	testenv.Equal(t, "given up", Held{1, 5, e.Held[0].Failures, start, now}, e.Held[0])
-	if took := now.Sub(start); failing < warnAfter || failing > warnAfter+2*maxPause || took < GiveUpAfter || took > GiveUpAfter+maxPause || e.Failures != 0 {
-		t.Errorf("failing after %v, gave up after %v: %+v", failing, took, e)
+	if failing < warnAfter || failing > warnAfter+2*maxPause || e.State != Failing || e.Failures != 0 || !strings.HasPrefix(e.Reason, "deliveries for merchant 1 have failed for 36 hours; ") {
+		t.Errorf("failing after %v: %+v", failing, e)
 	}
-	e.State = Failing
+	// From then on, all deliveries fail.
+	failed := e
+	for begun := now; failed.State.Delivers(); now = failed.Held[0].NextAttempt {
+		if failed.FailingSince.IsZero() {
+			failed = failed.apply(failed.after(event(2), refused, now, wait))
+		}
+		failed = failed.apply(failed.afterHeld(record, refused, now, wait))
+		if took := now.Sub(begun); (failed.State == Failed) != (took >= GiveUpAfter) {
+			t.Fatalf("after %v: %+v", took, failed)
+		}
+	}
+	testenv.Equal(t, "given up", Held{1, 5, GiveUpAttempts, start, now}, failed.Held[0])
 	recovered := e.apply(e.afterHeld(record, Result{Status: 204}, now, wait))
 	testenv.Equal(t, "after a success", Endpoint{State: Active, StateSet: now, Acknowledged: event(2), Held: []Held{{MerchantID: 1, Event: 6, NextAttempt: now}}}, recovered)
 	if gone := e.afterHeld(record, Result{Error: ErrorStatus, Status: 410}, now, wait); gone.State != Failed || gone.Failure == nil {
