@@ -65,7 +65,7 @@ func (s *soak) report(end time.Duration) {
 	s.t.Helper()
 	c := &s.counts
 	rows := [][]string{
-		{"duration", end.String()}, {"seed, commit", fmt.Sprintf("%d, %s", *soakSeed, commit())},
+		{"duration", end.String()}, {"seed, commit", fmt.Sprintf("%d, %s", *soakSeed, s.commit)},
 		{"merchants, waiting readers", fmt.Sprintf("%d, %d", soakMerchants, soakMerchants*soakReaders)},
 		{"requests", fmt.Sprint(c.requests.Load())},
 		{"responses checked", fmt.Sprint(c.checked.Load())},

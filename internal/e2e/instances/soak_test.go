@@ -56,7 +56,7 @@ func TestSoak(t *testing.T) {
 	end := time.Duration(*soakMinutes) * time.Minute
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("run it again: git checkout %s && bash scripts/soak -minutes %d -seed %d", commit(), *soakMinutes, *soakSeed)
+			t.Logf("run it again: git checkout %s && bash scripts/soak -minutes %d -seed %d", s.commit, *soakMinutes, *soakSeed)
 		}
 	})
 	defer s.report(end)
@@ -76,6 +76,7 @@ func TestSoak(t *testing.T) {
 type soak struct {
 	installation
 	t       *testing.T
+	commit  string // of the sources when the soak began
 	begun   time.Time
 	context context.Context // ends with the soak
 	stop    context.CancelFunc
@@ -128,7 +129,7 @@ type soakCounts struct {
 // newSoak starts the servers and the instances and fills them.
 func newSoak(t *testing.T) *soak {
 	testenv.Need(t, "PostgreSQL and S3 servers")
-	s := &soak{t: t, begun: time.Now(), times: newWriteTimes(), ledgers: make(map[int64]*ledger)}
+	s := &soak{t: t, commit: commit(), begun: time.Now(), times: newWriteTimes(), ledgers: make(map[int64]*ledger)}
 	s.context, s.stop = context.WithCancel(t.Context())
 	t.Cleanup(s.stop)
 	s.storage.start(t)
