@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"net/http"
-	"net/url"
 	"regexp"
-	"strings"
 	"time"
 
 	"merchantorders/internal/order"
@@ -58,10 +56,10 @@ func (s *site) export(extension, mediaType string, begin func(*web.Stream) expor
 var notInFileNames = regexp.MustCompile(`[\pC/\\\\:*?"<>|]+`)
 
 // attachment returns the header that names the file of an export after the store and the
-// days. The first name is for programs that do not know the second form (RFC 6266).
+// days.
 func attachment(l language, extension, store, from, to string) string {
 	name := joined(" ", l.text("export.file"), notInFileNames.ReplaceAllString(store, "-"), joined("..", from, to)) + extension
-	return "attachment; filename=orders" + extension + "; filename*=UTF-8''" + strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
+	return web.Attachment(name, "orders"+extension)
 }
 
 // pages yields the pages of a view, at least one. Each begins after the last order of

@@ -12,7 +12,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 	"strings"
 	"unicode"
@@ -86,29 +85,21 @@ func setHeaders(h http.Header, invoice order.Invoice) {
 		mediaType = "application/octet-stream"
 	}
 	h.Set("Content-Type", mediaType)
-	h.Set("Content-Disposition", attachment(invoice.Name))
+	h.Set("Content-Disposition", web.Attachment(invoice.Name, asciiName(invoice.Name)))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Cache-Control", "private, no-store")
 	h.Set("ETag", `"`+hex.EncodeToString(invoice.SHA256[:])+`"`)
 }
 
-// attachment returns the Content-Disposition of a file with a name. A name beyond ASCII
-// also has a fallback, which old clients read (RFC 6266, appendix D).
-func attachment(name string) string {
-	header := func(name string) string {
-		return mime.FormatMediaType("attachment", map[string]string{"filename": name})
-	}
-	fallback := strings.Map(func(r rune) rune {
+// asciiName returns a name with _ for every letter beyond ASCII.
+func asciiName(name string) string {
+	return strings.Map(func(r rune) rune {
 		if r > unicode.MaxASCII {
 			return '_'
 		}
 		return r
 	}, name)
-	if fallback == name {
-		return header(name)
-	}
-	return header(fallback) + strings.TrimPrefix(header(name), "attachment")
 }
 
 // contentError says that http.ServeContent refused a range or a condition of the

@@ -3,6 +3,8 @@ package storageapi
 import (
 	"mime"
 	"testing"
+
+	"merchantorders/internal/web"
 )
 
 func TestAttachment(t *testing.T) {
@@ -16,7 +18,7 @@ func TestAttachment(t *testing.T) {
 		"🙂.jpg":          `attachment; filename=_.jpg; filename*=utf-8''%F0%9F%99%82.jpg`,
 		"a\u202efdp.png": `attachment; filename=a_fdp.png; filename*=utf-8''a%E2%80%AEfdp.png`,
 	} {
-		got := attachment(name)
+		got := web.Attachment(name, asciiName(name))
 		if got != want {
 			t.Errorf("%q: %s, want %s", name, got, want)
 		}
