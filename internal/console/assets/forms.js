@@ -64,6 +64,12 @@ async function shrinkPictures(form, input) {
 }
 const megabytes = (file) => (file.size / 1e6).toLocaleString(document.documentElement.lang, { maximumFractionDigits: 1 }) + "\u00a0MB";
 
+// showIn returns a function that shows a text in an element, or hides it without one.
+const showIn = (element) => (text) => {
+  element.textContent = text;
+  element.hidden = !text;
+};
+
 // Files: limits before the upload, drag and drop, progress.
 const extensions = /\.(pdf|png|jpe?g)$/i;
 function prepareUpload(form) {
@@ -71,10 +77,7 @@ function prepareUpload(form) {
   let chosen = Promise.resolve(); // waits for pictures
   const problem = form.querySelector("[data-problem]");
   const progress = form.querySelector("progress");
-  const show = (text) => {
-    problem.textContent = text;
-    problem.hidden = !text;
-  };
+  const show = showIn(problem);
   const check = () => {
     const data = form.dataset;
     for (const file of input.files) {
@@ -174,10 +177,7 @@ function prepareMatch(form) {
   const problem = form.querySelector("[data-problem]");
   const matches = form.querySelector("[data-match]");
   const button = form.querySelector("button");
-  const show = (text) => {
-    problem.textContent = text;
-    problem.hidden = !text;
-  };
+  const show = showIn(problem);
   let newest = 0; // number of the newest choice of files
   const choose = async () => {
     const choice = ++newest;
