@@ -88,7 +88,7 @@ func (r *Registry) Add(ctx context.Context, caller order.Caller, request Request
 		t := Token{MerchantID: request.MerchantID, Scopes: request.Scopes, Label: request.Label}
 		bound, err := r.bound(ctx, tx, caller.TokenID)
 		if err == nil {
-			err = r.mayAdd(ctx, tx, caller, t, false)
+			err = r.mayAdd(ctx, tx, caller, t, Counts.tokenLeft)
 		}
 		if err == nil {
 			t.ExpiresAt, err = r.expiry(request.Expiry, 0, bound)
@@ -103,9 +103,15 @@ func (r *Registry) Add(ctx context.Context, caller order.Caller, request Request
 	})
 }
 
+// tokenLeft reports whether the merchant may have one more token.
+func (n Counts) tokenLeft() bool { return n.Valid < MaxValid && n.Created < MaxPerDay }
+
+// linkLeft reports whether one more login link may be made.
+func (n Counts) linkLeft() bool { return n.Links < MaxPerDay }
+
 // mayAdd returns the error if a caller may not add a token, or a login link whose session
-// gets it.
-func (r *Registry) mayAdd(ctx context.Context, tx Tx, caller order.Caller, added Token, link bool) error {
+// gets it. left reports whether the limits of a merchant allow it.
+func (r *Registry) mayAdd(ctx context.Context, tx Tx, caller order.Caller, added Token, left func(Counts) bool) error {
 	switch {
 	case caller.Operator() && !added.Operator():
 		return nil
@@ -116,7 +122,7 @@ func (r *Registry) mayAdd(ctx context.Context, tx Tx, caller order.Caller, added
 	}
 	now := r.now()
 	n, err := tx.CountTokens(ctx, added.MerchantID, now, now.Add(-24*time.Hour))
-	if err == nil && (link && n.Links >= MaxPerDay || !link && (n.Valid >= MaxValid || n.Created >= MaxPerDay)) {
+	if err == nil && !left(n) {
 		err = ErrTooMany
 	}
 	return err
@@ -230,7 +236,7 @@ func (r *Registry) Rotate(ctx context.Context, caller order.Caller, rotation Rot
 			return Created{}, &InvalidError{ID: old.ID}
 		}
 		t := Token{MerchantID: old.MerchantID, Scopes: old.Scopes, Label: old.Label}
-		if err := r.mayAdd(ctx, tx, caller, t, false); err != nil {
+		if err := r.mayAdd(ctx, tx, caller, t, Counts.tokenLeft); err != nil {
 			return Created{}, err
 		}
 		// An earlier rotation, whose response may have been lost, has cut ExpiresAt only.

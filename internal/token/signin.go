@@ -55,7 +55,7 @@ func (s *Sessions) NewLoginLink(ctx context.Context, caller order.Caller, person
 		if person.Operator != (person.MerchantID == 0) || person.MerchantID < 0 {
 			return CreatedLink{}, order.ErrMerchantNotFound
 		}
-		if err := s.tokens.mayAdd(ctx, tx, caller, Token{MerchantID: person.MerchantID, Scopes: person.Scopes}, true); err != nil {
+		if err := s.tokens.mayAdd(ctx, tx, caller, Token{MerchantID: person.MerchantID, Scopes: person.Scopes}, Counts.linkLeft); err != nil {
 			return CreatedLink{}, err
 		}
 		now := s.now()
