@@ -139,4 +139,6 @@ func (p *staff) addPicture(t *testing.T) {
 	p.wait(t, "[data-smaller]", "photo.png: made smaller, from ")
 	p.click(t, ".upload button")
 	p.wait(t, ".files a", "photo.jpg")
+	// The size: live.js may show the file before the page of the form comes.
+	p.wait(t, ".files li:last-child .help:not(:empty)", "")
 }
