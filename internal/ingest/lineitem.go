@@ -9,7 +9,7 @@ import (
 // lineItems returns the lines of an order and the sum of their totals.
 func (r *reader) lineItems(given []lineItem) ([]order.LineItem, int64) {
 	if len(given) == 0 {
-		r.refuse("lineItems", "one or more are required")
+		r.require("lineItems", "one or more are required")
 		return nil, 0
 	}
 	lines := make([]order.LineItem, len(given))
@@ -17,16 +17,17 @@ func (r *reader) lineItems(given []lineItem) ([]order.LineItem, int64) {
 	for i := range given {
 		r.line = i
 		lines[i] = r.lineItem(&given[i])
+		if r.refused() {
+			continue // the sum is valid only if the amounts are within their bounds
+		}
 		var fits bool
 		if subtotal, fits = sum(subtotal, lines[i].TotalPrice); !fits {
 			r.refuse("totalPrice", "the sum of the lines' totals must fit into 64 bits")
 		}
-		// The next sum is valid only if the amounts are within their bounds.
-		if r.problem != nil {
-			return nil, 0
-		}
 	}
-	r.uniqueIDs(lines)
+	if !r.refused() {
+		r.uniqueIDs(lines)
+	}
 	r.line = -1
 	return lines, subtotal
 }
@@ -72,13 +73,13 @@ func (r *reader) lineItem(given *lineItem) order.LineItem {
 		DeliveryDate: r.day("deliveryDate", given.DeliveryDate),
 	}
 	if given.ProductName == nil {
-		r.refuse("productName", "is required")
+		r.require("productName", "is required")
 	} else {
 		line.ProductName = *given.ProductName
 	}
 	line.OriginalUnitPrice = r.optional("originalUnitPrice", given.OriginalUnitPrice, line.UnitPrice, 0)
 	line.BasePrice = r.optional("basePrice", given.BasePrice, line.UnitPrice, 0)
-	if r.problem != nil {
+	if r.refused() {
 		return line
 	}
 	total, fits := product(line.UnitPrice, line.Quantity)

@@ -43,7 +43,7 @@ func (r *reader) order(doc *document) order.Order {
 
 func (r *reader) reference(given *string) string {
 	if given == nil {
-		r.refuse("reference", "is required")
+		r.require("reference", "is required")
 		return ""
 	}
 	switch {
@@ -81,7 +81,7 @@ func (r *reader) currency(given *string) string {
 
 func (r *reader) customer(given *customer) order.Customer {
 	if given == nil {
-		r.refuse("customer", "is required")
+		r.require("customer", "is required")
 		return order.Customer{}
 	}
 	r.optional("customer.userId", &given.UserID, 0, 0)
@@ -92,7 +92,7 @@ func (r *reader) customer(given *customer) order.Customer {
 // defaults to the shipping address.
 func (r *reader) addresses(billing *address, shipping *shippingAddress) (order.Address, order.Address) {
 	if shipping == nil {
-		r.refuse("shippingAddress", "is required")
+		r.require("shippingAddress", "is required")
 		return order.Address{}, order.Address{}
 	}
 	ship := order.Address(shipping.address)
@@ -138,7 +138,7 @@ func (r *reader) invoiceDetails(given *invoiceDetails) *order.InvoiceDetails {
 	r.flag("invoiceDetails.article39Eligible", given.Article39Eligible)
 	r.flag("invoiceDetails.article39Valid", given.Article39Valid)
 	if given.VATNumber == "" {
-		r.refuse("invoiceDetails.vatNumber", "is required and must not be empty")
+		r.require("invoiceDetails.vatNumber", "is required and must not be empty")
 	}
 	details := order.InvoiceDetails(*given)
 	return &details

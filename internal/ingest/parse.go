@@ -14,6 +14,7 @@ package ingest
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -48,8 +49,8 @@ func Parse(text []byte) (order.Incoming, error) {
 	}
 	r := reader{line: -1}
 	in := order.Incoming{Order: r.order(&doc)}
-	if r.problem != nil {
-		return order.Incoming{}, r.problem
+	if err := r.err(); err != nil {
+		return order.Incoming{}, err
 	}
 	in.Digest = orderpb.Digest(&in.Order, canonicalAttributes)
 	return in, nil
@@ -67,29 +68,67 @@ func decode(text []byte, into any) error {
 	return nil
 }
 
-// reader converts a decoded document to an order. It continues after a problem
-// and records the first.
+// reader converts a decoded document to an order. It continues after a problem. It
+// records all required fields that are absent, and the first of the other problems.
 type reader struct {
 	line    int // index of the current line item; -1: none
+	absent  []DocumentError
 	problem *DocumentError
 }
 
-// refuse records a problem with a field of the current line item, or of the
-// document if there is none.
+// name returns the name of a field of the current line item, or of the document if
+// there is none.
+func (r *reader) name(field string) string {
+	if r.line < 0 {
+		return field
+	}
+	return "lineItems[" + strconv.Itoa(r.line) + "]." + field
+}
+
+// refuse records a problem with a field that is given.
 func (r *reader) refuse(field, problem string) {
-	if r.problem != nil {
-		return
+	if r.problem == nil {
+		r.problem = &DocumentError{Field: r.name(field), Problem: problem}
 	}
-	if r.line >= 0 {
-		field = "lineItems[" + strconv.Itoa(r.line) + "]." + field
+}
+
+// require records that a field must be given. problem is how the error says it if no
+// other field is absent.
+func (r *reader) require(field, problem string) {
+	r.absent = append(r.absent, DocumentError{Field: r.name(field), Problem: problem})
+}
+
+// refused reports whether the document is invalid.
+func (r *reader) refused() bool { return len(r.absent) > 0 || r.problem != nil }
+
+// maxAbsent bounds the absent fields that an error names.
+const maxAbsent = 20
+
+// err returns a *DocumentError if the document is invalid. It names all absent fields
+// at once: who writes a first document would otherwise try once for each.
+func (r *reader) err() error {
+	switch {
+	case len(r.absent) > 1:
+		var names []string
+		for _, field := range r.absent[:min(len(r.absent), maxAbsent)] {
+			names = append(names, field.Field)
+		}
+		if more := len(r.absent) - maxAbsent; more > 0 {
+			names = append(names, strconv.Itoa(more)+" more")
+		}
+		return &DocumentError{Field: strings.Join(names, ", "), Problem: "are required"}
+	case len(r.absent) == 1:
+		return &r.absent[0]
+	case r.problem != nil:
+		return r.problem
 	}
-	r.problem = &DocumentError{Field: field, Problem: problem}
+	return nil
 }
 
 // required returns a number of at least least. The field must be present.
 func (r *reader) required(field string, given *int64, least int64) int64 {
 	if given == nil {
-		r.refuse(field, "is required")
+		r.require(field, "is required")
 		return 0
 	}
 	return r.optional(field, given, 0, least)
@@ -141,7 +180,7 @@ func (r *reader) timestamp(field string, given *string) time.Time {
 // requiredTimestamp is timestamp for a field that must be present.
 func (r *reader) requiredTimestamp(field string, given *string) time.Time {
 	if given == nil {
-		r.refuse(field, "is required")
+		r.require(field, "is required")
 	}
 	return r.timestamp(field, given)
 }

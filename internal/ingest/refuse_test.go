@@ -88,6 +88,9 @@ func TestParseRefusesLooseSpelling(t *testing.T) {
 	})
 }
 
+// nothingGiven is what is wrong with a document without members.
+const nothingGiven = "merchantId, reference, createdAt, total, customer, shippingAddress, lineItems: are required"
+
 func TestParseRefusesMissingFields(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ member, want string }{
@@ -109,11 +112,17 @@ func TestParseRefusesMissingFields(t *testing.T) {
 	}
 	const lines = `[{"id":7,"productName":"Pen","unitPrice":100,"quantity":2}]`
 	check(t, []bad{
-		{"{}", "merchantId: is required"},
+		{"{}", nothingGiven},
+		{`{"invoiceDetails":{},"lineItems":[{"id":1},{"productName":"Pen","unitPrice":1,"quantity":0}],"state":"none","total":-1,"merchantId":1,"createdAt":"now"}`,
+			"reference, customer, shippingAddress, invoiceDetails.vatNumber, lineItems[0].unitPrice, lineItems[0].quantity, lineItems[0].productName, lineItems[1].id: are required"},
+		{with(t, lines, "["+strings.Repeat("{},", 9)+"{}]"), "lineItems[0].id, lineItems[0].unitPrice, lineItems[0].quantity, lineItems[0].productName, " +
+			"lineItems[1].id, lineItems[1].unitPrice, lineItems[1].quantity, lineItems[1].productName, lineItems[2].id, lineItems[2].unitPrice, lineItems[2].quantity, " +
+			"lineItems[2].productName, lineItems[3].id, lineItems[3].unitPrice, lineItems[3].quantity, lineItems[3].productName, lineItems[4].id, lineItems[4].unitPrice, " +
+			"lineItems[4].quantity, lineItems[4].productName, 20 more: are required"},
 		{with(t, `,"lineItems":`+lines, ""), "lineItems: one or more are required"},
 		{with(t, lines, "null"), "lineItems: one or more are required"},
 		{with(t, lines, "[]"), "lineItems: one or more are required"},
-		{with(t, lines, "[null]"), "lineItems[0].id: is required"},
+		{with(t, lines, "[null]"), "lineItems[0].id, lineItems[0].unitPrice, lineItems[0].quantity, lineItems[0].productName: are required"},
 		{adding(`"carrier":{"shipmentIds":[1,null]}`), "carrier.shipmentIds[1]: must be a whole number"},
 	})
 }
@@ -146,8 +155,8 @@ func TestParseRefusesWrongTypes(t *testing.T) {
 		{adding(`"invoiceDetails":{"vatNumber":""}`), "invoiceDetails.vatNumber: is required and must not be empty"},
 		{adding(`"invoiceDetails":{"vatNumber":null}`), "invoiceDetails.vatNumber: is required and must not be empty"},
 		{adding(`"invoiceDetails":{"doy":1131}`), "invoiceDetails.doy: must be text"},
-		{adding(`"invoiceDetails":{"article39Eligible":1}`), "invoiceDetails.article39Eligible: must be text, true, false or null"},
-		{adding(`"invoiceDetails":{"article39Valid":[true]}`), "invoiceDetails.article39Valid: must be text, true, false or null"},
+		{adding(`"invoiceDetails":{"vatNumber":"1","article39Eligible":1}`), "invoiceDetails.article39Eligible: must be text, true, false or null"},
+		{adding(`"invoiceDetails":{"vatNumber":"1","article39Valid":[true]}`), "invoiceDetails.article39Valid: must be text, true, false or null"},
 		{with(t, lines, "{}"), "lineItems: must be an array"},
 		{with(t, lines, "[1]"), "lineItems[0]: must be an object"},
 		{inLine(`"giftWrap":"Y"`), "lineItems[0].giftWrap: must be true or false"},
