@@ -37,6 +37,17 @@ func document(n int, change ...func(map[string]any)) []byte {
 
 func lines(documents ...[]byte) string { return string(bytes.Join(documents, []byte("\n"))) + "\n" }
 
+// TestImportHelp imports the document that the help shows.
+func TestImportHelp(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	_, rest, _ := strings.Cut(f.Run(t, "", "import", "--help").Stdout, "\n    {")
+	document, _, _ := strings.Cut(rest, "\n")
+	f.Run(t, "{"+document+"\n", "import", "-").WantOut(t, 0, "created 1, unchanged 0, deleted 0, conflicting 0, invalid 0\n")
+	f.Run(t, "{}\n", "import", "-").WantText(t, 1, "line 1: merchantId, reference, createdAt, total, customer, shippingAddress, lineItems: are required")
+}
+
 func TestImport(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
