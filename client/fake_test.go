@@ -123,7 +123,7 @@ func (f *fake) waited() []time.Duration {
 
 // response writes a JSON response.
 func response(w http.ResponseWriter, status int, body string) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body)
 }

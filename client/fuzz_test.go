@@ -16,7 +16,7 @@ func FuzzDecode(f *testing.F) {
 	for _, call := range calls {
 		f.Add(200, "application/json", []byte(call.good))
 	}
-	f.Add(400, "application/json; charset=utf-8", []byte(coded("10304", "Cannot Accept Order")))
+	f.Add(400, "application/json", []byte(coded("10304", "Cannot Accept Order")))
 	f.Add(404, "application/json", []byte(flat("The invoice was not found.")))
 	f.Add(401, "text/html", []byte("<html>"))
 	f.Add(503, "", []byte(`{"error":{"code":"`+secret+`","message":"a\u202eb\u0000"}}`))

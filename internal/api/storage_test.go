@@ -44,7 +44,7 @@ func TestStorageRanges(t *testing.T) {
 	got = ranged("bytes=10-")
 	got.Want(s.T, "a range past the end", http.StatusRequestedRangeNotSatisfiable, `{"message":"Requested Range Not Satisfiable"}`)
 	for name, want := range map[string]string{
-		"Content-Type": "application/json; charset=utf-8", "Content-Range": "bytes */10", "Content-Disposition": "",
+		"Content-Type": "application/json", "Content-Range": "bytes */10", "Content-Disposition": "",
 	} {
 		if got.Header.Get(name) != want {
 			t.Errorf("past the end: %s %q, want %q", name, got.Header.Get(name), want)

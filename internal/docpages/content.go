@@ -80,7 +80,7 @@ func DocumentRoutes(baseURL string) web.RouteGroup {
 		for _, document := range openapi.Documents() {
 			document = document.WithServer(baseURL)
 			all["/openapi/"+document.Name+".yaml"] = newContent("application/yaml", "", document.YAML)
-			all["/openapi/"+document.Name+".json"] = newContent("application/json; charset=utf-8", "", document.JSON)
+			all["/openapi/"+document.Name+".json"] = newContent(web.JSONType, "", document.JSON)
 		}
 		return all
 	})

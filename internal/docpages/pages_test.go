@@ -361,7 +361,7 @@ func TestDocumentsAreServed(t *testing.T) {
 		document = document.WithServer("https://orders.example.com" + below)
 		for form, want := range map[string]struct{ text, mediaType string }{
 			"yaml": {string(document.YAML), "application/yaml"},
-			"json": {string(document.JSON), "application/json; charset=utf-8"},
+			"json": {string(document.JSON), "application/json"},
 		} {
 			got := get(t, server+below+"/openapi/"+document.Name+"."+form)
 			if got.Status != 200 || got.Body != strings.TrimSuffix(want.text, "\n") || got.Header.Get("Content-Type") != want.mediaType {

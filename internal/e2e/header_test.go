@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"mime"
 	"net/http"
 	"strings"
 	"testing"
@@ -80,9 +79,8 @@ func TestAnswerHeaders(t *testing.T) {
 				get(v.list()).as(noAuth), get(v.prefix + "/nothing"), {method: "PURGE", path: v.list()},
 			} {
 				a := s.do(t, r)
-				kind, params, err := mime.ParseMediaType(a.header.Get("Content-Type"))
-				if err != nil || kind != "application/json" || params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8") {
-					t.Errorf("%s: Content-Type is %q", a, a.header.Get("Content-Type"))
+				if got := a.header.Get("Content-Type"); got != "application/json" {
+					t.Errorf("%s: Content-Type is %q", a, got)
 				}
 				if got := a.header.Get("X-Content-Type-Options"); got != "nosniff" {
 					t.Errorf("%s: X-Content-Type-Options is %q", a, got)

@@ -46,7 +46,7 @@ var orderValues = []struct {
 		map[string]string{"carrier.deliveryToCourierEstimationDate": `"2026-11-20 23:30:00"`}},
 	{"estimation that is no time", in("carrier", "deliveryToCustomerEstimationDate", "2026-11-21 soon"), nil,
 		map[string]string{"carrier.deliveryToCustomerEstimationDate": `"2026-11-21 soon"`}},
-	{"no invoice wanted", nil, map[string]string{"fields.115": `"N"`, "fields.151": `""`, "fields.119": `""`},
+	{"no invoice wanted", nil, map[string]string{"fields.115": `"N"`, "fields.151": `"N"`, "fields.119": `""`},
 		map[string]string{"hasInvoice": "false", "invoiceDetails": "null"}},
 	{"invoice wanted", document{"invoiceDetails": map[string]any{"vatNumber": "094014201"}},
 		map[string]string{"fields.115": `"Y"`, "fields.119": `"094014201"`, "fields.116": `""`, "fields.151": `"N"`},

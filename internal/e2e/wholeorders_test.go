@@ -58,7 +58,7 @@ const exampleV2 = `{"order": {
 	"invoices": [],
 	"carrier": {"shipmentId": 925746, "name": "ACS", "deliveryName": "To the door", "deliveryKey": "courier", "trackingCodes": "",
 		"comments": null, "deliveryToCourierEstimationDate": null, "deliveryToCustomerEstimationDate": null},
-	"payment": {"name": "cod"}, "merchantReference": null, "merchantNote": null,
+	"payment": {"name": "cod"},
 	"lineItems": [{"id": 1688147140, "sku": "SF-12540217", "merchantEan": "5904622494337", "merchantSku": "3MK-CF",
 		"productName": "Carbon cover", "unitPrice": 1390, "originalUnitPrice": 1390, "totalPrice": 2780, "quantity": 2,
 		"sfArticle39Valid": false, "giftWrap": false, "extendedAttributes": []}]
@@ -128,7 +128,7 @@ const richV2 = `{"order": {
 	"invoices": [],
 	"carrier": {"shipmentId": 9, "name": "ACS", "deliveryName": "To the door", "deliveryKey": "door", "trackingCodes": "7001,7002",
 		"comments": "after 17:00", "deliveryToCourierEstimationDate": "2026-03-02", "deliveryToCustomerEstimationDate": "2026-03-05"},
-	"payment": {"name": "card"}, "merchantReference": null, "merchantNote": null,
+	"payment": {"name": "card"},
 	"lineItems": [
 		{"id": 1002, "sku": "S2", "merchantEan": "E2", "merchantSku": "M2", "productName": "Θήκη & <strap>",
 			"unitPrice": 1390, "originalUnitPrice": 1590, "totalPrice": 2780, "quantity": 2,
@@ -156,7 +156,7 @@ const minimalV1 = `{
 	"payment_method": {"payment": ""}, "shipping": {"name": "", "method": "", "delivery_key": ""},
 	"invoices": [],
 	"fields": {"115": "N", "116": "", "117": "", "118": "", "119": "", "120": "",
-		"151": "", "152": "", "153": "", "154": "", "155": "", "156": ""},
+		"151": "N", "152": "", "153": "", "154": "", "155": "", "156": ""},
 	"products": {"1": {"item_id": 1, "order_id": 7, "product_id": "", "product_code": "",
 		"price": "0.05", "total_price": "0.05", "status_a39": "", "amount": 1, "product": "x", "product_status": "",
 		"master_product_code": "", "company_id": "355", "base_price": "0.05", "original_price": "0.05",
@@ -172,7 +172,7 @@ const minimalV2 = `{"order": {
 	"invoiceDetails": null, "invoices": [],
 	"carrier": {"shipmentId": 0, "name": "", "deliveryName": "", "deliveryKey": "", "trackingCodes": "",
 		"comments": null, "deliveryToCourierEstimationDate": null, "deliveryToCustomerEstimationDate": null},
-	"payment": {"name": ""}, "merchantReference": null, "merchantNote": null,
+	"payment": {"name": ""},
 	"lineItems": [{"id": 1, "sku": "", "merchantEan": "", "merchantSku": "", "productName": "x",
 		"unitPrice": 5, "originalUnitPrice": 5, "totalPrice": 5, "quantity": 1,
 		"sfArticle39Valid": false, "giftWrap": false, "extendedAttributes": []}]

@@ -119,7 +119,7 @@ func TestHealth(t *testing.T) {
 			t.Errorf("%s: %+v", test.request, got)
 		}
 		for name, want := range map[string]string{
-			"Content-Type": "application/json; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Location": "",
+			"Content-Type": "application/json", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Location": "",
 		} {
 			if value := got.Header().Get(name); value != want {
 				t.Errorf("%s: %s is %q, want %q", test.request, name, value, want)

@@ -10,9 +10,13 @@ import (
 	"time"
 )
 
+// JSONType is the media type of JSON. It has no parameter, as the published interface
+// writes it: RFC 8259 defines none (decision 5).
+const JSONType = "application/json"
+
 // Header values that many responses have. They are shared and never changed.
 var (
-	contentTypeJSON = []string{"application/json; charset=utf-8"}
+	contentTypeJSON = []string{JSONType}
 	noSniff         = []string{"nosniff"}
 	noStore         = []string{"no-store"}
 )

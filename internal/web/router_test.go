@@ -66,7 +66,7 @@ func read[T any](t *testing.T, body string) T {
 func checkJSON(t *testing.T, got reply) {
 	t.Helper()
 	for name, want := range map[string]string{
-		"Content-Type": "application/json; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Location": "",
+		"Content-Type": "application/json", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Location": "",
 	} {
 		if value := got.header.Get(name); value != want {
 			t.Errorf("%s is %q, want %q", name, value, want)

@@ -108,7 +108,7 @@ func (c *Client) Post(ctx context.Context, m Message) Result {
 		return Result{Error: ErrorConnection}
 	}
 	maps.Copy(request.Header, m.Header)
-	request.Header.Set("Content-Type", "application/json; charset=utf-8")
+	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "merchant-orders-webhooks/1")
 	request.Header.Set("webhook-id", m.ID)
 	request.Header.Set("webhook-timestamp", strconv.FormatInt(m.At.Unix(), 10))

@@ -16,7 +16,7 @@ func valid() Exchange {
 		RequestHeader: http.Header{"Authorization": {"Bearer mo_x"}},
 		RequestBody:   []byte(`{"status":"D","reason":"damaged","unknown":1}`),
 		Header: http.Header{
-			"Content-Type": {"application/json; charset=utf-8"}, "Content-Length": {"16"},
+			"Content-Type": {"application/json"}, "Content-Length": {"16"},
 			"X-Request-Id": {"A"}, "X-Content-Type-Options": {"nosniff"}, "Cache-Control": {"no-store"},
 			"Vary": {"Accept-Encoding"}, "Etag": {`"7-2"`},
 		},

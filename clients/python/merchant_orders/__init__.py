@@ -108,8 +108,8 @@ class Order(OrderSummary):
     carrier: dict[str, Any]
     payment: dict[str, str]
     lineItems: list[LineItem]
-    merchantReference: str | None
-    merchantNote: str | None
+    merchantReference: NotRequired[str]  # absent: none
+    merchantNote: NotRequired[str]
 
 
 class Event(TypedDict):

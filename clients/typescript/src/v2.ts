@@ -1157,15 +1157,15 @@ export interface components {
             /** @description The lines, in the order of the import. */
             lineItems: components["schemas"]["LineItem"][];
             /**
-             * @description The merchant's own number of the order; null: none.
+             * @description The merchant's own number of the order; absent: none.
              * @example 2026/0815
              */
-            merchantReference: string | null;
+            merchantReference?: string;
             /**
-             * @description The merchant's own note; null: none.
-             * @example null
+             * @description The merchant's own note; absent: none.
+             * @example Call before the delivery
              */
-            merchantNote: string | null;
+            merchantNote?: string;
         };
         /** @description The invoice that the customer requested at checkout (spec 2.6). Null means unknown. */
         InvoiceDetails: {

@@ -190,7 +190,7 @@ type fieldsView struct {
 // did not ask for an invoice.
 func newFieldsView(details *order.InvoiceDetails) fieldsView {
 	if details == nil {
-		return fieldsView{HasInvoice: "N"}
+		return fieldsView{HasInvoice: "N", Eligible: "N"}
 	}
 	return fieldsView{
 		HasInvoice:   "Y",

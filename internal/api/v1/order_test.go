@@ -13,7 +13,7 @@ import (
 // TestViewVersion checks that ViewVersion changes if a body does.
 func TestViewVersion(t *testing.T) {
 	t.Parallel()
-	apitest.CheckViewVersion(t, ViewVersion, map[string]string{"2": "cb2aeddf00aff95b"})
+	apitest.CheckViewVersion(t, ViewVersion, map[string]string{"2": "cb2aeddf00aff95b", "3": "d1e0f0e67742ab82"})
 }
 
 func TestOrderView(t *testing.T) {

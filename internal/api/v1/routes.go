@@ -17,7 +17,7 @@ import (
 // ViewVersion is the version of the bodies of this interface, a part of every ETag.
 // Raise it with every change of what a body shows for the same data: a client must not
 // go on using a body that it has.
-const ViewVersion = "2"
+const ViewVersion = "3"
 
 // API is version 1 of the interface.
 type API struct {

@@ -46,8 +46,8 @@ type singleView struct {
 // orderView is an order as its merchant sees it.
 type orderView struct {
 	publishedOrderView
-	MerchantReference *string `json:"merchantReference"`
-	MerchantNote      *string `json:"merchantNote"`
+	MerchantReference *string `json:"merchantReference,omitempty"`
+	MerchantNote      *string `json:"merchantNote,omitempty"`
 }
 
 // publishedOrderView is an order (spec 2.5), without what is the merchant's own.
