@@ -172,10 +172,12 @@ func searchCursor(s order.Search, c order.SearchCursor) string {
 	return web.EncodeCursor(cursorList(s), c.At, c.LegacyID)
 }
 
-// cursorList identifies a search for its cursors: everything but the limit.
+// cursorList identifies a search for its cursors: what it finds and in which order. The
+// text is that of 1.0.0, as that of orderapi's lists is.
 func cursorList(s order.Search) string {
-	s.Limit, s.Count, s.After = 0, false, nil
-	return fmt.Sprintf("%+v", s)
+	return fmt.Sprintf("{MerchantID:%d LegacyID:%d Reference:%s Email:%s Phone:%s Name:%s Text:%s MerchantData:false States:%v "+
+		"From:%s To:%s Zone:UTC ExpiresBefore:%s Sort:%d Limit:0 Count:false After:<nil>}",
+		s.MerchantID, s.LegacyID, s.Reference, s.Email, s.Phone, s.Name, s.Text, s.States, s.From, s.To, s.ExpiresBefore.UTC(), s.Sort)
 }
 
 // parseSearchCursor parses the cursor of a search, whose other fields are set.

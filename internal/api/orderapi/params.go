@@ -67,11 +67,13 @@ func newCursor(merchantID int64, filter order.Filter, page int64, after order.Cu
 	return web.EncodeCursor(cursorList(merchantID, filter), page, after.CreatedAt.Unix(), after.LegacyID)
 }
 
-// cursorList identifies a list for its cursors: everything but the page, and its size,
-// which may change from page to page.
+// cursorList identifies a list for its cursors: which orders it has, without the page and
+// its size, which may change from page to page. The text is that of 1.0.0, because clients
+// also page while the service is upgraded. Append what a new parameter selects only where
+// it is given.
 func cursorList(merchantID int64, filter order.Filter) string {
-	filter.Page, filter.PageSize, filter.After = 0, 0, nil
-	return fmt.Sprintf("%d %+v", merchantID, filter)
+	return fmt.Sprintf("%d {AnyState:%t States:%v From:%s To:%s Zone:UTC Page:0 PageSize:0 After:<nil>}",
+		merchantID, filter.AnyState, filter.States, filter.From, filter.To)
 }
 
 // parseCursor parses the cursor of a list: the number of its page, and the order after
