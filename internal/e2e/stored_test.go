@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
@@ -217,8 +218,31 @@ func (in storedInstallation) get(t *testing.T, s *apptest.Server, path string) a
 	if !strings.HasPrefix(got.Header.Get("Content-Type"), "application/json") {
 		return got.Body
 	}
-	return lasting(decoded(t, []byte(got.Body)))
+	body := decoded(t, []byte(got.Body))
+	served, err := http.ParseTime(got.Header.Get("Date"))
+	testenv.NoError(t, err)
+	if list, ok := body.(map[string]any); ok {
+		replaceToday(list["params"], served)
+	}
+	return lasting(body)
 }
+
+// endOfToday stands for what the params of a list without dates show as their end, which
+// is that of the current day (decision 3).
+const endOfToday = "END OF TODAY"
+
+// replaceToday replaces the end of the day on which a list was served.
+func replaceToday(params any, served time.Time) {
+	shown, _ := params.(map[string]any)
+	for _, name := range []string{"date_to", "dateTo"} {
+		// The day may have ended between the response and its header.
+		if text, ok := shown[name].(string); ok && (text == endOf(served) || text == endOf(served.Add(-time.Minute))) {
+			shown[name] = endOfToday
+		}
+	}
+}
+
+func endOf(day time.Time) string { return day.UTC().Format(time.DateOnly) + " 23:59:59" }
 
 // lasting returns a JSON value without the members that another server shows in other
 // ways. In an inspected order, history is the list of its events.
