@@ -24,7 +24,7 @@ import (
 // openCluster opens a database with merchants 1 to 8 on a cluster.
 func openCluster(t *testing.T) (*DB, *recorder) {
 	t.Helper()
-	needCluster(t)
+	pgtest.NeedCluster(t)
 	db, recorded := openRecorded(t, pgtest.Database(t))
 	for id := range int64(8) {
 		testenv.NoError(t, addTestMerchant(t.Context(), db, 1+id))

@@ -43,11 +43,3 @@ func openPostgresTest(t testing.TB, url string) *DB {
 	})
 	return db
 }
-
-// needCluster skips a test if there is no Citus cluster.
-func needCluster(t *testing.T) {
-	t.Helper()
-	if !pgtest.Distributed(t) {
-		t.Skip("needs a Citus cluster: " + pgtest.Variable + " must name its coordinator")
-	}
-}

@@ -34,18 +34,10 @@ func TestDistributeWithoutCluster(t *testing.T) {
 	}
 }
 
-// needCluster skips a test if there is no Citus cluster.
-func needCluster(t *testing.T) {
-	t.Helper()
-	if !pgtest.Distributed(t) {
-		t.Skip("needs a Citus cluster: " + pgtest.Variable + " must name its coordinator")
-	}
-}
-
 // TestDistributeInUse distributes a database in use, twice.
 func TestDistributeInUse(t *testing.T) {
 	t.Parallel()
-	needCluster(t)
+	pgtest.NeedCluster(t)
 	url := pgtest.Empty(t)
 	db, err := store.OpenPostgres(t.Context(), url, store.Options{})
 	testenv.NoError(t, err)
@@ -120,7 +112,7 @@ func transitionUntil(ctx context.Context, db *store.DB) error {
 // version may do it: every node gets the change.
 func TestMigrateDistributed(t *testing.T) {
 	t.Parallel()
-	needCluster(t)
+	pgtest.NeedCluster(t)
 	in := maintenancetest.New(t, maintenancetest.Kind{Postgres: true})
 	addOrders(t, in.Store, 1, 0)
 	tx, err := in.SQL.BeginTx(t.Context(), nil) // like goose: one transaction for each step

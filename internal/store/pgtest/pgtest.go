@@ -101,6 +101,14 @@ func Distributed(t testing.TB) bool {
 	return e != nil && e.clustered()
 }
 
+// NeedCluster skips a test if there is no Citus cluster.
+func NeedCluster(t testing.TB) {
+	t.Helper()
+	if !Distributed(t) {
+		t.Skip("needs a Citus cluster: " + Variable + " must name its coordinator")
+	}
+}
+
 // Shared returns the server that the tests of the package share, and that none
 // of them may stop. Variable has no influence on it.
 func Shared(t testing.TB) *Server {
