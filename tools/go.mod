@@ -2,6 +2,8 @@ module merchantorders/tools
 
 go 1.26.0
 
+toolchain go1.26.11
+
 tool (
 	github.com/goreleaser/nfpm/v2/cmd/nfpm
 	github.com/mgechev/revive

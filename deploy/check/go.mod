@@ -2,6 +2,8 @@ module merchantorders/deploy/check
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/compose-spec/compose-go/v2 v2.16.2
 	github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring v0.95.1
