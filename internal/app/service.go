@@ -92,7 +92,8 @@ func NewService(d Deps) *Service {
 			User: d.Flags.SMTPUser, Password: d.Flags.SMTPPassword, From: d.Flags.SMTPFrom,
 		})
 	}
-	s := &Service{Deps: d, encoder: &v2.EventEncoder{}, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), d.Now)}
+	connections := d.Flags.Connections(MaxOpenFiles())
+	s := &Service{Deps: d, encoder: &v2.EventEncoder{}, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), connections, d.Now)}
 	var orders order.Stores = d.Store
 	files, poster := d.Files, d.Poster
 	if s.sandbox() {
@@ -102,6 +103,7 @@ func NewService(d Deps) *Service {
 		orders, files, poster = d.Tracing.Store(orders), d.Tracing.Files(files), d.Tracing.Poster(poster)
 	}
 	s.Services = order.NewServices(orders, files, d.Now, d.Log)
+	s.Orders.LimitWaiters(connections)
 	s.Tokens = token.NewRegistry(d.Store, d.Now)
 	s.Tokens.MaxLifetime = d.Settings.TokenLifetime()
 	s.Sessions = token.NewSessions(d.Store, s.Tokens)

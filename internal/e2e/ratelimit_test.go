@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -22,7 +23,7 @@ func (s *service) limitedAt(t *testing.T, r request) response {
 	t.Helper()
 	var refused atomic.Pointer[response]
 	var all sync.WaitGroup
-	for range 4 {
+	for range 8 { // more than wait at once with a limit of one a second
 		all.Go(func() {
 			for range 100 {
 				a, err := s.trySend(t.Context(), r)
@@ -164,6 +165,46 @@ func TestInFlight(t *testing.T) {
 	requests.Wait()
 }
 
+// TestUploadsAtOnce sends ten uploads at once with one token: each waits for its turn and
+// gets the published response (spec 4.3, decision 5). Those to one order are three
+// successes, and those to as many orders all succeed, on a server that nobody told what to
+// allow.
+func TestUploadsAtOnce(t *testing.T) {
+	t.Parallel()
+	folder := dataFolder(t)
+	s := newService(t, folder.ServeLimited(t))
+	s.token = folder.Merchant(t, 355)
+	orders := s.addMany(t, 2+20)
+	inEachVersion(t, func(t *testing.T, v version) {
+		o := orders[0]
+		if v.prefix == v2.prefix {
+			o = orders[1]
+		}
+		requests := make([]request, 10)
+		for i := range requests {
+			requests[i] = v.upload(o, fmt.Sprintf("%d.pdf", i), "content")
+		}
+		stored := 0
+		for _, a := range s.atOnce(t, requests) {
+			if a.status == 200 {
+				stored++
+				continue
+			}
+			a.wantRefusal(t, v, tooManyFiles, o)
+		}
+		if stored != 3 {
+			t.Errorf("%d files are stored", stored)
+		}
+		requests = requests[:0]
+		for i, o := range orders[2:] {
+			requests = append(requests, v.upload(o, v.prefix[1:]+".pdf", fmt.Sprint(i)))
+		}
+		for _, a := range s.atOnce(t, requests) {
+			a.ok(t)
+		}
+	})
+}
+
 // TestConnections opens more connections than a server takes: new clients are served
 // still. While all but a few wait for events, health checks are served, and nothing
 // else.
@@ -178,11 +219,12 @@ func TestConnections(t *testing.T) {
 		var waiting sync.WaitGroup
 		defer waiting.Wait()
 		defer disconnect()
-		for range 8 {
+		for n := range 8 { // a merchant has an eighth of the connections for waiting
+			other := s.actingFor(t, 400+n/2)
 			waiting.Go(func() {
 				// Again, because the list below may have taken the place of one.
 				for ctx.Err() == nil {
-					_, _ = s.trySend(ctx, events("wait=30"))
+					_, _ = other.trySend(ctx, events("wait=30"))
 				}
 			})
 		}

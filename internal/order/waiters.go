@@ -31,6 +31,7 @@ type waiters struct {
 	stop    context.CancelFunc // wakes all waiters for good
 
 	mu        sync.Mutex
+	max       int                        // of a merchant
 	merchants map[int64]*merchantWaiters // those with at least one waiter
 	tokens    map[int64]*tokenWaiters    // those with at least one waiter
 	stopPoll  context.CancelFunc         // nil: the poll loop does not run
@@ -56,14 +57,22 @@ type tokenWaiters struct {
 }
 
 func newWaiters(store Store, now func() time.Time) *waiters {
-	w := &waiters{store: store, now: now, merchants: make(map[int64]*merchantWaiters), tokens: make(map[int64]*tokenWaiters)}
+	w := &waiters{store: store, now: now, max: MaxWaiters, merchants: make(map[int64]*merchantWaiters), tokens: make(map[int64]*tokenWaiters)}
 	w.stopped, w.stop = context.WithCancel(context.Background())
 	return w
 }
 
+// LimitWaiters makes requests of one merchant wait for events in at most an eighth of the
+// connections of the server, if that is less than MaxWaiters.
+func (s *Service) LimitWaiters(connections int) {
+	s.waiters.mu.Lock()
+	defer s.waiters.mu.Unlock()
+	s.waiters.max = min(MaxWaiters, max(connections/8, 1))
+}
+
 // join adds a waiter for a merchant with a token, until leave. revoked is closed when
 // the token is revoked, ended when the merchant is suspended. ok is false if the merchant
-// has MaxWaiters already, or after stop.
+// has as many as it may already, or after stop.
 func (w *waiters) join(merchantID, tokenID int64) (revoked, ended <-chan struct{}, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +84,7 @@ func (w *waiters) join(merchantID, tokenID int64) (revoked, ended <-chan struct{
 		m = &merchantWaiters{wake: make(chan struct{}), ended: make(chan struct{})}
 		w.merchants[merchantID] = m
 	}
-	if m.count == MaxWaiters {
+	if m.count == w.max {
 		return nil, nil, false
 	}
 	m.count++

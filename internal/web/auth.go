@@ -58,7 +58,7 @@ func (rt *Router) authenticated(credentials Credentials, route Route, handle Han
 		}
 		r.credentials = credentials
 		r.identify(session, grant)
-		r.leave, err = rt.config.Limits.Enter(r.Context(), w.Header(), ratelimit.Token{ID: grant.ID, Limit: grant.RateLimit}, route.kind)
+		r.leave, err = rt.config.Limits.Enter(r.Context(), w.Header(), ratelimit.Token{ID: grant.ID, MerchantID: grant.MerchantID, Limit: grant.RateLimit}, route.kind)
 		if err != nil {
 			return err
 		}

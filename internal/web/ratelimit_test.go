@@ -24,7 +24,7 @@ type limited struct {
 }
 
 func newLimited(perSecond int, verifier web.Authenticator) *limited {
-	limits := ratelimit.New(perSecond, time.Now)
+	limits := ratelimit.New(perSecond, 10_000, time.Now)
 	return &limited{web.NewRouter(web.RouterConfig{Authenticator: verifier, Limits: limits}, guarded(), web.RouteGroup{Prefix: "/v2", Errors: web.EncodeCoded, Routes: []web.Route{
 		web.GetRoute("/read", web.Merchants(order.ScopeOrdersRead), who),
 		web.UploadRoute("/upload", web.Merchants(order.ScopeInvoicesWrite), func(r *web.Request) (web.Response, error) {

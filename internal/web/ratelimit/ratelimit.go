@@ -1,6 +1,6 @@
-// Package ratelimit bounds how many requests each token may send in a second and at
-// once, and how often each address may fail to authenticate. The limits hold for
-// this process only.
+// Package ratelimit bounds how many requests each token may send in a second, how many
+// requests of a token and of a merchant are handled at once, and how often each address may
+// fail to authenticate. The limits hold for this process only.
 package ratelimit
 
 import (
@@ -23,11 +23,6 @@ const (
 	// burstSeconds is the window of the token limit: an idle token may send the
 	// requests of this many seconds at once.
 	burstSeconds = 2
-	// maxDelay is how long a request waits at most; one that must wait longer is refused.
-	maxDelay = time.Second
-	// maxRequests bounds the requests of a token that are handled or delayed at the same
-	// time. Requests that wait for events leave: order.MaxWaiters bounds them.
-	maxRequests = 32
 	// retryAfterSeconds is when a refused client may try again.
 	retryAfterSeconds = 1
 	// failuresPerMinute is how many failed authentications an address may have.
@@ -54,8 +49,25 @@ const (
 	numKinds
 )
 
-// maxOfKind bounds the requests of a kind of a token, among maxRequests.
-var maxOfKind = [numKinds]int{Plain: maxRequests, Upload: 8, Export: 2}
+// maxWait is how long a request of a kind waits at most for its turn, before its body is
+// read; one that must wait longer is refused. Legacy clients give up at the first error, so
+// ten uploads at once must not be one too many (decision 5).
+var maxWait = [numKinds]time.Duration{Plain: time.Second, Upload: 5 * time.Second, Export: time.Second}
+
+// ofToken bounds the requests of a token in flight. Those that wait for events leave:
+// order.MaxWaiters bounds them.
+var ofToken = bounds{requests: 32, ofKind: [numKinds]int64{Upload: 8, Export: 2}, waiting: 64}
+
+// ofMerchant returns the bounds of the requests of a merchant, which can have any number of
+// tokens, sessions and links. With order.MaxWaiters they take less than a quarter of the
+// connections of a server with many, and an eighth of those of one with few.
+func ofMerchant(connections int) bounds {
+	share := int64(max(connections/16, 2))
+	return bounds{
+		requests: min(4*ofToken.requests, share), waiting: min(2*ofToken.waiting, share),
+		ofKind: [numKinds]int64{Upload: min(3*ofToken.ofKind[Upload], max(share/2, 1)), Export: min(2*ofToken.ofKind[Export], max(share/4, 1))},
+	}
+}
 
 // Error says that a client sends more requests than a limit allows.
 type Error struct {
@@ -69,7 +81,7 @@ type Limit int
 // The limits.
 const (
 	Rate     Limit = iota // requests of a token in a second
-	InFlight              // requests of a token at once, or those of a kind
+	InFlight              // requests of a token or a merchant at once, or those of a kind
 	SignIns               // failed authentications of an address
 	numLimits
 )
@@ -101,15 +113,21 @@ type Limiter struct {
 	mu       sync.Mutex
 	policies *lru.Cache[order.RateLimit, *policy] // of merchants
 
-	tokens    *buckets[int64, *client]            // by token id
+	tokens    *buckets[int64, *client]            // by token id; see Token
+	merchants *buckets[int64, *places]            // by merchant id
 	addresses *buckets[netip.Addr, *rate.Limiter] // failed authentications
 }
 
 // Token is the token of a request.
 type Token struct {
-	ID    int64
-	Limit order.RateLimit // zero: the default of the Limiter
+	ID         int64
+	MerchantID int64           // 0: an operator's token, which only the limits of a token bound
+	Limit      order.RateLimit // zero: the default of the Limiter
 }
+
+// Links stands for the token of those who follow links to the files of a merchant: each
+// link is a credential, and a merchant can make any number.
+func Links(merchantID int64) Token { return Token{ID: -merchantID, MerchantID: merchantID} }
 
 // policy is a limit on the requests of a token, with its header values.
 type policy struct {
@@ -147,9 +165,10 @@ func newPolicy(limit order.RateLimit) *policy {
 
 // New returns a limiter that allows each token perSecond requests a second, with a
 // burst of twice that, unless its merchant has a limit of its own, and each address 60
-// failed authentications a minute. If perSecond is 0 there are no limits at all and New
-// returns nil. now is the clock.
-func New(perSecond int, now func() time.Time) *Limiter {
+// failed authentications a minute. A merchant gets a part of connections, which is how many
+// the server has at once. If perSecond is 0 there are no limits at all and New returns nil.
+// now is the clock.
+func New(perSecond, connections int, now func() time.Time) *Limiter {
 	if perSecond == 0 {
 		return nil
 	}
@@ -162,8 +181,9 @@ func New(perSecond int, now func() time.Time) *Limiter {
 			state:  fmt.Sprintf(`"sign-in";r=0;t=%d`, retryAfterSeconds),
 		},
 		tokens: newBuckets[int64](maxBuckets, func() *client {
-			return &client{policy: byToken, bucket: rate.NewLimiter(rate.Limit(byToken.PerSecond), byToken.Burst)}
+			return &client{policy: byToken, bucket: rate.NewLimiter(rate.Limit(byToken.PerSecond), byToken.Burst), places: newPlaces(ofToken)}
 		}),
+		merchants: newBuckets[int64](maxBuckets, func() *places { return newPlaces(ofMerchant(connections)) }),
 		addresses: newBuckets[netip.Addr](maxBuckets, func() *rate.Limiter {
 			return rate.NewLimiter(rate.Every(time.Minute/failuresPerMinute), failuresPerMinute)
 		}),
@@ -172,26 +192,32 @@ func New(perSecond int, now func() time.Time) *Limiter {
 
 // client is the use of one token.
 type client struct {
-	mu       sync.Mutex
-	policy   *policy
-	bucket   *rate.Limiter
-	inFlight [numKinds]int
+	places *places
+
+	mu     sync.Mutex
+	policy *policy
+	bucket *rate.Limiter
 }
 
-// Enter counts a request of a token, of a kind, until leave is called. If the token is
-// over its rate, Enter waits until the rate allows the request. It returns an *Error if
-// that takes too long or too many requests of the token are in flight, and the error of
-// ctx if that ends. It sets the headers of the response if few requests are left.
+// Enter counts a request of a token, of a kind, until leave is called. If too many requests
+// of the token or its merchant are in flight, or the token is over its rate, Enter waits
+// for the request's turn. It returns an *Error if that takes too long, and the error of ctx
+// if that ends. It sets the headers of the response if few requests are left.
 func (l *Limiter) Enter(ctx context.Context, h http.Header, token Token, kind Kind) (leave func(), err error) {
 	if l == nil {
 		return func() {}, nil
 	}
-	c, now := l.tokens.get(token.ID), l.now()
-	p, delay, remaining, err := l.enter(c, token.Limit, now, kind)
+	c, begun := l.tokens.get(token.ID), l.now()
+	leave, err = l.takePlaces(ctx, c, token.MerchantID, kind)
 	if err != nil {
 		return nil, err
 	}
-	leave = func() { c.leave(kind) }
+	now := l.now()
+	p, delay, remaining, err := l.reserve(c, token.Limit, now, maxWait[kind]-now.Sub(begun))
+	if err != nil {
+		leave()
+		return nil, err
+	}
 	if delay > 0 {
 		timer := time.NewTimer(delay)
 		defer timer.Stop()
@@ -208,9 +234,45 @@ func (l *Limiter) Enter(ctx context.Context, h http.Header, token Token, kind Ki
 	return leave, nil
 }
 
-// enter counts a request of a client with a limit. It returns the policy that holds, how
-// long the request must wait, and how many requests remain after it.
-func (l *Limiter) enter(c *client, limit order.RateLimit, now time.Time, kind Kind) (p *policy, delay time.Duration, remaining int, err error) {
+// takePlaces takes the places of a request among those of its token and of its merchant, in
+// this order, until leave is called.
+func (l *Limiter) takePlaces(ctx context.Context, c *client, merchantID int64, kind Kind) (leave func(), err error) {
+	turn, cancel := ctx, func() {}
+	take := func(p *places) bool {
+		if p.tryTake(kind) {
+			return true
+		}
+		if turn == ctx {
+			turn, cancel = context.WithTimeout(ctx, maxWait[kind])
+		}
+		return p.take(turn, kind)
+	}
+	defer func() { cancel() }()
+	refuse := func() error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		l.refused[InFlight].Add(1)
+		return &Error{Limit: InFlight}
+	}
+	if !take(c.places) {
+		return nil, refuse()
+	}
+	if merchantID == 0 {
+		return func() { c.places.leave(kind) }, nil
+	}
+	ofMerchant := l.merchants.get(merchantID)
+	if !take(ofMerchant) {
+		c.places.leave(kind)
+		return nil, refuse()
+	}
+	return func() { c.places.leave(kind); ofMerchant.leave(kind) }, nil
+}
+
+// reserve counts a request in the rate of a client with a limit. It returns the policy that
+// holds, how long the request must wait, maxDelay at most, and how many requests remain
+// after it.
+func (l *Limiter) reserve(c *client, limit order.RateLimit, now time.Time, maxDelay time.Duration) (p *policy, delay time.Duration, remaining int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p = l.policyOf(limit); c.policy.RateLimit != p.RateLimit {
@@ -218,21 +280,12 @@ func (l *Limiter) enter(c *client, limit order.RateLimit, now time.Time, kind Ki
 		c.bucket.SetBurstAt(now, p.Burst)
 		c.policy = p
 	}
-	all := 0
-	for _, n := range c.inFlight {
-		all += n
-	}
-	if all == maxRequests || c.inFlight[kind] == maxOfKind[kind] {
-		l.refused[InFlight].Add(1)
-		return nil, 0, 0, &Error{Limit: InFlight}
-	}
 	reservation := c.bucket.ReserveN(now, 1)
 	if delay = reservation.DelayFrom(now); delay > maxDelay {
 		reservation.CancelAt(now)
 		l.refused[Rate].Add(1)
 		return nil, 0, 0, p.exceeded
 	}
-	c.inFlight[kind]++
 	return p, delay, max(0, int(c.bucket.TokensAt(now))), nil
 }
 
@@ -249,12 +302,6 @@ func (l *Limiter) policyOf(limit order.RateLimit) *policy {
 		l.policies.Add(limit, p, 1)
 	}
 	return p
-}
-
-func (c *client) leave(kind Kind) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.inFlight[kind]--
 }
 
 // AllowFailure counts one failed authentication of a client, whose address may be

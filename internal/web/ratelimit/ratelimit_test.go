@@ -34,7 +34,7 @@ func enter(t testing.TB, l *Limiter, tokenID int64) error {
 func TestTokenBucketsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := New(1, time.Now)
+		l := New(1, 10_000, time.Now)
 		const busy = -1
 		for range 3 { // the third one waits, and then the bucket is empty
 			testenv.NoError(t, enter(t, l, busy))
@@ -81,12 +81,12 @@ func TestAddressBucketsAreBounded(t *testing.T) {
 func TestDelay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l, start := New(5, time.Now), time.Now()
+		l, start := New(5, 10_000, time.Now), time.Now()
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		passed := make(map[time.Duration]int) // by the time that they waited
 		refused := 0
-		for range maxRequests {
+		for range ofToken.requests {
 			all.Go(func() {
 				err := enter(t, l, 7)
 				mu.Lock()
@@ -101,7 +101,7 @@ func TestDelay(t *testing.T) {
 		all.Wait()
 		const delay = time.Second / 5
 		want := map[time.Duration]int{0: 10, delay: 1, 2 * delay: 1, 3 * delay: 1, 4 * delay: 1, 5 * delay: 1}
-		if !maps.Equal(passed, want) || refused != maxRequests-15 {
+		if !maps.Equal(passed, want) || refused != int(ofToken.requests)-15 {
 			t.Errorf("passed after %v, %d refused; want %v", passed, refused, want)
 		}
 		if err := enter(t, l, 7); err != nil || time.Since(start) != 6*delay {
@@ -115,76 +115,130 @@ func TestDelay(t *testing.T) {
 func TestDelayEndsWithTheRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l, start := New(1, time.Now), time.Now()
+		l, start := New(1, 10_000, time.Now), time.Now()
 		_, _ = enter(t, l, 7), enter(t, l, 7)
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		if _, err := l.Enter(ctx, http.Header{}, Token{ID: 7}, Plain); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 300*time.Millisecond {
 			t.Errorf("error %v after %s", err, time.Since(start))
 		}
-		if n := l.tokens.get(7).inFlight[Plain]; n != 0 {
-			t.Errorf("%d requests are in flight", n)
+		if !l.tokens.get(7).places.all.TryAcquire(ofToken.requests) {
+			t.Error("requests are in flight")
 		}
 	})
 }
 
 // TestInFlight holds as many requests, uploads and exports of a token as are allowed at
-// once.
+// once. The others wait, in the order in which they came, and are refused after a second,
+// an upload after five.
 func TestInFlight(t *testing.T) {
 	t.Parallel()
-	l := New(100, func() time.Time { return noon })
-	try := func(tokenID int64, kind Kind) func() {
-		t.Helper()
-		h := http.Header{}
-		leave, err := l.Enter(t.Context(), h, Token{ID: tokenID}, kind)
-		if limit, ok := errors.AsType[*Error](err); ok {
-			limit.SetHeaders(h)
-			if limit.Limit != InFlight || h.Get("Retry-After") != "1" || h.Get(limitHeader) != "" {
-				t.Errorf("limit %d, headers %v", limit.Limit, h)
+	synctest.Test(t, func(t *testing.T) {
+		l, start := New(100, 10_000, time.Now), time.Now()
+		enterAll := func(n int, kind Kind) (leave []func()) {
+			for range n {
+				left, err := l.Enter(t.Context(), http.Header{}, Token{ID: 7, MerchantID: 355}, kind)
+				testenv.NoError(t, err)
+				leave = append(leave, left)
 			}
+			return leave
 		}
-		return leave
-	}
-	var uploads, requests []func()
-	for range 8 {
-		uploads = append(uploads, try(7, Upload))
-	}
-	if try(7, Upload) != nil {
-		t.Error("a ninth upload")
-	}
-	exports := []func(){try(7, Export), try(7, Export)}
-	if try(7, Export) != nil {
-		t.Error("a third export")
-	}
-	for range 22 {
-		requests = append(requests, try(7, Plain))
-	}
-	if try(7, Plain) != nil || try(7, Upload) != nil {
-		t.Error("a 33rd request")
-	}
-	if try(8, Upload) == nil {
-		t.Error("another token is limited")
-	}
-	requests[0]()
-	if try(7, Upload) != nil {
-		t.Error("a ninth upload in the place of another request")
-	}
-	if try(7, Plain) == nil {
-		t.Error("a request in the place of another one is refused")
-	}
-	exports[0]()
-	if try(7, Export) == nil {
-		t.Error("an export in the place of another one is refused")
-	}
-	uploads[0]()
-	if try(7, Upload) == nil {
-		t.Error("an upload in the place of another one is refused")
-	}
+		uploads, exports := enterAll(8, Upload), enterAll(2, Export)
+		var mu sync.Mutex
+		var ended []string
+		send := func(name string, kind Kind) {
+			go func() {
+				h := http.Header{}
+				leave, err := l.Enter(t.Context(), h, Token{ID: 7, MerchantID: 355}, kind)
+				mu.Lock()
+				defer mu.Unlock()
+				if limit, ok := errors.AsType[*Error](err); ok {
+					limit.SetHeaders(h)
+					if limit.Limit != InFlight || h.Get("Retry-After") != "1" || h.Get(limitHeader) != "" {
+						t.Errorf("limit %d, headers %v", limit.Limit, h)
+					}
+					ended = append(ended, name+" refused after "+time.Since(start).String())
+					return
+				}
+				ended = append(ended, name)
+				leave()
+			}()
+			synctest.Wait()
+		}
+		wait := func(d time.Duration, want ...string) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			testenv.Equal(t, "ended", want, ended)
+			ended = nil
+		}
+		for _, name := range []string{"a", "b", "c"} {
+			send("upload "+name, Upload)
+		}
+		send("export", Export)
+		send("request", Plain)
+		wait(0, "request")
+		uploads[0]() // each upload leaves, and lets the next one in
+		wait(0, "upload a", "upload b", "upload c")
+		exports[0]()
+		wait(0, "export")
+		requests := enterAll(24-1, Plain)
+		send("a request", Plain) // in the place of the first upload and export
+		uploads = append(uploads, enterAll(1, Upload)...)
+		send("another", Plain)
+		send("an upload", Upload)
+		wait(time.Second, "a request", "another refused after 1s")
+		wait(4*time.Second, "an upload refused after 5s")
+		requests[0]()
+		send("the next one", Plain)
+		wait(0, "the next one")
+		if _, err := l.Enter(t.Context(), http.Header{}, Token{ID: 8, MerchantID: 355}, Upload); err != nil {
+			t.Errorf("another token: %v", err)
+		}
+	})
+}
+
+// TestMerchantInFlight has a merchant hold all that it may with as many tokens as it needs:
+// another token of it waits and is refused, and another merchant and an operator are not.
+func TestMerchantInFlight(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, connections := range []int{16, 100, 500, 10_000} {
+			l, bound := New(10_000, connections, time.Now), ofMerchant(connections)
+			n := int64(0)
+			for start := time.Now(); ; n++ {
+				if _, err := l.Enter(t.Context(), http.Header{}, Token{ID: n / 4, MerchantID: 355}, Plain); err != nil {
+					if limit, ok := errors.AsType[*Error](err); !ok || limit.Limit != InFlight || time.Since(start) != time.Second {
+						t.Errorf("error %v after %s", err, time.Since(start))
+					}
+					break
+				}
+			}
+			if n != bound.requests || n+bound.waiting > int64(connections)/4 {
+				t.Errorf("%d of %d connections: %d requests, %d may wait", n, connections, n, bound.waiting)
+			}
+			for range bound.waiting {
+				go l.Enter(t.Context(), http.Header{}, Links(355), Plain)
+			}
+			synctest.Wait()
+			if _, err := l.Enter(t.Context(), http.Header{}, Token{ID: -1, MerchantID: 355}, Upload); err == nil {
+				t.Error("a request waits beyond the bound")
+			}
+			for _, other := range []Token{{ID: -2, MerchantID: 356}, {ID: -3}} {
+				if _, err := l.Enter(t.Context(), http.Header{}, other, Upload); err != nil {
+					t.Errorf("%v: %v", other, err)
+				}
+			}
+			time.Sleep(maxWait[Upload])
+		}
+	})
 }
 
 func TestNoLimiter(t *testing.T) {
 	t.Parallel()
-	l := New(0, time.Now)
+	l := New(0, 10_000, time.Now)
 	if l != nil || enter(t, l, 1) != nil || l.AllowFailure(netip.Addr{}) != nil {
 		t.Error("0 requests a second is a limit")
 	}
@@ -192,7 +246,7 @@ func TestNoLimiter(t *testing.T) {
 
 func BenchmarkEnter(b *testing.B) {
 	var past time.Duration
-	l := New(10_000, func() time.Time { past += time.Millisecond; return noon.Add(past) })
+	l := New(10_000, 10_000, func() time.Time { past += time.Millisecond; return noon.Add(past) })
 	b.ReportAllocs()
 	for b.Loop() {
 		testenv.NoError(b, enter(b, l, 123456))
@@ -202,7 +256,7 @@ func BenchmarkEnter(b *testing.B) {
 // BenchmarkEnterNearLimit measures responses that show the remaining requests.
 func BenchmarkEnterNearLimit(b *testing.B) {
 	now := noon
-	l := New(100, func() time.Time { return now })
+	l := New(100, 10_000, func() time.Time { return now })
 	for range 150 {
 		_ = enter(b, l, 123456)
 	}
@@ -216,15 +270,15 @@ func BenchmarkEnterNearLimit(b *testing.B) {
 // TestRefused checks the counts of refused requests, also without a limiter.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	l := New(1, func() time.Time { return noon })
+	l := New(1, 10_000, func() time.Time { return noon })
 	for range 5 { // two at once, and one that is delayed by a second
 		_ = l.tokens.get(7).bucket.AllowN(noon, 1)
 	}
 	l.tokens.get(7).bucket.ReserveN(noon, 1)
 	_ = enter(t, l, 7)
-	for range maxOfKind[Export] + 2 {
-		_, _, _, _ = l.enter(l.tokens.get(8), order.RateLimit{}, noon.Add(time.Hour), Export)
-		l.tokens.get(8).bucket.SetBurstAt(noon, 1000)
+	l.tokens.get(8).places.waiting.Store(ofToken.waiting)
+	for range ofToken.ofKind[Export] + 2 {
+		_, _ = l.Enter(t.Context(), http.Header{}, Token{ID: 8, Limit: order.RateLimit{PerSecond: 100, Burst: 100}}, Export)
 	}
 	for range failuresPerMinute + 3 {
 		_ = l.AllowFailure(netip.Addr{})
@@ -243,7 +297,7 @@ func TestRefused(t *testing.T) {
 func TestLimitOfMerchant(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := New(1, time.Now)
+		l := New(1, 10_000, time.Now)
 		// burst sends requests until one would have to wait, and returns their number and
 		// the policy in the header of the last one.
 		burst := func(limit order.RateLimit) (n int, policy string) {
