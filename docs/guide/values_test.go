@@ -31,7 +31,7 @@ func TestLimits(t *testing.T) {
 			continue
 		}
 		delete(want, row[0])
-		number, _, _ := strings.Cut(row[1], " ")
+		number, _, _ := strings.Cut(strings.ReplaceAll(row[1], ";", " "), " ")
 		if got := strings.ReplaceAll(number, ",", ""); got != strconv.FormatInt(limit, 10) {
 			t.Errorf("%s: the guide has %s, the code %d", row[0], row[1], limit)
 		}

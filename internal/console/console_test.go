@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"html"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -160,7 +161,7 @@ func (b *browser) send(method, path, contentType string, body io.Reader) page {
 	return page{testenv.Do(b.s.T, b.client.Do, request)}
 }
 
-var hiddenField = regexp.MustCompile(`<input type="hidden" name="(key|revision)" value="([^"]*)">`)
+var hiddenField = regexp.MustCompile(`<input type="hidden" name="(key|revision|shown|order|sure|reason|do)" value="([^"]*)">`)
 
 // form returns the hidden fields of the form with an action on a page.
 func (p page) form(t testing.TB, action string) url.Values {
@@ -172,7 +173,7 @@ func (p page) form(t testing.TB, action string) url.Values {
 	rest, _, _ = strings.Cut(rest, "</form>")
 	values := make(url.Values)
 	for _, field := range hiddenField.FindAllStringSubmatch(rest, -1) {
-		values.Set(field[1], field[2])
+		values.Add(field[1], html.UnescapeString(field[2]))
 	}
 	return values
 }

@@ -29,8 +29,8 @@ func merchantDataValues(data order.MerchantData) url.Values {
 	return url.Values{merchantReferenceField: {optional(data.Reference)}, merchantNoteField: {optional(data.Note)}}
 }
 
-// changeMerchantData serves POST /orders/{reference}/own.
-func (s *site) changeMerchantData(w http.ResponseWriter, r *web.Request, values url.Values) error {
+// readMerchantData returns the merchant's own data of a form, with what is wrong in it.
+func readMerchantData(values url.Values) (order.MerchantDataUpdate, formView) {
 	form := newForm(values)
 	reference, note := strings.TrimSpace(form.Value(merchantReferenceField)), strings.ReplaceAll(form.Value(merchantNoteField), "\r\n", "\n")
 	if order.MerchantReferenceProblem(reference) != "" {
@@ -39,13 +39,18 @@ func (s *site) changeMerchantData(w http.ResponseWriter, r *web.Request, values 
 	if order.MerchantNoteProblem(note) != "" {
 		form.refuse(merchantNoteField, "own.note.refused")
 	}
+	return order.MerchantDataUpdate{Reference: order.To(&reference), Note: order.To(&note)}, form
+}
+
+// changeMerchantData serves POST /orders/{reference}/own.
+func (s *site) changeMerchantData(w http.ResponseWriter, r *web.Request, values url.Values) error {
+	update, form := readMerchantData(values)
 	if !form.valid() {
 		return s.showOrder(w, r, http.StatusBadRequest, orderView{Own: form})
 	}
-	update := order.MerchantDataUpdate{Reference: order.To(&reference), Note: order.To(&note)}
 	_, err := s.Orders.UpdateMerchantData(r.Context(), r.Caller, order.ByReference(r.PathValue("reference")), update, web.FormOptions[order.WriteResult](r))
 	if err = replayed(err); errors.Is(err, order.ErrPreconditionFailed) {
-		return s.showConflict(w, r)
+		return s.showConflict(w, r, form)
 	}
 	if err == nil {
 		s.toOrder(w, r, "saved")

@@ -212,6 +212,13 @@ func (s *site) suspendMerchant(w http.ResponseWriter, r *web.Request, values url
 	if !form.valid() {
 		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{Suspend: form})
 	}
+	if values.Get("sure") == "" {
+		page := operatorPrefix + "/merchants/" + r.PathValue("merchant")
+		return s.show(w, r, http.StatusOK, "ask", question{
+			Title: "ask.suspend", Button: "merchants.suspend", Danger: true, Text: "merchants.suspend.help", Subject: reason,
+			Path: page + "/suspend", Back: page, Fields: url.Values{"key": values["key"], "reason": {reason}, "sure": {"yes"}},
+		})
+	}
 	options := web.FormOptions[order.Merchant](r)
 	_, err := s.Merchants.Suspend(r.Context(), r.Caller, merchantOf(r), reason, options)
 	return s.merchantChanged(w, r, "suspended", err)

@@ -99,7 +99,7 @@ func (s *site) showOrder(w http.ResponseWriter, r *web.Request, status int, view
 	view.Files = r.Caller.Can(order.ScopeInvoicesWrite)
 	view.FilesLeft = int64(max(0, order.MaxInvoices-len(o.Invoices)))
 	view.Reasons = order.Reasons
-	if view.Edit = mayAnswer; !view.Own.Refused() {
+	if view.Edit = mayAnswer; view.Own.values == nil {
 		view.Own = newForm(merchantDataValues(o.MerchantData))
 	}
 	return s.show(w, r, status, "order", &view)
@@ -107,33 +107,50 @@ func (s *site) showOrder(w http.ResponseWriter, r *web.Request, status int, view
 
 // accept serves POST /orders/{reference}/accept.
 func (s *site) accept(w http.ResponseWriter, r *web.Request, form url.Values) error {
-	reference := r.PathValue("reference")
-	options := web.FormOptions[order.WriteResult](r)
-	_, err := s.Orders.Accept(r.Context(), r.Caller, order.ByReference(reference), options)
-	return s.answered(w, r, "accepted", err)
+	if form.Get("reason") != "" {
+		form.Del("reason")
+		return s.showOrder(w, r, http.StatusUnprocessableEntity, orderView{Problem: reasonOfAcceptance, Own: newForm(form)})
+	}
+	return s.answer(w, r, form, "accepted", func(id order.Identifier, options order.Options[order.WriteResult]) error {
+		_, err := s.Orders.Accept(r.Context(), r.Caller, id, options)
+		return err
+	})
 }
 
 // reject serves POST /orders/{reference}/reject. The console asks for a reason,
 // although the interfaces do not: the customer reads it.
 func (s *site) reject(w http.ResponseWriter, r *web.Request, form url.Values) error {
-	reference, reason := r.PathValue("reference"), order.Reason(form.Get("reason"))
+	reason := order.Reason(form.Get("reason"))
 	if reason == "" || !reason.Valid() {
-		return s.showOrder(w, r, http.StatusBadRequest, orderView{ReasonProblem: "reject.reason.missing"})
+		return s.showOrder(w, r, http.StatusBadRequest, orderView{ReasonProblem: "reject.reason.missing", Own: newForm(form)})
 	}
-	options := web.FormOptions[order.WriteResult](r)
-	_, err := s.Orders.Reject(r.Context(), r.Caller, order.ByReference(reference), reason, options)
-	return s.answered(w, r, "rejected", err)
+	return s.answer(w, r, form, "rejected", func(id order.Identifier, options order.Options[order.WriteResult]) error {
+		_, err := s.Orders.Reject(r.Context(), r.Caller, id, reason, options)
+		return err
+	})
 }
 
-// answered sends the browser on after an answer, or shows why there was none: somebody
-// else was first.
-func (s *site) answered(w http.ResponseWriter, r *web.Request, done string, err error) error {
-	err = replayed(err)
+// answer answers an order and stores the merchant's own data that its form has. Then it
+// sends the browser on, or shows why nothing was done: somebody else was first.
+func (s *site) answer(w http.ResponseWriter, r *web.Request, values url.Values, done string, change func(order.Identifier, order.Options[order.WriteResult]) error) error {
+	own, form := readMerchantData(values)
+	if !form.valid() {
+		return s.showOrder(w, r, http.StatusBadRequest, orderView{Own: form})
+	}
+	id := order.ByReference(r.PathValue("reference"))
+	err := replayed(change(id, web.FormOptions[order.WriteResult](r, done)))
+	if err == nil && values.Has(merchantReferenceField) {
+		// The order was as the page showed it. Sent again, the form stores it again.
+		options := web.FormOptions[order.WriteResult](r, "own", values.Get(merchantReferenceField), values.Get(merchantNoteField))
+		options.IfMatch = nil
+		_, err = s.Orders.UpdateMerchantData(r.Context(), r.Caller, id, own, options)
+		err = replayed(err)
+	}
 	switch {
 	case err == nil:
 		return s.toNext(w, r, done)
 	case errors.Is(err, order.ErrPreconditionFailed), errors.Is(err, order.ErrCannotAccept), errors.Is(err, order.ErrCannotReject):
-		return s.showConflict(w, r)
+		return s.showConflict(w, r, form)
 	}
 	return err
 }
@@ -166,9 +183,9 @@ func (s *site) toNext(w http.ResponseWriter, r *web.Request, done string) error 
 }
 
 // showConflict shows an order that has changed since the form was made, with the
-// newest change of it.
-func (s *site) showConflict(w http.ResponseWriter, r *web.Request) error {
-	return s.showOrder(w, r, http.StatusConflict, orderView{Problem: conflictChanged})
+// newest change of it and what was typed.
+func (s *site) showConflict(w http.ResponseWriter, r *web.Request, own formView) error {
+	return s.showOrder(w, r, http.StatusConflict, orderView{Problem: conflictChanged, Own: own})
 }
 
 // toOrder sends the browser to the page of the order in the path, which says what was

@@ -1,12 +1,14 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"merchantorders/internal/order"
@@ -138,7 +140,13 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	view := queueView{Form: newForm(form)}
 	update := order.Update{To: order.InProcessing}
 	switch form.Get("do") {
+	case "none": // the first button of the form, which Enter presses
+		return s.showQueue(w, r, http.StatusOK, view)
 	case "accept":
+		if form.Get("reason") != "" {
+			view.Problem = reasonOfAcceptance
+			form.Del("reason")
+		}
 	case "reject":
 		view.Rejected = true
 		update = order.Update{To: order.RejectedByMerchant, Reason: order.Reason(form.Get("reason"))}
@@ -152,17 +160,24 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	if err != nil {
 		return err
 	}
-	var selected []string
-	selected, view.Problem = selection(form)
-	if view.Problem != "" || view.ReasonProblem != "" {
+	selected, problem := selection(form)
+	shown := shownRevisions(form)
+	if problem == "" && slices.ContainsFunc(selected, func(reference string) bool { _, ok := shown[reference]; return !ok }) {
+		problem = "bulk.notshown"
+	}
+	if view.Problem = cmp.Or(view.Problem, problem); view.Problem != "" || view.ReasonProblem != "" {
 		return s.showQueue(w, r, http.StatusUnprocessableEntity, view)
+	}
+	if (view.Rejected || len(selected) > maxUnasked) && form.Get("sure") == "" {
+		return s.askAnswers(w, r, form, selected, queuePage(size, after))
 	}
 	batch := make([]order.BatchChange, len(selected))
 	for i, reference := range selected {
 		// A key for each order: the same form with another selection, as after going
 		// back, answers what is new in it.
 		options := web.FormOptions[order.BatchResult](r, update.To.String(), reference)
-		batch[i] = order.BatchChange{MerchantID: r.Caller.MerchantID, Reference: reference, Update: update, Key: options.Key}
+		asShown := func(o order.LockedOrder) bool { return o.Revision == shown[reference] }
+		batch[i] = order.BatchChange{MerchantID: r.Caller.MerchantID, Reference: reference, Update: update, IfMatch: asShown, Key: options.Key}
 	}
 	results, err := s.Orders.ChangeOrders(r.Context(), r.Caller, batch, func(_ order.BatchChange, result order.BatchResult) ([]byte, error) {
 		if result.Changed {
@@ -191,6 +206,55 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	return nil
 }
 
+// reasonOfAcceptance is the problem of an acceptance with a reason: a person who chose one
+// did not mean to accept.
+const reasonOfAcceptance = "bulk.reason"
+
+// maxUnasked is how many orders a person accepts without being asked.
+const maxUnasked = 10
+
+// askAnswers asks whether the selected orders of a page are to be answered.
+func (s *site) askAnswers(w http.ResponseWriter, r *web.Request, form url.Values, selected []string, page string) error {
+	view := question{
+		Title: "ask." + form.Get("do"), Button: "ask." + form.Get("do") + ".button", Danger: form.Get("do") == "reject", Count: int64(len(selected)),
+		Path: page, Back: page, Fields: url.Values{"sure": {"yes"}},
+	}
+	if view.Danger {
+		view.Reason = order.Reason(form.Get("reason"))
+	}
+	for _, name := range []string{"key", "do", "reason", "order", shownField} {
+		view.Fields[name] = form[name]
+	}
+	for _, reference := range selected[:min(len(selected), maxNamed)] {
+		o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(reference))
+		if errors.Is(err, order.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		view.Named = append(view.Named, o)
+	}
+	return s.show(w, r, http.StatusOK, "ask", view)
+}
+
+// shownField is the field with what the page of a form showed: for each order its
+// reference and its revision.
+const shownField = "shown"
+
+// shownRevisions returns the revisions of the orders that the page of a form showed. A
+// browser may tick boxes by their position after a step back, on a list that has changed.
+func shownRevisions(form url.Values) map[string]int64 {
+	shown := make(map[string]int64)
+	for _, text := range form[shownField] {
+		reference, revision, _ := strings.Cut(text, " ")
+		if n, err := strconv.ParseInt(revision, 10, 64); err == nil {
+			shown[reference] = n
+		}
+	}
+	return shown
+}
+
 // readAnswers puts into the view what the address says became of the selected orders: of
 // those refused, why.
 func (s *site) readAnswers(r *web.Request, view *queueView) error {
@@ -198,7 +262,7 @@ func (s *site) readAnswers(r *web.Request, view *queueView) error {
 	view.Done, view.Rejected = query["order"], query.Get("do") == "reject"
 	var first []order.Caller
 	for _, reference := range query["refused"][:min(len(query["refused"]), maxSelected)] {
-		refused := refusal{Reference: reference, Problem: "bulk.conflict"}
+		refused := refusal{Reference: reference, Problem: "bulk.changed"}
 		var err error
 		if refused.First, err = s.lastTransition(r.Context(), r.Caller.MerchantID, reference); errors.Is(err, order.ErrNotFound) {
 			refused.Problem = "bulk.unknown"
@@ -206,6 +270,7 @@ func (s *site) readAnswers(r *web.Request, view *queueView) error {
 			return err
 		}
 		if refused.First != nil {
+			refused.Problem = "bulk.conflict"
 			first = append(first, refused.First.By)
 		}
 		view.Refused = append(view.Refused, refused)

@@ -21,14 +21,18 @@ func TestAnswerSelected(t *testing.T) {
 	s := start(t, newOrder(1, "FIRST"), newOrder(2, "SECOND"), newOrder(3, "TAKEN"), newOrder(4, "THEIRS", ofMerchant(theirs)), newOrder(5, "LAST"), newOrder(6, "LEFT"))
 	b := s.signedIn(s.token)
 	form := b.get("/console/new").form(t, queueForm)
-	form["order"] = []string{"FIRST", "TAKEN", "THEIRS", "<script>", "SECOND", "FIRST"}
 	form.Set("do", "accept")
+	for _, other := range []string{"THEIRS", "<script>", "X-1"} {
+		form["order"] = []string{"FIRST", other}
+		b.post("/console/new", form).WantText(t, http.StatusUnprocessableEntity, "the selection is not one of this page")
+	}
+	form["order"] = []string{"FIRST", "TAKEN", "SECOND", "FIRST"}
 	_, err := s.Orders.Accept(t.Context(), order.Caller{Actor: order.ActorMerchant, MerchantID: ours, TokenID: 77}, order.ByReference("TAKEN"), order.Options[order.WriteResult]{})
 	testenv.NoError(s.T, err)
 
 	for _, repetition := range []string{"first", "second"} {
 		got := b.get(b.post("/console/new", form).location())
-		got.WantText(t, http.StatusOK, "2 orders were accepted", "2 orders were not accepted", "token 77", "<bdi>THEIRS</bdi>: Not found.",
+		got.WantText(t, http.StatusOK, "2 orders were accepted", "1 order was not accepted", "token 77",
 			`href="/console/print?back=%2Fconsole%2Fnew%3Flimit%3D25&amp;order=FIRST&amp;order=SECOND">Print 2 packing slips`, "2 orders</h2>", `value="LEFT"`)
 		if strings.Contains(got.Body, "<script>") || strings.Contains(got.Body, `value="FIRST"`) {
 			t.Errorf("the %s page has a script of the form, or an order that is accepted", repetition)
@@ -39,11 +43,20 @@ func TestAnswerSelected(t *testing.T) {
 	form["order"] = []string{"LAST", "SECOND"}
 	b.post("/console/new", form).WantText(t, http.StatusUnprocessableEntity, "Choose one of the reasons.", ` open`, `value="LAST" checked`)
 	form.Set("reason", "damaged")
+	asked := b.post("/console/new", form)
+	asked.WantText(t, http.StatusOK, "<h1>Reject 2 orders?</h1>", "<bdi>LAST</bdi>", "<bdi>SECOND</bdi>", ">Reject 2 orders</button>")
+	form = asked.form(t, queueForm)
 	for range 2 {
 		b.get(b.post("/console/new", form).location()).WantText(t, http.StatusOK, "1 order was rejected", "1 order was not rejected", "Somebody was first.")
 	}
 	form.Set("reason", "boredom")
 	b.post("/console/new", form).WantText(t, http.StatusUnprocessableEntity, "Choose one of the reasons.")
+	form.Set("do", "accept")
+	form.Set("reason", "damaged")
+	form["order"] = []string{"LEFT"}
+	b.post("/console/new", form).WantText(t, http.StatusUnprocessableEntity, "you chose a reason for a rejection")
+	form.Set("do", "none")
+	b.post("/console/new", form).WantText(t, http.StatusOK, `value="LEFT" checked`)
 	form.Set("do", "cancel")
 	b.post("/console/new", form).WantText(t, http.StatusBadRequest)
 
@@ -59,6 +72,41 @@ func TestAnswerSelected(t *testing.T) {
 	o, err := s.Orders.Get(t.Context(), theirs, order.ByReference("THEIRS"))
 	if testenv.NoError(s.T, err); o.State != order.Registered {
 		t.Errorf("the order of another store is %s", o.State)
+	}
+}
+
+// TestAnswerAsShown answers an order that has changed since its page was shown, and more
+// orders than without a question.
+func TestAnswerAsShown(t *testing.T) {
+	t.Parallel()
+	var documents [][]byte
+	var references []string
+	for n := range 12 {
+		references = append(references, fmt.Sprintf("S-%02d", n))
+		documents = append(documents, newOrder(n+1, references[n]))
+	}
+	s := start(t, documents...)
+	b := s.signedIn(s.token)
+	form := b.get("/console/new").form(t, queueForm)
+	note := "changed"
+	_, err := s.Orders.UpdateMerchantData(t.Context(), order.Caller{Actor: order.ActorMerchant, MerchantID: ours}, order.ByReference("S-03"),
+		order.MerchantDataUpdate{Note: order.To(&note)}, order.Options[order.WriteResult]{})
+	testenv.NoError(s.T, err)
+	form.Set("do", "accept")
+	form["order"] = []string{"S-03"}
+	b.get(b.post("/console/new", form).location()).WantText(t, http.StatusOK, "1 order was not accepted", "S-03</a>", "It has changed since")
+	form["order"] = references[:11]
+	asked := b.post("/console/new", form)
+	asked.WantText(t, http.StatusOK, "<h1>Accept 11 orders?</h1>", "<bdi>S-04</bdi>", "and 6 more")
+	b.get(b.post("/console/new", asked.form(t, queueForm)).location()).WantText(t, http.StatusOK, "10 orders were accepted", "1 order was not accepted")
+	for _, reference := range references {
+		want := order.InProcessing
+		if reference == "S-03" || reference == "S-11" {
+			want = order.Registered
+		}
+		if o, err := s.Orders.Get(t.Context(), ours, order.ByReference(reference)); err != nil || o.State != want {
+			t.Errorf("%s is %s, want %s, error %v", reference, o.State, want, err)
+		}
 	}
 }
 

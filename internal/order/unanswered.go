@@ -9,6 +9,7 @@ import (
 type UnansweredOrder struct {
 	Summary
 	ExpiresAt time.Time  // zero: does not expire
+	Revision  int64      // as Order.Revision
 	Size      int64      // of its stored details, in bytes
 	LineItems []LineItem // set by Service
 }

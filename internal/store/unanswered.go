@@ -12,7 +12,7 @@ import (
 // Statements that read registered orders after a position, with a deadline and without.
 // Each has an index of its own.
 var (
-	selectUnansweredOrders = `SELECT ` + summaryColumns + `, o.expires_at, length(o.details) FROM orders o
+	selectUnansweredOrders = `SELECT ` + summaryColumns + `, o.expires_at, o.revision, length(o.details) FROM orders o
 		WHERE o.merchant_id = $1 AND o.state = ` + sqldb.Literal(order.Registered) + ` AND `
 	selectWithDeadline = selectUnansweredOrders + `(o.expires_at, o.created_at, o.legacy_id) > ($2, $3, $4) AND o.expires_at < $5
 		ORDER BY o.expires_at, o.created_at, o.legacy_id LIMIT $6+0`
@@ -54,10 +54,10 @@ func (db *DB) Unanswered(ctx context.Context, merchantID int64, query order.Unan
 func (db *DB) readUnanswered(ctx context.Context, text string, args ...any) ([]order.UnansweredOrder, error) {
 	var row summaryRow
 	var expiresAt sql.NullInt64
-	var size int64
-	dest := append(row.dest(), &expiresAt, &size)
+	var revision, size int64
+	dest := append(row.dest(), &expiresAt, &revision, &size)
 	return sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (order.UnansweredOrder, error) {
 		err := rows.Scan(dest...)
-		return order.UnansweredOrder{Summary: row.summary(), ExpiresAt: timeOf(expiresAt), Size: size}, err
+		return order.UnansweredOrder{Summary: row.summary(), ExpiresAt: timeOf(expiresAt), Revision: revision, Size: size}, err
 	})
 }

@@ -25,6 +25,10 @@ function countSelected(form) {
   text.hidden = false;
   form.dataset.select = n;
   text.value = n === 0 ? text.dataset.none : n === 1 ? text.dataset.single : text.dataset.many.replace("%s", n);
+  for (const button of form.querySelectorAll("[data-counted]")) {
+    const [one, many] = button.dataset.counted.split("|");
+    if (n) button.textContent = n === 1 ? one : many.replace("%s", n);
+  }
   for (const element of form.querySelectorAll("[data-needs-selection]")) {
     element.disabled = n === 0;
     if (element.matches("summary")) {

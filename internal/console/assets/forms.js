@@ -7,9 +7,20 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   // A button that only shows something, perhaps in another tab, leaves the form as it is.
   if (!form.matches("[data-once]") || event.submitter?.formMethod === "get") return;
+  if (event.submitter?.value === "none") { // Enter in a box
+    event.preventDefault();
+    return;
+  }
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
   showBusy(event.submitter);
+});
+// Whoever leaves with something typed is asked.
+const typed = (field) => field.matches("textarea, input[type=text]") && field.value !== field.defaultValue;
+addEventListener("beforeunload", (event) => {
+  for (const form of document.querySelectorAll("form[data-ask]")) {
+    if (!form.dataset.sent && [...form.elements].some(typed)) event.preventDefault();
+  }
 });
 // showBusy shows that a button works.
 function showBusy(button) {

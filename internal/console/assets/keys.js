@@ -1,5 +1,6 @@
 // Keys for what is done often. The page names what a key does with the attribute data-key;
-// j, k and x are for the rows of a list. A person can turn them off.
+// j, k and x are for the rows of a list. A person can turn them off. No letter decides
+// anything, because people type where no field has the focus: an answer needs Ctrl+Enter.
 "use strict";
 
 (() => {
@@ -50,7 +51,15 @@
       reject.querySelector("summary").focus();
     }
     const field = event.target.closest("input:not([type=checkbox]), select, textarea, dialog");
-    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || field) return;
+    if (event.altKey || event.repeat) return;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      const answer = on.checked && document.querySelector("[data-key=Enter]");
+      if (!answer || field?.matches("dialog")) return;
+      event.preventDefault();
+      answer.click();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || field || event.key === "Enter") return;
     if ((on.checked || event.key === "?") && press(letter(event))) event.preventDefault();
   });
 })();

@@ -89,18 +89,61 @@
       const next = fresh.get(part.dataset.live);
       if (!next || part.liveSource === content(next)) continue;
       changed = true;
-      if (busy(part)) document.querySelector("[data-live-notice]")?.removeAttribute("hidden");
+      // What can no longer be done is not offered, even if it was begun.
+      if (holdRows(part, next)) continue;
+      if (busy(part) && next.querySelector("button")) document.querySelector("[data-live-notice]")?.removeAttribute("hidden");
       else replace(part, next);
     }
     if (changed) announce();
     for (const row of document.querySelectorAll("[data-order]")) row.classList.toggle("fresh", orders?.has(row.dataset.order) ?? false);
   }
 
+  // holdRows keeps the rows of a list where they are while the pointer or the focus is in it:
+  // the next click would hit another order. A row that has left the list is struck out, with
+  // who did it. It returns whether it holds them; the list is replaced when both have left.
+  function holdRows(part, next) {
+    const rows = [...part.querySelectorAll("tr[data-order]")];
+    if (!rows.length || !(part.matches(":hover") || part.contains(document.activeElement))) return false;
+    for (const row of rows) {
+      const name = CSS.escape(row.dataset.order);
+      if (next.querySelector(`tr[data-order="${name}"]`) || row.matches(".gone")) continue;
+      row.classList.add("gone");
+      const box = row.querySelector("input[type=checkbox]");
+      if (box) box.checked = !(box.disabled = true);
+      row.querySelector("[name=shown]")?.remove();
+      saidBy(row);
+    }
+    document.dispatchEvent(new CustomEvent("live", { detail: part }));
+    part.held = next;
+    if (part.holds) return true;
+    part.holds = true;
+    const release = () => setTimeout(() => {
+      if (!part.held || part.matches(":hover") || part.contains(document.activeElement)) return;
+      replace(part, part.held);
+      part.held = null;
+    });
+    part.addEventListener("mouseleave", release);
+    part.addEventListener("focusout", release);
+    return true;
+  }
+
+  // saidBy adds to a row what was done to its order, and by whom: the newest line of the
+  // order's history.
+  async function saidBy(row) {
+    const page = await fetch(row.querySelector("th a").href, background).then((response) => response.text()).catch(() => "");
+    const newest = new DOMParser().parseFromString(page, "text/html").querySelector("[data-live=history] li:last-child");
+    if (!newest) return;
+    const note = document.createElement("span");
+    note.className = "said";
+    note.textContent = newest.querySelector("strong").textContent + " · " + newest.querySelector(".help").textContent.trim();
+    row.querySelector("th").append(" ", note);
+  }
+
   // busy reports whether a person is filling in a form of a part.
   function busy(part) {
     return [...part.querySelectorAll("input, select, textarea")].some((field) =>
       field.type === "file" ? field.files.length > 0
-        : field.matches("select") ? [...field.options].some((option) => option.selected !== option.defaultSelected)
+        : field.matches("select") ? field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected))
           : field.type !== "hidden" && field.type !== "checkbox" && field.value !== field.defaultValue);
   }
 
