@@ -43,6 +43,8 @@ var (
 	ErrInvoiceDamaged = errors.New("damaged")
 	// ErrUnsupportedFileType: the extension is not an allowed one.
 	ErrUnsupportedFileType = errors.New("the file type is not supported")
+	// ErrEmptyFile: there is no content. In the interfaces it is a body that is not valid.
+	ErrEmptyFile = errors.New("the file is empty")
 	// ErrFileTooBig: the content is larger than MaxInvoiceSize.
 	ErrFileTooBig = errors.New("the file is too big")
 	// ErrTooManyFiles: the order has MaxInvoices active or reserved files,

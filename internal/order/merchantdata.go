@@ -69,3 +69,16 @@ func (s *Service) UpdateMerchantData(ctx context.Context, caller Caller, id Iden
 		return WriteResult{LockedOrder: locked}, err
 	})
 }
+
+// MaxByMerchantReference is how many orders ByMerchantReference returns.
+const MaxByMerchantReference = 100
+
+// ByMerchantReference returns the orders of a merchant whose own number is exactly this
+// one, the newest first, and at most MaxByMerchantReference of them. A number that no
+// order can have has none.
+func (s *Service) ByMerchantReference(ctx context.Context, merchantID int64, number string) ([]Summary, error) {
+	if number == "" || MerchantReferenceProblem(number) != "" {
+		return nil, nil
+	}
+	return s.store.ByMerchantReference(ctx, merchantID, number, MaxByMerchantReference)
+}

@@ -11,7 +11,7 @@ import (
 
 // withoutEvents are the methods of the services that write no events of merchants.
 var withoutEvents = []string{
-	"Add", "Affected", "CanceledByDeadline", "CustomerData", "DayCounts", "DeadlineWarnings", "DeleteExpiredIdempotencyRecords", "EndWaits", "Entries", "Events", "Export",
+	"Add", "Affected", "ByMerchantReference", "CanceledByDeadline", "CustomerData", "DayCounts", "DeadlineWarnings", "DeleteExpiredIdempotencyRecords", "EndWaits", "Entries", "Events", "Export",
 	"ExpireReservations", "Get", "GetMany", "Inspect", "LimitWaiters", "List", "MarketEvents", "Now", "OnChange", "Open", "OpenInvoice", "OrderEvents", "Overview", "Page",
 	"PurgeDeletedFiles", "Refuse", "Resume", "Revision", "Revoke", "Search", "StageFile", "StopWaiting", "Suspend", "Unanswered", "Update",
 	"Waiting", "WithoutInvoice",

@@ -80,6 +80,9 @@ type Store interface {
 	// Unanswered returns a page of registered orders, the earliest deadline first, then
 	// those without one, oldest first, without their line items.
 	Unanswered(ctx context.Context, merchantID int64, query UnansweredQuery) (UnansweredPage, error)
+	// ByMerchantReference returns the orders of a merchant with exactly this number of its
+	// own, the newest first, and at most limit of them.
+	ByMerchantReference(ctx context.Context, merchantID int64, number string, limit int) ([]Summary, error)
 	// WithoutInvoice returns up to limit orders in a state that have no active invoice,
 	// newest first. It examines the newest orders of the state only, up to examined.
 	WithoutInvoice(ctx context.Context, merchantID int64, state State, examined, limit int) ([]Summary, error)

@@ -37,7 +37,7 @@ func (s *Service) StageFile(ctx context.Context) (StagedFile, error) {
 // Upload stores an invoice file for an order of the caller's merchant. When it returns
 // nil the file and its entry are durable. Errors, in addition to those of the idempotency
 // key, in the order in which they are checked: ErrNotFound, ErrPreconditionFailed,
-// ErrUnsupportedFileType, ErrFileTooBig, ErrTooManyFiles, ErrUploadFailed.
+// ErrUnsupportedFileType, ErrEmptyFile, ErrFileTooBig, ErrTooManyFiles, ErrUploadFailed.
 //
 // An upload has three steps: reserve (a transaction), store (commit the staged
 // file), activate (a transaction). No transaction is open while the file is
@@ -83,6 +83,9 @@ func (s *Service) reserve(ctx context.Context, caller Caller, id Identifier, fil
 		name := StoredName(filename)
 		if _, supported := ContentType(name); !supported {
 			return WriteResult{}, ErrUnsupportedFileType
+		}
+		if content.Size == 0 {
+			return WriteResult{}, ErrEmptyFile
 		}
 		if content.Size > MaxInvoiceSize {
 			return WriteResult{}, ErrFileTooBig
@@ -134,7 +137,7 @@ func (s *Service) refuseFull(ctx context.Context, tx Tx, locked LockedOrder, opt
 // uploadRefusals are the errors that refuse an upload. Any other error is a
 // failure of the service.
 var uploadRefusals = []error{
-	ErrNotFound, ErrPreconditionFailed, ErrUnsupportedFileType, ErrFileTooBig, ErrTooManyFiles,
+	ErrNotFound, ErrPreconditionFailed, ErrUnsupportedFileType, ErrEmptyFile, ErrFileTooBig, ErrTooManyFiles,
 	ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse, ErrTooManyIdempotencyKeys,
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // merchantDataColumns are the columns of order.MerchantData, in the order of
@@ -50,4 +51,18 @@ func (t *tx) UpdateMerchantData(ctx context.Context, o order.LockedOrder, update
 	}
 	t.addEvent(o, order.Event{Type: order.OrderUpdated, By: cause.By, At: cause.At, Fields: fields})
 	return fields, nil
+}
+
+// ByMerchantReference implements order.Store. Step 101 has its index.
+func (db *DB) ByMerchantReference(ctx context.Context, merchantID int64, number string, limit int) ([]order.Summary, error) {
+	defer db.timed("by_merchant_reference")()
+	var row summaryRow
+	dest := row.dest()
+	orders, err := sqldb.All(ctx, db.sql, `SELECT `+summaryColumns+` FROM orders o WHERE o.merchant_id = $1 AND o.merchant_reference = $2
+		ORDER BY o.created_at DESC, o.legacy_id DESC LIMIT $3+0`, []any{merchantID, number, limit},
+		func(rows sqldb.Rows) (order.Summary, error) {
+			err := rows.Scan(dest...)
+			return row.summary(), err
+		})
+	return orders, db.readError("read orders by the merchant's own number", err, nil)
 }

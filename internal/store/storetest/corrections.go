@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -149,6 +150,13 @@ func testMerchantData(f *fixture) {
 	before := f.tables.rows()
 	update("2027/0815-Ά", "Καλέστε πρώτα, 4711")
 	f.wantUnchanged(before)
+	own := *f.order(f.a, alpha, order.ByReference("R")).MerchantData.Reference
+	for number, want := range map[string]int{own: 1, "2027/0815": 0, strings.ToLower(own): 0, "": 0} {
+		orders, err := f.b.ByMerchantReference(f.Context(), alpha, number, 9)
+		if others, _ := f.b.ByMerchantReference(f.Context(), beta, number, 9); err != nil || len(orders) != want || len(others) > 0 || want > 0 && orders[0].Reference != "R" {
+			f.Errorf("orders with the number %q: %+v, of another merchant %+v, error %v", number, orders, others, err)
+		}
+	}
 	for _, text := range []string{"2027/0815", "2027/0815-α", "καλεστε", "4711", "ΠΡΩΤΑ 2027/0815-"} {
 		find(text, "R")
 	}
