@@ -37,6 +37,7 @@ var uploadProblems = []struct {
 }{
 	{order.ErrUnsupportedFileType, "upload.type"},
 	{order.ErrFileTooBig, "upload.big"},
+	{order.ErrEmptyFile, "upload.empty"},
 	{order.ErrTooManyFiles, "upload.many"},
 	{order.ErrIdempotencyKeyInUse, "upload.running"},
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -176,10 +177,17 @@ func (s *site) matchFile(r *web.Request, name string) (fileMatch, error) {
 		file.Problem = "upload.type"
 		return file, nil
 	}
-	stem := strings.TrimSuffix(name, path.Ext(name))
+	stem := strings.TrimSpace(strings.TrimSuffix(name, path.Ext(name)))
 	words := strings.FieldsFunc(stem, func(r rune) bool { return strings.ContainsRune(" _,;()[]", r) })
-	for _, text := range append([]string{stem}, words...) {
-		found, err := s.ordersOfNumber(r, strings.TrimSpace(text))
+	if len(name) > maxFileName || len(words) > maxNameWords {
+		file.Problem = "match.none"
+		return file, nil
+	}
+	// A word is taken for the merchant's own number only if it is the only one with a digit:
+	// of "2026 15" nobody knows whether it is 15 of another store's books.
+	numbers := len(slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !strings.ContainsFunc(word, unicode.IsDigit) }))
+	for i, text := range append([]string{stem}, words...) {
+		found, err := s.ordersOfNumber(r, text, i == 0 || numbers == 1)
 		if err != nil {
 			return file, err
 		}
@@ -199,10 +207,17 @@ func (s *site) matchFile(r *web.Request, name string) (fileMatch, error) {
 	return file, nil
 }
 
-// ordersOfNumber returns the order with a reference, or else those with a merchant's own
-// number, without their difference in case and in the normal form of Unicode: some systems
-// write names of files with decomposed characters.
-func (s *site) ordersOfNumber(r *web.Request, number string) ([]order.Order, error) {
+// maxFileName and maxNameWords bound what is looked up for the name of a file, in bytes
+// and words.
+const (
+	maxFileName  = 255
+	maxNameWords = 16
+)
+
+// ordersOfNumber returns the order with a reference or, if own is set, else those with a
+// merchant's own number: as it is written, or else without differences in case and in the
+// normal form of Unicode. Some systems write names of files with decomposed characters.
+func (s *site) ordersOfNumber(r *web.Request, number string, own bool) ([]order.Order, error) {
 	merchantID := r.Caller.MerchantID
 	if order.ValidReference(number) {
 		o, err := s.Orders.Get(r.Context(), merchantID, order.ByReference(number))
@@ -210,8 +225,26 @@ func (s *site) ordersOfNumber(r *web.Request, number string) ([]order.Order, err
 			return []order.Order{o}, err
 		}
 	}
-	if number == "" || order.MerchantReferenceProblem(number) != "" {
+	if !own || number == "" || order.MerchantReferenceProblem(number) != "" {
 		return nil, nil
+	}
+	exact, err := s.Orders.ByMerchantReference(r.Context(), merchantID, norm.NFC.String(number))
+	if err == nil && len(exact) == 0 {
+		exact, err = s.Orders.ByMerchantReference(r.Context(), merchantID, number)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(exact) > 0 {
+		var found []order.Order
+		for _, o := range exact[:min(len(exact), 2)] { // more are too many, however many there are
+			whole, err := s.Orders.Get(r.Context(), merchantID, order.ByLegacyID(o.LegacyID))
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, whole)
+		}
+		return found, nil
 	}
 	page, err := s.Orders.Search(r.Context(), order.Search{
 		MerchantID: merchantID, Text: number, MerchantData: true, From: order.NoDay, To: order.NoDay, Limit: order.MaxSearchLimit,

@@ -2,7 +2,9 @@ package console
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -109,6 +111,11 @@ func (s *site) searchOrders(w http.ResponseWriter, r *web.Request, view listView
 	if err != nil {
 		return err
 	}
+	if after == nil {
+		if err := s.addOwnNumber(r, search, filter, &page); err != nil {
+			return err
+		}
+	}
 	view.Found, view.Orders = newFoundCount(search, page), summaries(page.Orders)
 	view.Search, view.Page = true, 1
 	if after != nil {
@@ -118,6 +125,28 @@ func (s *site) searchOrders(w http.ResponseWriter, r *web.Request, view listView
 		view.Next = view.Form.further(*page.Next)
 	}
 	return s.show(w, r, http.StatusOK, "orders", &view)
+}
+
+// addOwnNumber puts the orders whose own number is the text of a search before its other
+// results: the words of a number with spaces need not find it.
+func (s *site) addOwnNumber(r *web.Request, search order.Search, filter order.Filter, page *order.SearchPage) error {
+	exact, err := s.Orders.ByMerchantReference(r.Context(), r.Caller.MerchantID, strings.TrimSpace(search.Text))
+	if err != nil {
+		return err
+	}
+	var own []order.FoundOrder
+	for _, o := range exact {
+		day := order.DayIn(o.CreatedAt, filter.Zone)
+		if (filter.AnyState || slices.Contains(filter.States, o.State)) && (filter.From == order.NoDay || day >= filter.From) && (filter.To == order.NoDay || day <= filter.To) {
+			own = append(own, order.FoundOrder{Summary: o, MerchantID: r.Caller.MerchantID})
+		}
+	}
+	others := slices.DeleteFunc(page.Orders, func(o order.FoundOrder) bool {
+		return slices.ContainsFunc(own, func(first order.FoundOrder) bool { return first.LegacyID == o.LegacyID })
+	})
+	page.Found += len(own) + len(others) - len(page.Orders)
+	page.Orders = append(own, others...)
+	return nil
 }
 
 // summaries returns the summaries of orders that a search found.

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -12,6 +13,7 @@ import (
 type printView struct {
 	Orders  []order.Order
 	Missing []string // references that are not those of orders
+	LeftOut []string // references of orders that are not to be shipped
 	Problem string   // key of a message; empty: none
 	Back    string   // path of the page before
 }
@@ -39,6 +41,12 @@ func (s *site) printSeveral(w http.ResponseWriter, r *web.Request) error {
 	if view.Orders, view.Missing, err = s.selectedOrders(r, selected); err != nil {
 		return err
 	}
+	view.Orders = slices.DeleteFunc(view.Orders, func(o order.Order) bool {
+		if notSent(o) {
+			view.LeftOut = append(view.LeftOut, o.Reference)
+		}
+		return notSent(o)
+	})
 	return s.show(w, r, http.StatusOK, "print", view)
 }
 
@@ -70,9 +78,14 @@ func recipient(o order.Order) order.Address {
 	return to
 }
 
+// notSent reports whether an order is not to be shipped: its paper says so.
+func notSent(o order.Order) bool {
+	return o.State == order.Canceled || o.State == order.RejectedByMerchant || o.State == order.ReturnCanceled
+}
+
 // onDelivery reports whether the courier collects the total: cod is the payment method
 // cash on delivery.
-func onDelivery(o order.Order) bool { return o.PaymentName == payOnDelivery }
+func onDelivery(o order.Order) bool { return o.PaymentName == payOnDelivery && !notSent(o) }
 
 // payOnDelivery is the name of the payment to the courier.
 const payOnDelivery = "cod"

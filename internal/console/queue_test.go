@@ -274,4 +274,13 @@ func TestPackingSlip(t *testing.T) {
 		t.Errorf("the slips are not in the sequence of the selection: %s", got.Body)
 	}
 	b.get("/console/print").WantText(t, http.StatusUnprocessableEntity, "No order was selected")
+
+	// What is not to be shipped has no slip in a selection, and alone one that says so.
+	_, err := s.Orders.Reject(t.Context(), order.CommandFor(ours), order.ByReference("THIRD"), "damaged", order.Options[order.WriteResult]{})
+	testenv.NoError(s.T, err)
+	got = b.get("/console/print?order=THIRD&order=FIRST")
+	got.WantText(t, http.StatusOK, "1 packing slip", `canceled or rejected: <a href="/console/orders/THIRD">`)
+	if got := b.get("/console/orders/THIRD/print"); strings.Contains(got.Body, "Collect") || !strings.Contains(got.Body, `class="stop">Rejected. Do not ship`) {
+		t.Errorf("the slip of a rejected order: %s", got.Body)
+	}
 }
