@@ -32,18 +32,22 @@ func (p *staff) doJobs(t *testing.T) {
 		p.click(t, ".answer .primary")
 		p.wait(t, ".notice.good", "Η παραγγελία έγινε αποδεκτή.")
 	})
-	p.job(t, "reject two with one reason", 5, func() {
+	p.job(t, "reject two with one reason", 6, func() {
 		p.click(t, `input[value="J-1"]`)
 		p.click(t, `input[value="J-2"]`)
 		p.click(t, "#reject summary")
 		p.click(t, "[value=damaged]")
 		p.click(t, "#reject button")
+		p.wait(t, "h1", "Απόρριψη 2 παραγγελιών;")
+		p.click(t, "main .danger")
 		p.wait(t, ".notice.good", "Απορρίφθηκαν 2 παραγγελίες.")
 	})
-	p.job(t, "accept 20 and print their slips", 4, func() {
+	p.job(t, "accept 20 and print their slips", 5, func() {
 		p.click(t, "[data-select-all] input")
 		p.wait(t, "output", "20 επιλεγμένες")
 		p.click(t, ".actionbar .primary")
+		p.wait(t, "h1", "Αποδοχή 20 παραγγελιών;")
+		p.click(t, "main .primary")
 		p.wait(t, ".notice.good", "Έγινε αποδοχή 20 παραγγελιών.")
 		p.click(t, ".notice.good .primary")
 		p.wait(t, "h1", "20 δελτία συσκευασίας")

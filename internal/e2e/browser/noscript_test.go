@@ -34,7 +34,7 @@ func (p *staff) useNoScripts(t *testing.T) {
 	p.see(t, "/console/orders/C-16", "h2", "is waiting for your answer")
 	p.click(t, ".reject summary")
 	p.run(t, chromedp.SetValue(chromedp.CSS("#reason"), "damaged"))
-	p.click(t, ".reject form button")
+	p.click(t, ".reject button.danger")
 	p.wait(t, ".notice.good", "The order is rejected.")
 
 	p.see(t, "/console/new", "h2", "orders")

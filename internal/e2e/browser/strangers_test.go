@@ -66,7 +66,7 @@ func (v *visitor) ask(t *testing.T, to address, form url.Values) (int, string) {
 
 var (
 	formKey = regexp.MustCompile(`name="key" value="[^"]*"`)
-	linked  = regexp.MustCompile(`<(?:a|img|link|script)\b[^>]*? (?:href|src)="(/[^"]*)"|<form\b(?:[^>]*? action="([^"]*)")?[^>]*>`)
+	linked  = regexp.MustCompile(`<(?:a|img|link|script)\b[^>]*? (?:href|src)="(/[^"]*)"|<form\b(?:[^>]*? action="([^"]*)")?[^>]*>|<button\b[^>]*? form="own" formaction="([^"]*)"`)
 )
 
 // crawl returns every address that the pages of a person lead to, but for signing out.
@@ -80,13 +80,13 @@ func (v *visitor) crawl(t *testing.T) []address {
 		}
 		_, body := v.ask(t, found[i], nil)
 		for _, match := range linked.FindAllStringSubmatch(body, -1) {
-			next := address{http.MethodGet, html.UnescapeString(match[1] + match[2])}
+			next := address{http.MethodGet, html.UnescapeString(match[1] + match[2] + match[3])}
 			next.path, _, _ = strings.Cut(next.path, "#")
 			next.path, _, _ = strings.Cut(next.path, "?from=") // the view that leads to an order
 			if next.path == "" {
 				next.path = found[i].path // a form without an action
 			}
-			if strings.Contains(match[0], `method="post"`) {
+			if strings.Contains(match[0], `method="post"`) || match[3] != "" {
 				next.method = http.MethodPost
 			}
 			if !seen[next] && next.path != "/console/sign-out" && !strings.HasPrefix(next.path, "/docs") {
@@ -162,7 +162,7 @@ func meetStrangers(t *testing.T, s *apptest.Server) {
 
 	const accept = "/console/new"
 	answer := func(reference string) string {
-		_, sent := own.ask(t, address{"POST", accept}, url.Values{"key": {strings.Repeat("C", 26)}, "do": {"accept"}, "order": {reference}})
+		_, sent := own.ask(t, address{"POST", accept}, url.Values{"key": {strings.Repeat("C", 26)}, "do": {"accept"}, "order": {reference}, "shown": {reference + " 1"}})
 		_, shown := own.ask(t, address{"GET", accept + "?do=accept&refused=" + reference}, nil)
 		return sent + shown
 	}
