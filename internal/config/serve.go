@@ -49,6 +49,7 @@ type Serve struct {
 	OIDCIssuer           string `name:"oidc-issuer" placeholder:"URL" help:"Identity provider by which people sign in at the console, by OpenID Connect. Empty: by tokens and login links only."`
 	OIDCClientID         string `name:"oidc-client-id" placeholder:"TEXT" help:"The service's id at --oidc-issuer."`
 	OIDCClientSecret     string `name:"oidc-client-secret" secret:"" placeholder:"TEXT" help:"The service's secret at --oidc-issuer. Empty: it is a public client."`
+	OIDCTrustUnverified  bool   `name:"oidc-trust-unverified-email" help:"Apply rules about email also if the provider does not say that the address is verified. Only for providers at which nobody can enter the address of somebody else."`
 	OIDCRules            string `name:"oidc-rules" placeholder:"LINES" help:"What people may do by their claims, the first line that applies: CLAIM=VALUE, then operator, merchant=N, or merchant=* if VALUE is * and the claim is the id, then scopes."`
 	SecurityContact      string `name:"security-contact" placeholder:"URI" help:"Where to report vulnerabilities, for /.well-known/security.txt: mailto:ADDRESS, https://... or tel:NUMBER. Empty: that page is a 404."`
 	SMTP                 string `placeholder:"URL" help:"Mail server for the e-mails that merchants ask for: smtps://HOST:PORT with TLS, or smtp://HOST:PORT with STARTTLS, which only localhost may lack. Needs --base-url. Empty: no e-mails."`
@@ -200,7 +201,7 @@ func (s Serve) Identity(now func() time.Time) *identity.Provider {
 		return nil
 	}
 	rules, _ := identity.ParseRules(s.OIDCRules) // Check has found them valid
-	return &identity.Provider{Issuer: s.OIDCIssuer, ClientID: s.OIDCClientID, Secret: s.OIDCClientSecret, Rules: rules, Now: now}
+	return &identity.Provider{Issuer: s.OIDCIssuer, ClientID: s.OIDCClientID, Secret: s.OIDCClientSecret, Rules: rules, TrustUnverifiedEmail: s.OIDCTrustUnverified, Now: now}
 }
 
 // Zone returns the time zone of merchants that have none.

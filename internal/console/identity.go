@@ -1,11 +1,9 @@
 package console
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"net/http"
-	"time"
+	"regexp"
 
 	"merchantorders/internal/identity"
 	"merchantorders/internal/order"
@@ -15,10 +13,9 @@ import (
 const (
 	// identityPath is the path below Prefix that sends people to the identity provider.
 	identityPath = "/oidc"
-	// attemptCookie keeps an identity.Attempt.
-	attemptCookie = "oidc"
-	// attemptLifetime is how long a person may take to sign in at the provider.
-	attemptLifetime = 10 * time.Minute
+	// attemptCookie and the state are the name of the cookie that keeps an identity.Attempt:
+	// those of two tabs stand alone.
+	attemptCookie = "oidc-"
 )
 
 // callbackURL returns the address to which the provider sends a browser back: that of the
@@ -42,24 +39,42 @@ func (s *site) toProvider(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return s.notIdentified(w, r, err)
 	}
-	kept, err := json.Marshal(attempt)
+	kept, err := s.Identity.Seal(attempt)
 	if err != nil {
 		return err
 	}
-	s.setCookie(w, r.Request, s.cookieName(r.Request, attemptCookie), base64.RawURLEncoding.EncodeToString(kept), attemptLifetime)
+	s.setCookie(w, r.Request, s.cookieName(r.Request, attemptCookie+attempt.State), kept, identity.AttemptLifetime)
 	http.Redirect(w, r.Request, address, http.StatusSeeOther)
 	return nil
 }
 
+// states are the states that attempts have.
+var states = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+
 // fromProvider serves GET /oidc/callback: it signs in the person whom the provider names.
+// Every callback counts as a sign-in that failed until it succeeds: it makes the service
+// send requests. One that is loaded again leads a person who is signed in to the console.
 func (s *site) fromProvider(w http.ResponseWriter, r *web.Request) error {
-	var attempt identity.Attempt
-	name := s.cookieName(r.Request, attemptCookie)
-	if cookie, err := r.Cookie(name); err == nil {
-		kept, _ := base64.RawURLEncoding.DecodeString(cookie.Value)
-		_ = json.Unmarshal(kept, &attempt) // the attempt without a state is refused
+	attempt, err := identity.Attempt{}, identity.ErrRefused
+	if state := r.URL.Query().Get("state"); states.MatchString(state) {
+		name := s.cookieName(r.Request, attemptCookie+state)
+		if cookie, noCookie := r.Cookie(name); noCookie == nil {
+			attempt, err = s.Identity.Unseal(cookie.Value)
+			s.setCookie(w, r.Request, name, "", 0) // an answer counts once
+		}
 	}
-	s.setCookie(w, r.Request, name, "", 0) // an answer counts once
+	if err != nil {
+		if _, _, noSession := s.find(r); noSession == nil {
+			http.Redirect(w, r.Request, s.root+Prefix, http.StatusSeeOther)
+			return nil
+		}
+	}
+	if limited := s.Limits.AllowFailure(r.Address()); limited != nil {
+		return limited
+	}
+	if err != nil {
+		return s.notIdentified(w, r, err)
+	}
 	person, err := s.Identity.Finish(r.Context(), s.callbackURL(r.Request), attempt, r.URL.Query())
 	if err != nil {
 		return s.notIdentified(w, r, err)
@@ -88,9 +103,6 @@ func (s *site) notIdentified(w http.ResponseWriter, r *web.Request, err error) e
 	case errors.Is(err, identity.ErrNoAccess):
 		problem = "oidc.noaccess"
 	case errors.Is(err, identity.ErrRefused):
-		if err := s.Limits.AllowFailure(r.Address()); err != nil {
-			return err
-		}
 		problem = "oidc.refused"
 	default:
 		return err

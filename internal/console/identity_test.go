@@ -12,11 +12,13 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/config"
+	"merchantorders/internal/identity"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -32,6 +34,7 @@ type provider struct {
 	forged    bool           // the next answer is signed with another key
 	unsigned  bool           // it is not signed
 	challenge string         // of the attempt
+	requests  atomic.Int64   // for codes
 }
 
 func startProvider(t *testing.T) *provider {
@@ -64,6 +67,7 @@ func startProvider(t *testing.T) *provider {
 
 // answerCode answers a code with an ID token, if the verifier is that of the attempt.
 func (p *provider) answerCode(w http.ResponseWriter, r *http.Request) {
+	p.requests.Add(1)
 	verifier := sha256.Sum256([]byte(r.FormValue("code_verifier")))
 	_, secret, _ := r.BasicAuth()
 	if p.status != http.StatusOK || encode(verifier[:]) != p.challenge || r.FormValue("code") != "code" || secret != "s3cret" {
@@ -161,7 +165,9 @@ func TestIdentityProvider(t *testing.T) {
 			t.Fatalf("%s: %d to %q: %s", name, back.Status, back.location(), back.Body)
 		}
 		b.get(row.page).WantText(t, http.StatusOK, row.text)
-		b.get(callback+"?"+query.Encode()).WantText(t, http.StatusForbidden, "did not succeed") // used twice
+		if again := b.get(callback + "?" + query.Encode()); again.location() != "/console" { // loaded again
+			t.Errorf("%s: the callback again leads to %q", name, again.location())
+		}
 		s.browser().get(callback+"?"+query.Encode()).WantText(t, http.StatusForbidden, "did not succeed")
 	}
 	for name, row := range map[string]struct {
@@ -173,6 +179,8 @@ func TestIdentityProvider(t *testing.T) {
 		"no signature":     {func(url.Values) { p.unsigned = true }, http.StatusForbidden, "did not succeed"},
 		"another service":  {func(url.Values) { p.claims["aud"] = "mail" }, http.StatusForbidden, "did not succeed"},
 		"another issuer":   {func(url.Values) { p.claims["iss"] = "https://evil.example" }, http.StatusForbidden, "did not succeed"},
+		"for several":      {func(url.Values) { p.claims["aud"] = []string{"orders", "mail"} }, http.StatusForbidden, "did not succeed"},
+		"another party":    {func(url.Values) { p.claims["azp"] = "mail" }, http.StatusForbidden, "did not succeed"},
 		"another nonce":    {func(url.Values) { p.claims["nonce"] = "x" }, http.StatusForbidden, "did not succeed"},
 		"expired":          {func(url.Values) { p.claims["exp"] = s.Now().Add(-time.Second).Unix() }, http.StatusForbidden, "did not succeed"},
 		"another state":    {func(query url.Values) { query.Set("state", "x") }, http.StatusForbidden, "did not succeed"},
@@ -184,6 +192,15 @@ func TestIdentityProvider(t *testing.T) {
 		"all merchants":    {func(url.Values) { p.claims["store"] = "*" }, http.StatusForbidden, "has no access here"},
 		"another's address": {func(url.Values) {
 			p.claims["store"], p.claims["email"], p.claims["email_verified"] = nil, "maria@shop.example", false
+		}, http.StatusForbidden, "has no access here"},
+		"an address of which nothing is said": {func(url.Values) {
+			p.claims["store"], p.claims["email"] = nil, "maria@shop.example"
+		}, http.StatusForbidden, "has no access here"},
+		"an address that is verified by a number": {func(url.Values) {
+			p.claims["store"], p.claims["email"], p.claims["email_verified"] = nil, "maria@shop.example", 1
+		}, http.StatusForbidden, "has no access here"},
+		"an address that is verified and not": {func(url.Values) {
+			p.claims["store"], p.claims["email"], p.claims["email_verified"] = nil, "maria@shop.example", []any{true, false}
 		}, http.StatusForbidden, "has no access here"},
 		"another's address in words": {func(url.Values) {
 			p.claims["store"], p.claims["email"], p.claims["email_verified"] = nil, "maria@shop.example", "false"
@@ -198,7 +215,7 @@ func TestIdentityProvider(t *testing.T) {
 		p.claims["store"] = 400
 		row.lie(query)
 		got := b.get(callback + "?" + query.Encode())
-		if got.Status != row.status || !strings.Contains(got.Body, row.text) || len(got.Header.Values("Set-Cookie")) != 1 {
+		if got.Status != row.status || !strings.Contains(got.Body, row.text) || len(got.Header.Values("Set-Cookie")) > 1 {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 		b.get("/console").WantStatus(t, http.StatusSeeOther)
@@ -216,4 +233,39 @@ func TestIdentityProvider(t *testing.T) {
 	s.operator(order.OperatorScopes).get("/console/operator/audit").WantText(t, http.StatusOK, "by=identity-provider scopes=orders:read name=&#34;Νίκος&#34;")
 	s.Pass(12 * time.Hour)
 	b.get("/console/operator/orders").WantStatus(t, http.StatusSeeOther)
+}
+
+// TestSignInsInTabs begins two sign-ins in one browser: each can be finished, in any
+// sequence. A home-made attempt sends nothing to the provider, and neither does one of
+// another client.
+func TestSignInsInTabs(t *testing.T) {
+	t.Parallel()
+	p := startProvider(t)
+	settings := config.Serve{OIDCIssuer: p.URL, OIDCClientID: "orders", OIDCClientSecret: "s3cret", OIDCRules: "email=maria@shop.example merchant=355 orders:read"}
+	s := startWith(t, "", settings, newOrder(1, "A-1"))
+	b := s.browser()
+	var tabs []url.Values
+	for range 2 {
+		query := mustURL(t, b.get("/console/oidc?next=/console/orders").location()).Query()
+		tabs = append(tabs, query)
+	}
+	for _, query := range tabs {
+		p.challenge = query.Get("code_challenge")
+		p.claims = map[string]any{"iss": p.URL, "aud": "orders", "sub": "1", "nonce": query.Get("nonce"), "email": "maria@shop.example", "email_verified": "true",
+			"iat": s.Now().Unix(), "exp": s.Now().Add(time.Minute).Unix()}
+		back := b.get("/console/oidc/callback?" + url.Values{"code": {"code"}, "state": {query.Get("state")}}.Encode())
+		if back.location() != "/console/orders" {
+			t.Errorf("a tab leads to %q: %d", back.location(), back.Status)
+		}
+	}
+
+	const state = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	before := p.requests.Load()
+	mine := identity.Provider{Issuer: p.URL, ClientID: "orders", Secret: "guessed", Now: s.Now}
+	made, err := mine.Seal(identity.Attempt{State: state, Nonce: "n", Verifier: "v", Begun: s.Now().Unix()})
+	testenv.NoError(t, err)
+	testenv.Send(t, "", "GET", s.URL+"/console/oidc/callback?code=x&state="+state, "", "Cookie", "oidc-"+state+"="+made).WantText(t, http.StatusForbidden, "did not succeed")
+	if sent := p.requests.Load() - before; sent != 0 {
+		t.Errorf("a home-made attempt sends %d requests to the provider", sent)
+	}
 }

@@ -515,6 +515,7 @@ ready-requires-storage: true
 oidc-issuer: https://sso.example.com
 oidc-client-id: orders
 oidc-client-secret: secret
+oidc-trust-unverified-email: true
 oidc-rules: groups=staff operator orders:read,audit
 security-contact: mailto:security@example.com
 smtp: smtps://mail.example.com

@@ -6,8 +6,11 @@ package identity
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,7 +47,10 @@ type Provider struct {
 	ClientID string
 	Secret   string // empty: the provider knows the client as public
 	Rules    []Rule
-	Now      func() time.Time
+	// TrustUnverifiedEmail makes rules about e-mail addresses apply whatever the provider
+	// says of them: some providers never say that an address is verified.
+	TrustUnverifiedEmail bool
+	Now                  func() time.Time
 
 	discovered  atomic.Pointer[oidc.Provider] // nil: not yet
 	discoveries singleflight.Group
@@ -55,6 +61,38 @@ type Provider struct {
 type Attempt struct {
 	State, Nonce, Verifier string
 	Next                   string // local path to go to afterwards
+	Begun                  int64  // Unix seconds
+}
+
+// AttemptLifetime is how long a person may take to sign in at the provider.
+const AttemptLifetime = 10 * time.Minute
+
+// Seal returns an attempt as text for the browser, with an HMAC: a home-made attempt would
+// make the service send requests to the provider. All instances have its key, which is made
+// from the secret of the client; a public client sends no secret.
+func (p *Provider) Seal(a Attempt) (string, error) {
+	text, err := json.Marshal(a)
+	return base64.RawURLEncoding.EncodeToString(append(p.mac(text), text...)), err
+}
+
+// Unseal returns the attempt of a text that Seal has returned within AttemptLifetime.
+// Errors: ErrRefused.
+func (p *Provider) Unseal(sealed string) (a Attempt, err error) {
+	text, err := base64.RawURLEncoding.DecodeString(sealed)
+	if err != nil || len(text) < sha256.Size || !hmac.Equal(text[:sha256.Size], p.mac(text[sha256.Size:])) {
+		return Attempt{}, fmt.Errorf("%w: there is no such attempt", ErrRefused)
+	}
+	if err := json.Unmarshal(text[sha256.Size:], &a); err != nil || p.Now().Unix()-a.Begun > int64(AttemptLifetime/time.Second) {
+		return Attempt{}, fmt.Errorf("%w: the attempt is too old", ErrRefused)
+	}
+	return a, nil
+}
+
+func (p *Provider) mac(text []byte) []byte {
+	key := sha256.Sum256(fmt.Appendf(nil, "sign-in attempt %q %q %q", p.Issuer, p.ClientID, p.Secret))
+	mac := hmac.New(sha256.New, key[:])
+	_, _ = mac.Write(text) // a hash never returns an error
+	return mac.Sum(nil)
 }
 
 // Begin starts a sign-in. It returns the address at the provider to send the browser to.
@@ -64,7 +102,7 @@ func (p *Provider) Begin(ctx context.Context, redirectURL, next string) (address
 	if err != nil {
 		return "", Attempt{}, err
 	}
-	a = Attempt{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Next: next}
+	a = Attempt{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Next: next, Begun: p.Now().Unix()}
 	return p.client(provider, redirectURL).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), a, nil
 }
 
@@ -91,8 +129,8 @@ func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, qu
 	}
 	text, _ := answer.Extra("id_token").(string)
 	id, err := provider.Verifier(&oidc.Config{ClientID: p.ClientID, Now: p.Now}).Verify(ctx, text)
-	if err == nil && subtle.ConstantTimeCompare([]byte(a.Nonce), []byte(id.Nonce)) == 0 {
-		err = errors.New("it has another nonce")
+	if err == nil {
+		err = p.checkToken(id, a)
 	}
 	var document json.RawMessage
 	if err == nil {
@@ -107,7 +145,27 @@ func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, qu
 	if err != nil {
 		return token.Person{}, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	return personOf(claims, p.Rules)
+	return personOf(claims, p.Rules, p.TrustUnverifiedEmail)
+}
+
+// checkToken checks what the library does not (OpenID Connect Core, 3.1.3.7): the nonce of
+// the attempt, and that the token was issued to this client if it is for several.
+func (p *Provider) checkToken(id *oidc.IDToken, a Attempt) error {
+	var claims struct {
+		AuthorizedParty string `json:"azp"`
+	}
+	if err := id.Claims(&claims); err != nil {
+		return err
+	}
+	switch party := claims.AuthorizedParty; {
+	case a.Nonce == "" || subtle.ConstantTimeCompare([]byte(a.Nonce), []byte(id.Nonce)) == 0:
+		return errors.New("it has another nonce")
+	case party == "" && len(id.Audience) > 1:
+		return errors.New("it is for several clients and has no azp")
+	case party != "" && party != p.ClientID:
+		return errors.New("it was issued to another client (azp)")
+	}
+	return nil
 }
 
 // discover returns the provider with its addresses and keys. It asks for them once: not at

@@ -77,10 +77,13 @@ func parseRule(words []string) (rule Rule, ok bool) {
 
 const emailClaim = "email"
 
-// personOf returns the person with claims by the first rule that applies, or ErrNoAccess.
-func personOf(claims map[string]any, rules []Rule) (token.Person, error) {
+// personOf returns the person with claims by the first rule that applies, or ErrNoAccess. A
+// rule about an e-mail address needs the provider's word that it is verified, unless
+// addresses without it are trusted.
+func personOf(claims map[string]any, rules []Rule, trustUnverified bool) (token.Person, error) {
 	for _, rule := range rules {
-		if rule.claim == emailClaim && slices.Contains(valuesOf(claims, "email_verified"), "false") {
+		if outer, isEmail := strings.CutSuffix(rule.claim, emailClaim); isEmail && (outer == "" || outer[len(outer)-1] == '.') &&
+			!trustUnverified && !slices.Equal(valuesOf(claims, outer+"email_verified"), []string{"true"}) {
 			continue // whoever signs in may have typed the address of somebody else
 		}
 		for _, value := range valuesOf(claims, rule.claim) {
