@@ -42,7 +42,7 @@ func ParseKey(h http.Header) (string, error) {
 	return key, nil
 }
 
-// Digest identifies a request among those with the same key: by method, path,
+// Digest identifies a request among those with the same key: by method, path, query,
 // If-Match and the part of the body that the handler has read. body is the hash
 // of that part; nil: the request has no body.
 func Digest(r *http.Request, body hash.Hash) [sha256.Size]byte {
@@ -52,6 +52,9 @@ func Digest(r *http.Request, body hash.Hash) [sha256.Size]byte {
 	whole := sha256.New()
 	// Quoted, so that no two different requests are written alike.
 	_, _ = fmt.Fprintf(whole, "%s %q %q\n", r.Method, r.URL.Path, r.Header.Values("If-Match"))
+	if r.URL.RawQuery != "" { // digests without one are those of 1.0.0
+		_, _ = fmt.Fprintf(whole, "?%s\n", r.URL.Query().Encode())
+	}
 	_, _ = whole.Write(body.Sum(nil)) // a hash never returns an error
 	return [sha256.Size]byte(whole.Sum(nil))
 }

@@ -1,7 +1,9 @@
 package idempotency
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -34,6 +36,30 @@ func TestParseKey(t *testing.T) {
 		if got != test.want || (err == nil) != test.ok {
 			t.Errorf("%s: %q, error %v", test.name, got, err)
 		}
+	}
+}
+
+// TestDigest has requests that differ in one thing. Without a query the digest is that of
+// the first release, whose records are replayed.
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	digest := func(method, target string) string {
+		r := httptest.NewRequest(method, target, nil)
+		return fmt.Sprintf("%x", Digest(r, nil))[:16]
+	}
+	if got := digest("DELETE", "/v2/tokens/7"); got != "f4db30f9801bec54" {
+		t.Errorf("the digest of a request without a query is %s", got)
+	}
+	seen := make(map[string]string)
+	for _, target := range []string{"/v2/tokens/7", "/v2/tokens/7?children=true", "/v2/tokens/7?children=false", "/v2/tokens/7?a=1&b=2", "/v2/tokens/7%3Fchildren=true"} {
+		got := digest("DELETE", target)
+		if other := seen[got]; other != "" {
+			t.Errorf("%s is the same request as %s", target, other)
+		}
+		seen[got] = target
+	}
+	if digest("DELETE", "/v2/tokens/7?b=2&a=1") != digest("DELETE", "/v2/tokens/7?a=1&b=2") {
+		t.Error("the sequence of parameters makes another request")
 	}
 }
 
