@@ -198,7 +198,7 @@ func (s *Service) routerConfig(local string) web.RouterConfig {
 func (s *Service) groups(local string) (main func(console.Audience) []web.RouteGroup, admin []web.RouteGroup) {
 	baseURL, storageURL := s.Settings.Addresses(local)
 	invoices := invoiceapi.Endpoints{Orders: s.Orders, Metrics: s.Metrics, StorageURL: storageURL}
-	stored := storageapi.API{Orders: s.Orders, Links: s.Links, Metrics: s.Metrics}
+	stored := storageapi.API{Orders: s.Orders, Links: s.Links, Metrics: s.Metrics, Limits: s.limits}
 	webhooks := webhookapi.API{Webhooks: s.Webhooks}
 	operators := operator.API{
 		Services: s.Services, Tokens: s.Tokens, Log: s.Log, Webhooks: webhooks, Sessions: s.Sessions, BaseURL: baseURL,

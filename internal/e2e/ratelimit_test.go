@@ -2,8 +2,10 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -203,6 +205,41 @@ func TestUploadsAtOnce(t *testing.T) {
 			a.ok(t)
 		}
 	})
+}
+
+// TestLinkLimit opens links more often than a token may send requests: all links to the
+// files of a merchant count together, and its tokens apart from them.
+func TestLinkLimit(t *testing.T) {
+	onSQLite(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		var links []request
+		for range 2 {
+			var made struct{ URL string }
+			invoice := s.uploaded(t, v2, o, "a.pdf", longText)
+			a := s.do(t, request{method: "POST", path: fmt.Sprintf("/v2/orders/%s/invoices/%d/link", o.reference, invoice.id)})
+			testenv.NoError(t, json.Unmarshal([]byte(a.body), &made))
+			links = append(links, get(strings.TrimPrefix(made.URL, s.BaseURL)).as(noAuth))
+		}
+		requests := make([]request, 60)
+		for i := range requests {
+			requests[i] = links[i%len(links)]
+		}
+		opened, refused := 0, 0
+		for _, a := range s.atOnce(t, requests) {
+			switch {
+			case a.status == 200:
+				opened++
+			case a.status == 429 && a.header.Get("Retry-After") == "1" && strings.Contains(a.body, "Too many files of this store"):
+				refused++
+			default:
+				t.Errorf("%s", a)
+			}
+		}
+		if opened < 20 || refused == 0 {
+			t.Errorf("%d files were opened, %d refused", opened, refused)
+		}
+		s.do(t, get(v2.order(o))).ok(t)
+	}, "--rate-limit=10")
 }
 
 // TestConnections opens more connections than a server takes: new clients are served

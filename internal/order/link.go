@@ -141,10 +141,11 @@ func newLinkKey() (key LinkKey) {
 	return key
 }
 
-// Open opens the file that a signed link identifies and verifies its content. The
+// Open opens the file that a signed link identifies and verifies its content. admit may
+// refuse it for its merchant before anything is read. The
 // caller closes the file. It returns ErrLinkInvalid, ErrLinkExpired,
 // ErrInvoiceNotFound, ErrMerchantSuspended or ErrInvoiceDamaged.
-func (l *Links) Open(ctx context.Context, text string) (Invoice, File, error) {
+func (l *Links) Open(ctx context.Context, text string, admit func(merchantID int64) error) (Invoice, File, error) {
 	link, ok := parseLink(text)
 	if !ok {
 		return Invoice{}, nil, ErrLinkInvalid
@@ -157,6 +158,9 @@ func (l *Links) Open(ctx context.Context, text string) (Invoice, File, error) {
 		return Invoice{}, nil, ErrLinkInvalid
 	case !l.orders.now().Before(link.ExpiresAt):
 		return Invoice{}, nil, ErrLinkExpired
+	}
+	if err := admit(link.MerchantID); err != nil {
+		return Invoice{}, nil, err
 	}
 	reference, invoice, err := l.store.InvoiceByID(ctx, link.MerchantID, link.LegacyID, link.InvoiceID)
 	if err != nil {

@@ -35,7 +35,7 @@ func linked(t testing.TB) (s order.Services, db *database, link string, clock *t
 // open returns the name of the file that a link opens.
 func open(t testing.TB, s order.Services, link string) (string, error) {
 	t.Helper()
-	invoice, file, err := s.Links.Open(t.Context(), link)
+	invoice, file, err := s.Links.Open(t.Context(), link, func(int64) error { return nil })
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
+	"merchantorders/internal/web/ratelimit"
 )
 
 // LinkRoutes returns the route of signed links. People open them in a browser, so
@@ -25,7 +26,15 @@ func (a API) LinkRoutes() web.RouteGroup {
 func (a API) openLink(w http.ResponseWriter, r *web.Request) error {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Content-Security-Policy", pagePolicy)
-	invoice, file, err := a.Links.Open(r.Context(), r.PathValue("link"))
+	leave := func() {}
+	defer func() { leave() }()
+	invoice, file, err := a.Links.Open(r.Context(), r.PathValue("link"), func(merchantID int64) (err error) {
+		leave, err = a.Limits.Enter(r.Context(), make(http.Header), ratelimit.Links(merchantID), ratelimit.Plain)
+		if err != nil {
+			leave = func() {}
+		}
+		return err
+	})
 	return a.send(w, r, invoice, file, err)
 }
 
@@ -63,6 +72,8 @@ func encodePage(r *http.Request, err error) (int, any) {
 	}
 	switch {
 	case text != "":
+	case status == http.StatusTooManyRequests:
+		text = "Too many files of this store are opened now. Try again in a moment."
 	case status >= http.StatusInternalServerError:
 		text = "The service failed to send the file. Try again later."
 	default:

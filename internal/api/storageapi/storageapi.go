@@ -19,6 +19,7 @@ import (
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
+	"merchantorders/internal/web/ratelimit"
 )
 
 // API serves the requests for stored files.
@@ -26,6 +27,7 @@ type API struct {
 	Orders  *order.Service
 	Links   *order.Links
 	Metrics *metrics.Metrics
+	Limits  *ratelimit.Limiter // nil: no rate limits
 }
 
 // Routes returns the route of the stored files.
