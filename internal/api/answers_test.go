@@ -102,7 +102,7 @@ func TestAnswers(t *testing.T) {
 	// Again, as lines: what was done is unchanged, except that the tag is an old one now.
 	body := strings.Join(items, "\n") + "\n\n{\"orderReference\":\"" + strings.Repeat("x", 1<<20) + "\n" + `{"orderReference":"R-6","answer":"accept"}` + "\n" + `{"orderRef`
 	last := []string{
-		invalid(23, "the line is longer than 1 MiB"),
+		invalid(23, "the line is longer than 64 KiB"),
 		`{"line":24,"merchantId":355,"reference":"R-6","status":"changed","state":"in-processing"}`,
 		invalid(25, "not a JSON object: it ends too early"),
 	}

@@ -242,3 +242,30 @@ func TestBulkContinue(t *testing.T) {
 		t.Errorf("continued %v, body %s, error %v", continued, body, err)
 	}
 }
+
+// TestJunk sends lines that cost more than they are worth: the request ends and says why.
+func TestJunk(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	answer := `{"orderReference":"R-9","answer":"accept"}` + "\n"
+	for name, row := range map[string]struct{ body, problem string }{
+		"invalid lines":       {strings.Repeat("x\n", 5000), "1,000 lines in a row are invalid."},
+		"blank lines":         {answer + strings.Repeat(" \n", 30_000), "more than 10,000 blank lines in a row"},
+		"some invalid lines":  {strings.Repeat(strings.Repeat("x\n", 400)+answer, 5), ""},
+		"some blank lines":    {strings.Repeat(strings.Repeat("\n", 5000)+answer, 5), ""},
+		"orders that are not": {strings.Repeat(answer, 3000), ""},
+	} {
+		got := s.Send(s.merchant, "POST", "/v2/orders/answers?results=problems", row.body, "Content-Type", "application/x-ndjson")
+		lines := strings.Split(strings.TrimSpace(got.Body), "\n")
+		last := lines[len(lines)-1]
+		if got.Status != 200 || strings.Contains(last, `"complete":true`) != (row.problem == "") || !strings.Contains(last, row.problem) || row.problem != "" && len(lines) > 2000 {
+			t.Errorf("%s: %d, %d lines, the last one %s", name, got.Status, len(lines), last)
+		}
+	}
+	var compressed bytes.Buffer
+	w := gzip.NewWriter(&compressed)
+	_, _ = io.WriteString(w, strings.Repeat("\n", 9000)+answer+strings.Repeat(strings.Repeat(" ", 60_000)+"\n", 200))
+	testenv.NoError(t, w.Close())
+	s.Send(s.merchant, "POST", "/v2/orders/answers", compressed.String(), "Content-Type", "application/x-ndjson", "Content-Encoding", "gzip").
+		WantText(t, 200, "expands to more than 200 times", `"complete":false`)
+}

@@ -15,6 +15,8 @@ const batchSize = 2 * 3 * 64
 // batches reads items, one a line, and does something with them in batches.
 type batches[T any] struct {
 	size int // maximum number of lines in a batch; 0: batchSize
+	// maxLine is the longest line, in bytes; 0: MaxLineLength.
+	maxLine int
 	// parse parses the line with a number, from 1. It is called from several goroutines.
 	parse func(number int, text []byte) (T, error)
 	// do handles a batch and returns a result for each item, in their order. It must
@@ -26,9 +28,9 @@ type batches[T any] struct {
 func (b batches[T]) run(ctx context.Context, r io.Reader, check func() error, done DoneFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	lines, blocks := newLineReader(r, b.parse), make(chan *block[T], readAhead)
+	lines, blocks := newLineReader(r, cmp.Or(b.maxLine, MaxLineLength), b.parse), make(chan *block[T], readAhead)
 	go lines.sendTo(ctx, blocks)
-	run := batchRun[T]{batches: b, check: check, done: done}
+	run := batchRun[T]{batches: b, check: check, done: done, release: func(handled *block[T]) { lines.ahead.Release(lines.size(handled)) }}
 	err := run.all(ctx, blocks)
 	if err == nil && !errors.Is(lines.err, io.EOF) {
 		err = lines.err
@@ -39,11 +41,13 @@ func (b batches[T]) run(ctx context.Context, r io.Reader, check func() error, do
 // batchRun is the last stage of run: it gathers batches and handles them.
 type batchRun[T any] struct {
 	batches[T]
-	check func() error
-	done  DoneFunc
-	lines []Line // of the current batch
-	batch []T    // the valid items of lines
-	read  int64  // bytes of the input up to the end of the last block
+	check   func() error
+	done    DoneFunc
+	lines   []Line // of the current batch
+	batch   []T    // the valid items of lines
+	read    int64  // bytes of the input up to the end of the last block
+	blank   int    // lines before the next block that are blank, in a row
+	release func(*block[T])
 }
 
 // all handles the lines of the blocks until there are no more.
@@ -57,12 +61,19 @@ func (r *batchRun[T]) all(ctx context.Context, blocks <-chan *block[T]) error {
 			return r.flush(ctx)
 		}
 		<-block.parsed
+		if r.blank += block.count; len(block.lines) > 0 {
+			r.blank = 0
+		}
+		if r.blank > maxBlank {
+			return errors.Join(r.flush(ctx), ErrBlank)
+		}
 		for _, line := range block.lines {
 			if err := r.add(ctx, line); err != nil {
 				return err
 			}
 		}
 		r.read = block.end
+		r.release(block)
 	}
 }
 

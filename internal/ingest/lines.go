@@ -25,7 +25,7 @@ type Lines struct {
 type Line struct {
 	Result
 	// Text is the line as it came, without the line end, and valid until the batch is
-	// done; nil if it is longer than MaxLineLength.
+	// done; nil if it is too long.
 	Text []byte
 }
 
@@ -127,14 +127,14 @@ func ofSummary(text []byte, err error) error {
 // Changes are lines with a transition or a correction of an order each. Each line has
 // the idempotency key with its number; empty: there is none.
 func Changes(orders *order.Service, caller order.Caller, key string) Lines {
-	return changeLines(orders, caller, key, parseChange)
+	return changeLines(orders, caller, key, MaxUpdate, parseChange)
 }
 
 // Answers are lines with an answer of the caller's merchant to an order each. A line
 // whose order has the state already is unchanged, so that they can be sent again. Each
 // has the idempotency key with its number; empty: there is none.
 func Answers(orders *order.Service, caller order.Caller, key string) Lines {
-	return changeLines(orders, caller, key, func(text []byte) (order.BatchChange, error) {
+	return changeLines(orders, caller, key, maxAnswer, func(text []byte) (order.BatchChange, error) {
 		change, err := parseAnswer(text)
 		change.MerchantID = caller.MerchantID
 		return change, err
@@ -156,13 +156,19 @@ func References(answer func(references []string) ([]Result, error)) Lines {
 	})
 }
 
-// changeLines are lines with a change of an order each, which parse parses.
-func changeLines(orders *order.Service, caller order.Caller, key string, parse func([]byte) (order.BatchChange, error)) Lines {
+// maxAnswer is the longest line with an answer, in bytes: that of the body of a single one.
+const maxAnswer = 64 << 10
+
+// changeBatch is how many changes a batch has: two transactions of order.ChangeOrders.
+const changeBatch = 2 * 64
+
+// changeLines are lines of at most maxLine bytes with a change of an order each, which
+// parse parses.
+func changeLines(orders *order.Service, caller order.Caller, key string, maxLine int, parse func([]byte) (order.BatchChange, error)) Lines {
 	return newLines(changeStatuses, batches[order.BatchChange]{
+		size:    changeBatch,
+		maxLine: maxLine,
 		parse: func(number int, text []byte) (order.BatchChange, error) {
-			if len(text) > MaxUpdate {
-				return order.BatchChange{}, errors.New("the line is longer than 1 MiB")
-			}
 			change, err := parse(text)
 			if key != "" {
 				change.Key = order.Key{Text: key, Line: int64(number), Digest: sha256.Sum256(text)}

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -85,6 +87,9 @@ func newStream(w http.ResponseWriter, r *Request, timeout time.Duration) (s *Str
 	s.body = streamBody{s}
 	s.encoder = json.NewEncoder(&s.lines)
 	s.encoder.SetEscapeHTML(false)
+	if r.credentials != nil {
+		go s.watch(ctx, checkInterval)
+	}
 	return s, release
 }
 
@@ -122,6 +127,29 @@ func (s *Stream) Write(p []byte) (int, error) { return s.lines.Write(p) }
 
 // WriteLine adds a line to the response. Flush sends it.
 func (s *Stream) WriteLine(value any) error { return s.encoder.Encode(value) }
+
+// checkInterval is how often a stream in progress looks whether its token and merchant may
+// go on. Its client may send nothing, or take nothing, for longer.
+const checkInterval = 10 * time.Second
+
+// watch ends the context of a stream when its caller may not go on.
+func (s *Stream) watch(ctx context.Context, interval time.Duration) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	looking := *s.Request
+	looking.log = &requestLogEntry{} // that of the request belongs to its handler
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if err := looking.Reauthenticate(make(http.Header)); errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrSuspended) {
+			s.cancel(err)
+			return
+		}
+	}
+}
 
 // FlushFull is Flush, but does nothing while little was written.
 func (s *Stream) FlushFull() error {
@@ -161,6 +189,7 @@ func (s *Stream) Stopping() bool { return errors.Is(context.Cause(s.Context()), 
 // Ended returns why a stream ended early, if it did not fail: the service stops, or the
 // token or its merchant may not go on. Empty: for another reason.
 func (s *Stream) Ended(err error) string {
+	err = cmp.Or(context.Cause(s.Context()), err)
 	switch {
 	case s.Stopping():
 		return "The service is stopping."
@@ -215,20 +244,52 @@ func (b streamBody) Read(p []byte) (int, error) {
 	return b.Body.Read(p)
 }
 
+// maxExpansion is how many times larger than what was sent a decompressed body may be,
+// beyond its first minExpansion bytes. Lines of orders expand 5 to 60 times.
+const (
+	maxExpansion = 200
+	minExpansion = 1 << 20
+)
+
+// ErrExpanded is the error of a Read of a body that expands too much.
+var ErrExpanded = errors.New("the body expands to more than 200 times its size")
+
+// ExpandedProblem is ErrExpanded for clients.
+const ExpandedProblem = "The body expands to more than 200 times its compressed size. Send it without compression."
+
 // gzipBody decompresses a body. Its first Read reads the header.
 type gzipBody struct {
-	compressed io.Reader
+	compressed     io.Reader
+	read, expanded int64 // bytes
 	*gzip.Reader
 }
 
 // Read implements io.Reader.
 func (b *gzipBody) Read(p []byte) (int, error) {
 	if b.Reader == nil {
-		reader, err := gzip.NewReader(b.compressed)
+		reader, err := gzip.NewReader(bufio.NewReader(countingReader{b.compressed, &b.read}))
 		if err != nil {
 			return 0, err
 		}
 		b.Reader = reader
 	}
-	return b.Reader.Read(p)
+	if b.expanded > minExpansion && b.expanded > maxExpansion*b.read {
+		return 0, ErrExpanded
+	}
+	n, err := b.Reader.Read(p)
+	b.expanded += int64(n)
+	return n, err
+}
+
+// countingReader counts the bytes that are read.
+type countingReader struct {
+	io.Reader
+	n *int64
+}
+
+// Read implements io.Reader.
+func (r countingReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	*r.n += int64(n)
+	return n, err
 }

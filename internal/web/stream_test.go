@@ -2,16 +2,24 @@ package web
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
 )
 
 // streamServer is a server with a stream route.
@@ -134,4 +142,77 @@ func TestStreamStalls(t *testing.T) {
 	})
 	openStream(t, reading, "one\n")
 	<-ended
+}
+
+// revocable are credentials that count how often they are looked at, until they are revoked.
+type revocable struct {
+	looks   atomic.Int64
+	revoked atomic.Pointer[error]
+}
+
+// Authenticate implements Credentials.
+func (c *revocable) Authenticate(http.Header, *Request) (token.Session, token.Grant, error) {
+	c.looks.Add(1)
+	if err := c.revoked.Load(); err != nil {
+		return token.Session{}, token.Grant{}, *err
+	}
+	return token.Session{}, token.Grant{}, nil
+}
+
+// TestStreamLooksForRevocation has streams whose clients neither send nor take anything:
+// they end soon after their token was revoked or their merchant suspended, and not because
+// the database is out of reach.
+func TestStreamLooksForRevocation(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []error{ErrUnauthorized, ErrSuspended} {
+		synctest.Test(t, func(t *testing.T) {
+			credentials := &revocable{}
+			r := &Request{Request: httptest.NewRequestWithContext(t.Context(), "GET", "/", nil), credentials: credentials, log: &requestLogEntry{}}
+			s, end := OpenResponse(httptest.NewRecorder(), r)
+			passing := order.ErrUnavailable
+			credentials.revoked.Store(&passing)
+			time.Sleep(10 * checkInterval)
+			if s.Context().Err() != nil || credentials.looks.Load() < 9 {
+				t.Fatalf("after %d looks: %v", credentials.looks.Load(), context.Cause(s.Context()))
+			}
+			credentials.revoked.Store(&reason)
+			select {
+			case <-s.Context().Done():
+			case <-time.After(checkInterval + time.Second):
+				t.Error("the stream goes on")
+			}
+			if s.Ended(context.Canceled) == "" || !errors.Is(context.Cause(s.Context()), reason) {
+				t.Errorf("ended: %q", s.Ended(context.Canceled))
+			}
+			end()
+		})
+	}
+}
+
+// TestExpansion reads compressed bodies: lines of orders, and a text that expands too much.
+func TestExpansion(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		line func(n int) string
+		want error
+	}{
+		"blank lines": {func(int) string { return "\n" }, ErrExpanded},
+		"one letter":  {func(int) string { return "x\n" }, ErrExpanded},
+		"answers":     {func(n int) string { return fmt.Sprintf(`{"orderReference":"SF-2026-%07d","answer":"accept"}`+"\n", n) }, nil},
+	} {
+		var compressed bytes.Buffer
+		w := gzip.NewWriter(&compressed)
+		size := int64(0)
+		for n := 0; size < 8<<20; n++ {
+			written, err := io.WriteString(w, row.line(n))
+			testenv.NoError(t, err)
+			size += int64(written)
+		}
+		testenv.NoError(t, w.Close())
+		sent := int64(compressed.Len())
+		read, err := io.Copy(io.Discard, &gzipBody{compressed: &compressed})
+		if !errors.Is(err, row.want) || row.want == nil && read != size || row.want != nil && read > minExpansion+maxExpansion*sent {
+			t.Errorf("%s: %d of %d bytes, which were sent as %d: %v", name, read, size, sent, err)
+		}
+	}
 }

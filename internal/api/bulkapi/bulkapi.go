@@ -35,11 +35,15 @@ func Serve(s *web.Stream, lines ingest.Lines, key string) error {
 	if err != nil {
 		return err
 	}
-	// The lines may arrive for hours, and the token may be revoked meanwhile.
+	// Before each batch, and not only when the stream looks: what is revoked changes nothing.
 	lines.Check = func() error { return s.Reauthenticate(make(http.Header)) }
 	var shown int // number of the last line that the response has named
+	invalid := 0  // lines in a row
 	tally, err := lines.Run(s.Context(), s, func(batch []ingest.Line, _ int64) error {
 		for i := range batch {
+			if invalid++; batch[i].Status != order.Invalid {
+				invalid = 0
+			}
 			if !wanted(batch[i]) {
 				continue
 			}
@@ -59,10 +63,20 @@ func Serve(s *web.Stream, lines ingest.Lines, key string) error {
 		if len(batch) == 0 {
 			return nil
 		}
+		if invalid >= maxInvalid {
+			return errInvalidLines
+		}
 		return s.Flush()
 	})
 	return sendSummary(s, tally, key, err)
 }
+
+// maxInvalid is about how many lines in a row may be invalid: each costs as much as a small
+// request, and a client that sends something else learns it soon.
+const maxInvalid = 1000
+
+// errInvalidLines ends a request with too many invalid lines.
+var errInvalidLines = errors.New("too many invalid lines in a row")
 
 // progressLines is how many lines may have no line in the response, before a line of
 // progress says that they are done.
@@ -187,7 +201,7 @@ func sendSummary(s *web.Stream, tally ingest.Tally, key string, err error) error
 		return err
 	}
 	_ = s.Flush() // an error means that the client disconnected: it sends the lines again
-	if cut(s, err) || s.Ended(err) != "" {
+	if cut(s, err) || s.Ended(err) != "" || errors.Is(err, errInvalidLines) || errors.Is(err, ingest.ErrBlank) {
 		return nil
 	}
 	return err
@@ -204,6 +218,12 @@ func problemOf(s *web.Stream, tally ingest.Tally, key string, err error) string 
 		return problem + again + "."
 	}
 	switch {
+	case errors.Is(err, errInvalidLines):
+		return "1,000 lines in a row are invalid. Correct them, and send the lines after lastLine again."
+	case errors.Is(err, ingest.ErrBlank):
+		return "The body has more than 10,000 blank lines in a row. Send it without them."
+	case errors.Is(err, web.ErrExpanded):
+		return web.ExpandedProblem
 	case cut(s, err):
 		return "The body did not arrive completely, or is damaged." + again + "."
 	case errors.Is(err, order.ErrUnavailable):
