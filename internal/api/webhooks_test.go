@@ -28,7 +28,7 @@ import (
 // each needs.
 func webhooksOf(s *service) map[string]string {
 	return map[string]string{
-		"/v2/webhooks":                     s.NewToken(apitest.MerchantID, order.ScopeWebhooks),
+		"/v2/webhooks":                     s.NewToken(apitest.MerchantID, order.ScopeWebhooks|order.ScopeOrdersRead),
 		"/operator/merchants/355/webhooks": s.operator,
 	}
 }
@@ -93,14 +93,17 @@ func TestWebhooks(t *testing.T) {
 			send("PATCH", one, bad, 400, message)
 		}
 		if hooks := s.NewToken(apitest.MerchantID, order.ScopeWebhooks); path == "/v2/webhooks" {
-			send("PATCH", one, `{"include":"order"}`, 403, "needs the scope orders:read")
-			send("POST", "", `{"url":"https://hooks.example.com/a","include":"order"}`, 403, "needs the scope orders:read")
-		} else {
-			send("PATCH", one, `{"include":"order"}`, 200, `"include":"order"`)
-			s.Send(hooks, "PATCH", "/v2/webhooks"+one, `{"url":"https://elsewhere.example.com/"}`).WantText(t, 403, "needs the scope orders:read")
-			s.Send(hooks, "PATCH", "/v2/webhooks"+one, `{"description":""}`).WantStatus(t, 200)
-			s.Send(hooks, "PATCH", "/v2/webhooks"+one, `{"url":"https://elsewhere.example.com/","include":null}`).WantText(t, 200, `"include":null`)
+			// The receiver sees what the feed shows, so who may not read the feed chooses no
+			// receiver and nothing that it sees.
+			s.Send(hooks, "POST", path, `{"url":"https://hooks.example.com/a","after":0}`).WantText(t, 403, "needs the scope orders:read")
+			for _, change := range []string{`{"include":"order"}`, `{"url":"https://elsewhere.example.com/"}`, `{"types":["order.created"]}`} {
+				s.Send(hooks, "PATCH", path+one, change).WantText(t, 403, "needs the scope orders:read")
+			}
+			s.Send(hooks, "POST", path+one+"/replay", `{"after":0}`).WantText(t, 403, "needs the scope orders:read")
+			s.Send(hooks, "PATCH", path+one, `{"description":""}`).WantStatus(t, 200)
 		}
+		send("PATCH", one, `{"include":"order"}`, 200, `"include":"order"`)
+		send("PATCH", one, `{"include":null}`, 200, `"include":null`)
 		rotated := send("POST", one+"/secret", `{"overlap":"1h"}`, 200, `"secret":"whsec_`, `"oldSecretUntil":"2026-11-20T11:00:00Z"`)
 		if strings.Contains(rotated, added.Secret) {
 			t.Error("the secret has not changed")
@@ -140,7 +143,7 @@ func TestWebhooks(t *testing.T) {
 func TestWebhookFailure(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	hooks := s.NewToken(apitest.MerchantID, order.ScopeWebhooks)
+	hooks := s.NewToken(apitest.MerchantID, order.ScopeWebhooks|order.ScopeOrdersRead)
 	newest := func() (feed struct{ Newest int64 }) {
 		t.Helper()
 		s.Send(s.merchant, "GET", "/v2/events?after=latest", "").Decode(t, &feed)

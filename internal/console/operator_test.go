@@ -242,7 +242,7 @@ func TestAuditPage(t *testing.T) {
 func TestWebhookPages(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "FIRST"))
-	merchant, other, operator := s.signedIn(s.token), s.signedIn(s.otherToken), s.operator(order.ScopeWebhooks)
+	merchant, other, operator := s.signedIn(s.token), s.signedIn(s.otherToken), s.operator(order.ScopeWebhooks|order.ScopeOrdersRead)
 	const list, address = "/console/webhooks", "https://example.com/hook"
 	for _, c := range []struct {
 		b    *browser

@@ -57,7 +57,7 @@ func (s *Service) Add(ctx context.Context, caller order.Caller, a Addition, opti
 	}
 	start := s.cursor(ctx, e.MerchantID, a.After)
 	return s.inTx(ctx, caller, e.MerchantID, options, func(tx Tx) (Endpoint, error) {
-		if e.Orders && !caller.Can(order.ScopeOrdersRead) {
+		if !caller.Can(order.ScopeOrdersRead) {
 			return Endpoint{}, ErrOrders
 		}
 		err := e.check()
@@ -118,7 +118,8 @@ func (s *Service) Change(ctx context.Context, caller order.Caller, key Key, c Ch
 	at := s.second()
 	return s.change(ctx, caller, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
 		fields := e.update(c, at)
-		if e.Orders && !caller.Can(order.ScopeOrdersRead) && (slices.Contains(fields, "url") || slices.Contains(fields, "include")) {
+		shows := []string{"url", "include", "types"} // who sees what
+		if !caller.Can(order.ScopeOrdersRead) && slices.ContainsFunc(fields, func(field string) bool { return slices.Contains(shows, field) }) {
 			return order.AuditEntry{}, ErrOrders
 		}
 		if err := e.check(); err != nil {
@@ -224,11 +225,14 @@ func (s *Service) RotateSecret(ctx context.Context, caller order.Caller, key Key
 }
 
 // Replay sets the cursor of an endpoint: the events after another are delivered, also
-// those that it has acknowledged. Errors: ErrNotFound, and those of cursor.
+// those that it has acknowledged. Errors: ErrNotFound, ErrOrders, and those of cursor.
 func (s *Service) Replay(ctx context.Context, caller order.Caller, key Key, after order.MarketCursor, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	start := s.cursor(ctx, key.MerchantID, &after)
 	return s.change(ctx, caller, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
+		if !caller.Can(order.ScopeOrdersRead) {
+			return order.AuditEntry{}, ErrOrders
+		}
 		var err error
 		if e.Acknowledged, err = start(tx); err != nil {
 			return order.AuditEntry{}, err

@@ -108,7 +108,7 @@ type AddressAddition struct {
 }
 
 // AddAddress adds an e-mail address and sends it a link that confirms it; until then it
-// gets nothing else. Errors: ErrTooMany, ErrAddressExists, ErrTooManyLinks, ErrNotSent.
+// gets nothing else. Errors: ErrOrders, ErrTooMany, ErrAddressExists, ErrTooManyLinks, ErrNotSent.
 func (s *Service) AddAddress(ctx context.Context, caller order.Caller, a AddressAddition, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	e := Endpoint{
@@ -117,6 +117,9 @@ func (s *Service) AddAddress(ctx context.Context, caller order.Caller, a Address
 	}
 	secret := e.newLink(at)
 	added, err := s.inTx(ctx, caller, a.MerchantID, options, func(tx Tx) (Endpoint, error) {
+		if !caller.Can(order.ScopeOrdersRead) {
+			return Endpoint{}, ErrOrders
+		}
 		if err := e.maySendLink(ctx, tx, at); err != nil {
 			return Endpoint{}, err
 		}

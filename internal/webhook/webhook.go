@@ -61,8 +61,9 @@ var (
 	ErrNoMerchant = errors.New("no merchant with that id")
 	// ErrTooMany: the merchant, or the marketplace, has Endpoint.Max endpoints of the kind.
 	ErrTooMany = errors.New("the merchant has the maximum number of webhooks")
-	// ErrOrders: the caller may not read the orders that would be delivered.
-	ErrOrders = errors.New("deliveries with orders need the scope orders:read")
+	// ErrOrders: the caller may not read what would be delivered. A receiver sees the events
+	// that the feed has, also the earlier ones.
+	ErrOrders = errors.New("a webhook needs the scope orders:read, because its receiver sees the events of orders")
 	// ErrNoHeaderValue: a header has no value, and none is stored to be kept.
 	ErrNoHeaderValue = errors.New("a header has no value")
 	// ErrNoPassword: a user name has no password, and none is stored to be kept.

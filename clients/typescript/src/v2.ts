@@ -4335,7 +4335,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookRefused"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["WebhookForbidden"];
             404: components["responses"]["WebhookNotFound"];
             422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];

@@ -64,7 +64,7 @@ var Refusals = web.CodedRefusals{
 	{Err: webhook.ErrNotFound, Status: http.StatusNotFound, Code: "not_found", Message: "The webhook was not found."},
 	{Err: webhook.ErrNoMerchant, Status: http.StatusNotFound, Code: "not_found", Message: "The merchant was not found."},
 	{Err: webhook.ErrNoEvent, Status: http.StatusNotFound, Code: "not_found", Message: "The merchant has no event with that number."},
-	{Err: webhook.ErrOrders, Status: http.StatusForbidden, Code: "forbidden", Message: "A webhook with orders needs the scope orders:read."},
+	{Err: webhook.ErrOrders, Status: http.StatusForbidden, Code: "forbidden", Message: "A webhook needs the scope orders:read, because its receiver sees the events of orders."},
 	{Err: webhook.ErrTooMany, Status: http.StatusConflict, Code: "too_many_webhooks", Message: "The merchant has 20 webhooks, which is the maximum."},
 	{Err: webhook.ErrBusy, Status: http.StatusConflict, Code: "webhook_busy", Message: "A delivery to the webhook is in progress; try again."},
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -74,7 +75,10 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("left behind: %v", staged)
 	}
 	text := f.Run(t, "", "doctor")
-	for _, want := range []string{"\nlisten                  127.0.0.1:8080", "\nSTATUS ", "\nok ", "  sqlite://" + f.Data + "/orders.db\n"} {
+	if !regexp.MustCompile(`(?m)^listen +127\.0\.0\.1:8080 `).MatchString(text.Stdout) {
+		t.Errorf("the output has no address:\n%s", text.Stdout)
+	}
+	for _, want := range []string{"\nSTATUS ", "\nok ", "  sqlite://" + f.Data + "/orders.db\n"} {
 		if !strings.Contains(text.Stdout, want) {
 			t.Errorf("the output does not contain %q:\n%s", want, text.Stdout)
 		}

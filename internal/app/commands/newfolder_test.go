@@ -113,7 +113,7 @@ func TestCommandsDoNotMigrate(t *testing.T) {
 		{"merchant", "list"}, {"merchant", "add", "--id=2", "--name=x"}, {"token", "list"}, {"token", "create", "--operator"},
 		{"import", "-"}, {"check"}, {"purge"}, {"backup", backup}, {"copy", "--to-data", filepath.Join(t.TempDir(), "copy")},
 	}
-	setVersion(t, f.Data, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (101, 1)")
+	setVersion(t, f.Data, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (201, 1)")
 	for _, args := range commands {
 		want := 0
 		if args[0] == "copy" {
@@ -123,9 +123,9 @@ func TestCommandsDoNotMigrate(t *testing.T) {
 			t.Errorf("%v on the schema of the next release: %+v", args, got)
 		}
 	}
-	f.Run(t, "", "migrate").WantText(t, 2, "migrated by a newer version of merchant-orders (schema version 101, this program knows "+newest+
+	f.Run(t, "", "migrate").WantText(t, 2, "migrated by a newer version of merchant-orders (schema version 201, this program knows "+newest+
 		"); start that version, or restore a backup that this one has made")
-	setVersion(t, f.Data, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (201, 1)")
+	setVersion(t, f.Data, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (301, 1)")
 	for _, args := range commands {
 		f.Run(t, "", args...).WantText(t, 2, "newer version")
 	}
@@ -140,8 +140,8 @@ func TestForeignHistory(t *testing.T) {
 			"INSERT INTO goose_db_version (version_id, is_applied) VALUES (2, 1), (9, 1), (11, 1)",
 			"it has run steps that this program does not have (2, 9, 11)",
 		},
-		"another first step": {"UPDATE schema_steps SET fingerprint = 'x'", "under the same numbers (1)"},
-		"no fingerprints":    {"DROP TABLE schema_steps", "under the same numbers (1)"},
+		"another first step": {"UPDATE schema_steps SET fingerprint = 'x'", "under the same numbers (1, 101)"},
+		"no fingerprints":    {"DROP TABLE schema_steps", "under the same numbers (1, 101)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,8 +204,8 @@ func TestMigrationsAreLogged(t *testing.T) {
 		Steps           []struct{ Status string }
 	}
 	got := empty.Run(t, "", "migrate", "--status", "--json")
-	if err := json.Unmarshal([]byte(got.Stdout), &schema); err != nil || schema.Version != 0 || schema.Newest != 1 ||
-		len(schema.Steps) != 1 || schema.Steps[0].Status != "pending" {
+	if err := json.Unmarshal([]byte(got.Stdout), &schema); err != nil || schema.Version != 0 || schema.Newest != 101 ||
+		len(schema.Steps) != 2 || schema.Steps[0].Status != "pending" {
 		t.Errorf("status as JSON: %+v, %v", got, err)
 	}
 }

@@ -89,7 +89,7 @@ func TestServeWebhooks(t *testing.T) {
 func TestServeRefusesPrivateWebhooks(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
-	credential := s.Folder.Token(t, "--merchant", "355", "--scopes", "webhooks")
+	credential := s.Folder.Token(t, "--merchant", "355", "--scopes", "webhooks,orders:read")
 	for _, url := range []string{"http://127.0.0.1:8080/", "https://127.0.0.1/", "https://169.254.169.254/"} {
 		testenv.Send(t, credential, "POST", s.BaseURL+"/v2/webhooks", `{"url":"`+url+`"}`).WantStatus(t, http.StatusBadRequest)
 	}
