@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -72,24 +73,55 @@ func (a Access) header() http.Header {
 	return h
 }
 
-// hide replaces the credentials in a response that repeats them.
+// What is kept of the response of a receiver that gets credentials. It may repeat them in
+// any encoding, whole or in part, and no list of encodings is complete. So only short plain
+// text is kept, without long words and without a part of a credential.
+const (
+	maxKept     = 256 // bytes
+	maxKeptWord = 24  // letters and digits of a word: a token in another encoding is longer
+	maxRepeated = 3   // characters of a credential in a row
+	// notKept stands for any other response.
+	notKept = "(not kept: it may repeat the credentials)"
+)
+
+// plainWords is a text in which nothing is escaped or encoded by character.
+var plainWords = regexp.MustCompile(`^[A-Za-z0-9 \t\r\n.,:;!?'"(){}\[\]_/=-]*$`)
+
+// hide returns what is kept of a response.
 func (a Access) hide(response string) string {
+	if len(a.Headers) == 0 && a.Username == "" || response == "" {
+		return response
+	}
+	isWord := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
+	long := func(word string) bool { return len(word) > maxKeptWord }
+	if len(response) > maxKept || !plainWords.MatchString(response) ||
+		slices.ContainsFunc(strings.FieldsFunc(response, func(r rune) bool { return !isWord(r) }), long) {
+		return notKept
+	}
+	lower := strings.ToLower(response)
+	for _, secret := range a.secrets() {
+		secret = strings.ToLower(secret)
+		length := min(len(secret), maxRepeated+1)
+		for i := 0; length > 0 && i+length <= len(secret); i++ {
+			if strings.Contains(lower, secret[i:i+length]) {
+				return notKept
+			}
+		}
+	}
+	return response
+}
+
+// secrets are the credentials as they are sent, without the name of their scheme.
+func (a Access) secrets() []string {
 	secrets := []string{string(a.Password)}
 	for name, values := range a.header() {
 		secret := values[0]
 		if _, token, found := strings.Cut(secret, " "); found && name == "Authorization" {
-			secret = token // without Basic or Bearer
+			secret = token
 		}
 		secrets = append(secrets, secret)
 	}
-	// The longest first: another one may be a part of it.
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
-	for _, secret := range secrets {
-		if secret != "" {
-			response = strings.ReplaceAll(response, secret, "...")
-		}
-	}
-	return response
+	return secrets
 }
 
 // headerNames are the names that a header may have beside those that begin with X- and not

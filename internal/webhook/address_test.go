@@ -3,12 +3,15 @@ package webhook
 import (
 	"context"
 	"crypto/x509"
+	"encoding/base64"
 	"fmt"
+	"html"
 	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -206,7 +209,7 @@ func TestRetryAfter(t *testing.T) {
 }
 
 // TestAccess posts with headers and a password, which cannot replace the headers of the
-// service, and hides them in a response that repeats them.
+// service, and keeps no response that repeats them.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -220,7 +223,7 @@ func TestAccess(t *testing.T) {
 		Username: "user", Password: "pass:word",
 	}}
 	d, err := attempter{NewClient(true), time.Now, time.Minute}.send(t.Context(), e, outgoing{id: "id"})
-	if err != nil || d.Error != "" || d.Response != "got ......Basic ......" {
+	if err != nil || d.Error != "" || d.Response != notKept {
 		t.Errorf("%+v, %v", d, err)
 	}
 	for name, valid := range map[string]bool{
@@ -240,6 +243,35 @@ func TestAccess(t *testing.T) {
 	}
 	if UsernameProblem("a:b") == "" {
 		t.Error("a user name has a colon")
+	}
+}
+
+// TestHide has responses of a receiver that gets credentials, and repeats them in ways that
+// nobody thought of.
+func TestHide(t *testing.T) {
+	t.Parallel()
+	access := Access{Headers: map[string]Credential{"X-Api-Key": "k3y-7f2a", "X-Pin": "42"}, Username: "gate", Password: "pass:wörd/1"}
+	for _, secret := range []string{"k3y-7f2a", "pass:wörd/1", base64.StdEncoding.EncodeToString([]byte("gate:pass:wörd/1"))} {
+		for name, response := range map[string]string{
+			"as it is": secret, "in capitals": strings.ToUpper(secret), "cut": "key " + secret[:5], "percent-encoded": url.QueryEscape(secret), "every byte": strings.ReplaceAll(fmt.Sprintf(" % x", secret), " ", "%"),
+			"JSON": strconv.QuoteToASCII(secret), "HTML": html.EscapeString("<" + secret + ">"), "hex": fmt.Sprintf("%x", secret+secret), "base64": base64.StdEncoding.EncodeToString([]byte("key " + secret + " of the gate")),
+			"escaped": `\u006b\u0033y`, "entities": "&#107;&#51;y", "the end of a long text": strings.Repeat("x ", 500) + secret[:3],
+		} {
+			if got := access.hide(response); got != notKept {
+				t.Errorf("%s: %q is kept", name, got)
+			}
+		}
+	}
+	if got := access.hide("the pin is 42"); got != notKept {
+		t.Errorf("a short credential is kept: %q", got)
+	}
+	for _, response := range []string{"", "ok", `{"error": "no such order", "code": 17}`, "Bad Request"} {
+		if got := access.hide(response); got != response {
+			t.Errorf("%q is %q", response, got)
+		}
+	}
+	if got := (Access{}).hide("50% & more"); got != "50% & more" {
+		t.Errorf("without credentials: %q", got)
 	}
 }
 
