@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -51,12 +52,14 @@ func (s *site) signIn(w http.ResponseWriter, r *web.Request) error {
 		view.Problem = "signin.empty"
 		return s.render(w, r, http.StatusBadRequest, "signin", view)
 	}
+	// Every sign-in counts, because each makes a session.
+	if err := s.Limits.AllowFailure(r.Address()); err != nil {
+		return err
+	}
+	before, _, noSession := s.find(r)
 	secret, grant, err := s.Sessions.Begin(r.Context(), text, r.Address())
 	switch {
 	case errors.Is(err, token.ErrUnknown):
-		if err := s.Limits.AllowFailure(r.Address()); err != nil {
-			return err
-		}
 		view.Problem = "signin.unknown"
 		return s.render(w, r, http.StatusForbidden, "signin", view)
 	case err != nil:
@@ -69,6 +72,13 @@ func (s *site) signIn(w http.ResponseWriter, r *web.Request) error {
 		}
 		view.Problem = problem
 		return s.render(w, r, http.StatusForbidden, "signin", view)
+	}
+	if noSession == nil && before.TokenID == grant.ID { // the browser forgets it
+		if cookie, err := r.Cookie(s.sessionName(r.Request)); err == nil {
+			if err := s.Sessions.End(r.Context(), r.Caller, cookie.Value); err != nil {
+				return err
+			}
+		}
 	}
 	s.setSession(w, r.Request, secret)
 	http.Redirect(w, r.Request, s.root+view.Next, http.StatusSeeOther)
@@ -99,10 +109,42 @@ func (s *site) signOut(w http.ResponseWriter, r *web.Request) error {
 	return nil
 }
 
-// loginLink serves GET /login/{secret}: a page with a button. The GET changes nothing,
-// so that a program that opens the links in a mail does not use this one up.
+// loginView is the data of the page of a login link.
+type loginView struct {
+	Store  string // name of the merchant; empty: the link is an operator's
+	Person string // who signs in; empty: nobody was named
+	Now    string // who is signed in in this browser, and where; empty: nobody, or the same
+}
+
+// loginLink serves GET /login/{secret}: a page that says for which store and as whom the
+// link signs in, with a button. The GET changes nothing, so that a program that opens the
+// links in a mail does not use this one up.
 func (s *site) loginLink(w http.ResponseWriter, r *web.Request) error {
-	return s.render(w, r, http.StatusOK, "login", nil)
+	link, err := s.Sessions.LookAtLoginLink(r.Context(), r.Caller, r.PathValue("secret"))
+	if errors.Is(err, token.ErrNoLoginLink) {
+		return s.refuseLoginLink(w, r)
+	}
+	view := loginView{Person: link.Name}
+	if err == nil && link.MerchantID != 0 {
+		var merchant order.Merchant
+		merchant, err = s.Merchants.Get(r.Context(), link.MerchantID)
+		view.Store = merchant.Name
+	}
+	if err != nil {
+		return err
+	}
+	if session, grant, err := s.find(r); err == nil && (grant.MerchantID != link.MerchantID || session.Person() != link.Name) {
+		view.Now = joined(" · ", session.Person(), session.MerchantName)
+	}
+	return s.render(w, r, http.StatusOK, "login", view)
+}
+
+// refuseLoginLink shows that a link is not there, or not any more.
+func (s *site) refuseLoginLink(w http.ResponseWriter, r *web.Request) error {
+	if err := s.Limits.AllowFailure(r.Address()); err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusForbidden, "signin", signInView{Next: Prefix, Problem: "login.used"})
 }
 
 // errElsewhere means that a login link is of the other port.
@@ -121,10 +163,7 @@ func (s *site) useLoginLink(w http.ResponseWriter, r *web.Request) error {
 	case errors.Is(err, errElsewhere):
 		view.Problem = "login.elsewhere"
 	case errors.Is(err, token.ErrNoLoginLink):
-		if err := s.Limits.AllowFailure(r.Address()); err != nil {
-			return err
-		}
-		view.Problem = "login.used"
+		return s.refuseLoginLink(w, r)
 	case err != nil:
 		return err
 	}

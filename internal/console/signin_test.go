@@ -235,3 +235,47 @@ func TestCrossSite(t *testing.T) {
 	b.header = http.Header{}
 	b.get("/console/orders/A-1").WantText(t, http.StatusOK, "/accept")
 }
+
+// TestLoginLinkSays opens login links: they say for which store and as whom they sign in,
+// and in a browser in which somebody else is signed in, that it is so. Looking uses no link
+// up.
+func TestLoginLinkSays(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	link := func(person token.Person) string {
+		created, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), person, order.Options[token.CreatedLink]{})
+		testenv.NoError(s.T, err)
+		return "/console/login/" + created.Secret
+	}
+	store, err := s.Merchants.Get(t.Context(), ours)
+	testenv.NoError(s.T, err)
+	mine := link(token.Person{MerchantID: ours, Name: "Ελένη <b>", Scopes: order.DefaultScopes})
+	for range 2 {
+		got := s.browser().get(mine)
+		got.WantText(t, http.StatusOK, store.Name, "Ελένη &lt;b&gt;")
+		if strings.Contains(got.Body, "signed in already") {
+			t.Error("nobody is signed in, and the page says so of somebody")
+		}
+	}
+	s.signedIn(s.otherToken).get(mine).WantText(t, http.StatusOK, "You are signed in already", store.Name)
+	b := s.browser()
+	b.get(link(token.Person{Operator: true, Scopes: order.OperatorScopes})).WantText(t, http.StatusOK, "the marketplace")
+	b.post(mine, nil).WantStatus(t, http.StatusSeeOther)
+	b.get(mine).WantText(t, http.StatusForbidden, "was used already")
+}
+
+// TestSignInAgain signs in again and again with a token in one browser: there is one
+// session.
+func TestSignInAgain(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := s.browser()
+	for range 3 {
+		b.post("/", url.Values{"token": {s.token}}).WantStatus(t, http.StatusSeeOther)
+	}
+	open, err := s.Sessions.Open(t.Context(), ours)
+	if err != nil || len(open) != 1 {
+		t.Errorf("%d sessions, error %v", len(open), err)
+	}
+	b.get("/console").WantStatus(t, http.StatusOK)
+}

@@ -57,8 +57,8 @@ func (db *DB) OpenSessions(ctx context.Context, merchantID int64, usedAfter, beg
 	const text = `SELECT s.hash, s.token_id, t.label, t.scopes, t.last_used_from, s.owns_token, s.created_at, s.last_used_at
 		FROM tokens t JOIN sessions s ON s.token_id = t.id
 		WHERE t.merchant_id = $1 AND s.last_used_at > $2 AND s.created_at > $3 AND ` + validToken + `$4)
-		ORDER BY s.created_at DESC, s.hash`
-	args := []any{merchantID, seconds(usedAfter), seconds(begunAfter), seconds(now)}
+		ORDER BY s.created_at DESC, s.hash LIMIT $5+0`
+	args := []any{merchantID, seconds(usedAfter), seconds(begunAfter), seconds(now), token.MaxOpenSessions}
 	sessions, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (token.OpenSession, error) {
 		var o token.OpenSession
 		var hash []byte

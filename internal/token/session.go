@@ -61,6 +61,9 @@ func (s Session) Expired(now time.Time) bool {
 	return now.Sub(s.LastUsedAt) >= SessionIdle || now.Sub(s.CreatedAt) >= SessionLifetime
 }
 
+// MaxOpenSessions is how many sessions OpenSessions returns, the newest.
+const MaxOpenSessions = 200
+
 // OpenSession is a session that has not ended, as people see it in a list.
 type OpenSession struct {
 	Session
@@ -76,7 +79,7 @@ type SessionStore interface {
 	SessionGrant(ctx context.Context, hash Hash) (Session, Grant, error)
 	// OpenSessions returns the sessions of a merchant's staff that were last used after one
 	// time and began after another one and whose tokens are valid at a third one, the
-	// newest first.
+	// newest first, and at most MaxOpenSessions.
 	OpenSessions(ctx context.Context, merchantID int64, usedAfter, begunAfter, now time.Time) ([]OpenSession, error)
 	// TouchSession stores when a session was last used.
 	TouchSession(ctx context.Context, hash Hash, at time.Time) error

@@ -110,6 +110,20 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 	})
 }
 
+// LookAtLoginLink returns a login link by its secret, and does not use it up. Errors:
+// ErrNoLoginLink.
+func (s *Sessions) LookAtLoginLink(ctx context.Context, caller order.Caller, secret string) (link LoginLink, err error) {
+	looked := errors.New("the link was only looked at")
+	_, err = s.UseLoginLink(ctx, caller, secret, func(found LoginLink) error {
+		link = found
+		return looked
+	})
+	if errors.Is(err, looked) {
+		err = nil
+	}
+	return link, err
+}
+
 // BeginAs signs in a person whom an identity provider knows. The session ends after
 // IdentityLifetime, or earlier: then the provider is asked again. Errors:
 // order.ErrMerchantNotFound.
