@@ -198,7 +198,9 @@ func (s *Service) routerConfig(local string) web.RouterConfig {
 func (s *Service) groups(local string) (main func(console.Audience) []web.RouteGroup, admin []web.RouteGroup) {
 	baseURL, storageURL := s.Settings.Addresses(local)
 	invoices := invoiceapi.Endpoints{Orders: s.Orders, Metrics: s.Metrics, StorageURL: storageURL}
-	stored := storageapi.API{Orders: s.Orders, Links: s.Links, Metrics: s.Metrics, Limits: s.limits}
+	stored := storageapi.API{Orders: s.Orders, Links: s.Links, Metrics: s.Metrics, Admit: func(ctx context.Context, merchantID int64) (func(), error) {
+		return s.limits.Enter(ctx, make(http.Header), ratelimit.Links(merchantID), ratelimit.Plain)
+	}}
 	webhooks := webhookapi.API{Webhooks: s.Webhooks}
 	operators := operator.API{
 		Services: s.Services, Tokens: s.Tokens, Log: s.Log, Webhooks: webhooks, Sessions: s.Sessions, BaseURL: baseURL,

@@ -8,7 +8,6 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
-	"merchantorders/internal/web/ratelimit"
 )
 
 // LinkRoutes returns the route of signed links. People open them in a browser, so
@@ -28,10 +27,10 @@ func (a API) openLink(w http.ResponseWriter, r *web.Request) error {
 	w.Header().Set("Content-Security-Policy", pagePolicy)
 	leave := func() {}
 	defer func() { leave() }()
-	invoice, file, err := a.Links.Open(r.Context(), r.PathValue("link"), func(merchantID int64) (err error) {
-		leave, err = a.Limits.Enter(r.Context(), make(http.Header), ratelimit.Links(merchantID), ratelimit.Plain)
-		if err != nil {
-			leave = func() {}
+	invoice, file, err := a.Links.Open(r.Context(), r.PathValue("link"), func(merchantID int64) error {
+		admitted, err := a.Admit(r.Context(), merchantID)
+		if err == nil {
+			leave = admitted
 		}
 		return err
 	})

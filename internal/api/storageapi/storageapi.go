@@ -9,6 +9,7 @@
 package storageapi
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -19,7 +20,6 @@ import (
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
-	"merchantorders/internal/web/ratelimit"
 )
 
 // API serves the requests for stored files.
@@ -27,7 +27,8 @@ type API struct {
 	Orders  *order.Service
 	Links   *order.Links
 	Metrics *metrics.Metrics
-	Limits  *ratelimit.Limiter // nil: no rate limits
+	// Admit counts a file that a link of a merchant opens, until leave, or refuses it.
+	Admit func(ctx context.Context, merchantID int64) (leave func(), err error)
 }
 
 // Routes returns the route of the stored files.
