@@ -4,6 +4,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -194,12 +195,12 @@ func (db *DB) Backup(context.Context, string) error { return sqldb.ErrNoBackup }
 
 // LockForCopy implements sqldb.DB with an advisory lock.
 func (db *DB) LockForCopy(ctx context.Context, shared bool) (io.Closer, error) {
-	function := "pg_advisory_lock"
+	function := "pg_try_advisory_lock"
 	if shared {
-		function = "pg_advisory_lock_shared"
+		function = "pg_try_advisory_lock_shared"
 	}
 	lock, err := advisoryLock(ctx, db.admin, function, copyLock, copyLockTimeout)
-	if hasCode(err, lockNotAvailable) {
+	if errors.Is(err, errLockTaken) {
 		return nil, sqldb.ErrLocked
 	}
 	return lock, err

@@ -124,8 +124,8 @@ func checkNotWorker(ctx context.Context, db *sql.DB) (cluster bool, err error) {
 // migrate brings the schema up to date under an advisory lock: of instances that
 // start at the same time one migrates and the others wait.
 func migrate(ctx context.Context, db *sql.DB, options migrations.Options) error {
-	lock, err := advisoryLock(ctx, db, "pg_advisory_lock", schemaLock, schemaTimeout)
-	if hasCode(err, lockNotAvailable) {
+	lock, err := advisoryLock(ctx, db, "pg_try_advisory_lock", schemaLock, schemaTimeout)
+	if errors.Is(err, errLockTaken) {
 		return errSchemaLocked
 	}
 	if err != nil {
@@ -135,22 +135,46 @@ func migrate(ctx context.Context, db *sql.DB, options migrations.Options) error 
 	return migrations.Postgres.Up(ctx, db, options)
 }
 
+// errLockTaken means that another one held an advisory lock for too long.
+var errLockTaken = errors.New("the advisory lock is taken")
+
+// lockInterval is how often a lock is tried again.
+const lockInterval = 50 * time.Millisecond
+
 // advisoryLock takes an advisory lock, which the result holds until it is closed.
-// It returns an error with the code lockNotAvailable after the timeout.
+// It returns errLockTaken after the timeout. It tries again and again: a statement that
+// waited for the lock would have a snapshot, for whose end an index that the holder of the
+// lock creates CONCURRENTLY would wait.
 func advisoryLock(ctx context.Context, db *sql.DB, function string, number int64, timeout time.Duration) (io.Closer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	lock := connLock{conn}
-	_, err = conn.ExecContext(ctx, fmt.Sprintf(`SET lock_timeout = %d`, timeout.Milliseconds()))
-	if err == nil {
-		_, err = conn.ExecContext(ctx, `SELECT `+function+`($1)`, number)
-	}
+	err = lock.take(ctx, function, number, timeout)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return lock, nil
+}
+
+// take is advisoryLock on a connection.
+func (l connLock) take(ctx context.Context, function string, number int64, timeout time.Duration) error {
+	retry := time.NewTicker(lockInterval)
+	defer retry.Stop()
+	for over := time.After(timeout); ; {
+		var taken bool
+		if err := l.QueryRowContext(ctx, `SELECT `+function+`($1)`, number).Scan(&taken); err != nil || taken {
+			return err
+		}
+		select {
+		case <-retry.C:
+		case <-over:
+			return errLockTaken
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // connLock is a connection that holds an advisory lock.
