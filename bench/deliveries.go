@@ -49,7 +49,7 @@ func (i *installation) measureDeliveries(ctx context.Context) error {
 			}
 		}))
 		defer receiver.Close()
-		c, err := dial(server.baseURL, operator)
+		c, err := dial(server.adminURL, operator)
 		if err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func (i *installation) measureExport(ctx context.Context) error {
 		for _, m := range i.all() {
 			orders += m.count
 		}
-		all, err := exportAll(ctx, server.baseURL+"/operator/orders/export", operator, orders)
+		all, err := exportAll(ctx, server.adminURL+"/operator/orders/export", operator, orders)
 		if err != nil {
 			return fmt.Errorf("export of all merchants: %w", err)
 		}

@@ -150,7 +150,7 @@ func (i *installation) compare(ctx context.Context, g growthCase, subjects []*su
 	connections := make([]*connection, len(subjects))
 	for n, s := range subjects {
 		var err error
-		if connections[n], err = dial(s.baseURL, s.tokens[g.who]); err != nil {
+		if connections[n], err = s.dial(g.who); err != nil {
 			return nil, err
 		}
 		defer connections[n].close()
@@ -178,7 +178,7 @@ func (i *installation) compare(ctx context.Context, g growthCase, subjects []*su
 // subject is a merchant that requests are about, with what the requests need.
 type subject struct {
 	names   *strings.Replacer
-	baseURL string
+	server  *process
 	tokens  map[client]string
 	cookies map[client]string // header fields
 }
@@ -199,15 +199,33 @@ func (i *installation) newSubject(ctx context.Context, server *process, m *merch
 		return nil, err
 	}
 	defer c.close()
-	s := &subject{baseURL: server.baseURL, cookies: make(map[client]string), tokens: map[client]string{
+	s := &subject{server: server, cookies: make(map[client]string), tokens: map[client]string{
 		byOperator: operatorToken, byMerchant: merchantToken, atConsole: merchantToken, operatorAtConsole: operatorToken,
 	}}
 	for _, who := range []client{atConsole, operatorAtConsole} {
-		if s.cookies[who], err = c.signIn(s.tokens[who]); err != nil {
+		if s.cookies[who], err = s.signIn(who); err != nil {
 			return nil, err
 		}
 	}
 	return s, s.prepare(c, m)
+}
+
+// dial connects to the port that serves a client.
+func (s *subject) dial(who client) (*connection, error) {
+	if who == byOperator || who == operatorAtConsole {
+		return dial(s.server.adminURL, s.tokens[who])
+	}
+	return dial(s.server.baseURL, s.tokens[who])
+}
+
+// signIn signs a client in at the console and returns the header field of the session.
+func (s *subject) signIn(who client) (string, error) {
+	c, err := s.dial(who)
+	if err != nil {
+		return "", err
+	}
+	defer c.close()
+	return c.signIn(s.tokens[who])
 }
 
 // prepare makes what the requests are about.

@@ -87,7 +87,7 @@ func (i *installation) runWith(ctx context.Context, stdin io.Reader, args ...str
 // start starts a server on a free port. It has its default settings but for flags, no
 // rate limit, and writes its log to a file.
 func (i *installation) start(ctx context.Context, flags ...string) (*process, error) {
-	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--rate-limit", "0"}, flags...)
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--rate-limit", "0"}, flags...)
 	log, err := os.OpenFile(filepath.Join(i.workDir, "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err

@@ -45,6 +45,7 @@ func build(ctx context.Context, moduleDir, output, pkg string) error {
 // process is a running server: the service or the bare handler.
 type process struct {
 	baseURL   string        // http://...
+	adminURL  string        // of the operators; empty for the bare handler
 	startTime time.Duration // from the start until it listened
 	command   *exec.Cmd
 }
@@ -62,6 +63,9 @@ func startProcess(command *exec.Cmd) (*process, error) {
 	}
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
+		if _, admin, ok := strings.Cut(lines.Text(), "admin listener is "); ok {
+			p.adminURL = admin
+		}
 		if _, base, ok := strings.Cut(lines.Text(), "listens on "); ok {
 			p.baseURL, p.startTime = base, time.Since(start)
 			return p, nil

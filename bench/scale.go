@@ -250,12 +250,25 @@ func (s *scale) sendAll(ctx context.Context, server *process, rate int) ([][]tim
 			}
 		}()
 	}
+	operators := make(chan *connection, s.clients)
+	for range s.clients {
+		c, err := dial(server.adminURL, "")
+		if err != nil {
+			return nil, err
+		}
+		defer c.close()
+		operators <- c
+	}
 	err := concurrently(server.baseURL, "", s.clients, s.scaleRequests()*len(scaleCases), func(c *connection, n int) error {
 		<-tick
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		n %= len(scaleCases)
+		if scaleCases[n].who == byOperator {
+			c = <-operators
+			defer func() { operators <- c }()
+		}
 		elapsed, err := s.sendOne(c, scaleCases[n])
 		mu.Lock()
 		defer mu.Unlock()

@@ -100,7 +100,7 @@ func (i *installation) newMerchants(ctx context.Context, server *process, count 
 	if err != nil {
 		return nil, err
 	}
-	c, err := dial(server.baseURL, operator)
+	c, err := dial(server.adminURL, operator)
 	if err != nil {
 		return nil, err
 	}

@@ -147,7 +147,7 @@ func scrape(t *testing.T) map[string]bool {
 	var body []byte
 	// The second scrape has the metrics of the first request.
 	for range 2 {
-		response, err := http.Get(s.BaseURL + "/metrics")
+		response, err := http.Get(s.Address("/metrics"))
 		testenv.NoError(t, err)
 		body, err = io.ReadAll(response.Body)
 		if closeErr := response.Body.Close(); err != nil || closeErr != nil {

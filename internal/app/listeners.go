@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -55,13 +54,31 @@ func (s *server) bind() (*listeners, error) {
 		return nil, err
 	}
 	l := &listeners{main: &port{main, "main", s.tls}}
-	if l.admin, err = s.bindFurther("admin", s.Flags.AdminListen); err == nil {
+	if l.admin, err = s.bindAdmin(); err == nil {
 		l.metrics, err = s.bindFurther("metrics", s.Flags.MetricsListen)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.close())
 	}
 	return l, nil
+}
+
+// adminAddress is that of the admin port, unless a setting names another one.
+const adminAddress = "127.0.0.1:8081"
+
+// bindAdmin binds the admin port; nil if a setting says that there is none. A second server
+// on a machine that no setting gives an address gets a free port.
+func (s *server) bindAdmin() (*port, error) {
+	switch s.Flags.AdminListen {
+	case config.NoListener:
+		return nil, nil
+	case "":
+		if listener, err := net.Listen("tcp", adminAddress); err == nil {
+			return &port{listener, "admin", nil}, nil
+		}
+		return s.bindFurther("admin", "127.0.0.1:0")
+	}
+	return s.bindFurther("admin", s.Flags.AdminListen)
 }
 
 // bindFurther binds a port beside the main one; nil for no address. It is encrypted if
@@ -107,13 +124,6 @@ func isLoopback(bound net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
-// operatorsOnMain reports whether the main port also serves what is for operators:
-// without an admin listener, and only if no other machine can reach it, through a proxy
-// neither. Behind a proxy on this machine, every client is a loopback client.
-func (s *server) operatorsOnMain(l *listeners) bool {
-	return l.admin == nil && isLoopback(l.main.Addr()) && config.ProxySetting(s.Settings, s.Flags) == ""
-}
-
 // announce prints the addresses, and logs what an operator should know about them.
 func (s *server) announce(l *listeners, baseURL, storageURL string, maxConnections int) {
 	attributes := []any{
@@ -128,14 +138,6 @@ func (s *server) announce(l *listeners, baseURL, storageURL string, maxConnectio
 	s.log.Info("listening", attributes...)
 	for _, warning := range s.Warnings {
 		s.log.Warn(warning)
-	}
-	if l.admin == nil && !s.operatorsOnMain(l) {
-		unserved := "metrics and the operator interface are"
-		if l.metrics != nil {
-			unserved = "the operator interface is"
-		}
-		s.log.Info(unserved+" not served, because other machines can reach the port; set --admin-listen, for example to 127.0.0.1:8081",
-			"address", l.main.Addr().String(), "setting", "--"+cmp.Or(config.ProxySetting(s.Settings, s.Flags), "listen"))
 	}
 	for _, p := range append(l.further(), l.main) {
 		s.warnUnencrypted(p)
@@ -173,7 +175,7 @@ func (s *server) serveAll(ctx context.Context, l *listeners, options httpserver.
 	// Shutdown waits for requests in progress. Long polling requests end at once.
 	defer context.AfterFunc(both, s.Orders.StopWaiting)()
 	local := l.main.url()
-	main, admin := s.Handlers(local, s.operatorsOnMain(l))
+	main, admin := s.Handlers(local)
 	handlers := map[*port]http.Handler{l.main: main, l.admin: admin, l.metrics: s.MetricsHandler(local)}
 	for _, p := range append(l.further(), l.main) {
 		options := options

@@ -4,9 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -132,38 +130,28 @@ func NewService(d Deps) *Service {
 func (s *Service) sandbox() bool { return s.Flags.Sandbox || s.Flags.Demo }
 
 // Handlers returns the handlers of the main port, whose URL is local, and of the admin
-// port. The main one also has what is for operators, if operatorsOnMain is set.
-func (s *Service) Handlers(local string, operatorsOnMain bool) (main, admin http.Handler) {
+// port. What is for operators is on the admin port only: no request shows whether a proxy has
+// passed it on.
+func (s *Service) Handlers(local string) (main, admin http.Handler) {
+	_, adminGroups := s.groups(local)
 	config := s.routerConfig(local)
-	mainGroups, adminGroups := s.groups(local)
-	main, admin = s.handler(web.NewRouter(config, mainGroups(console.Merchants)...)), s.handler(web.NewRouter(config, adminGroups...))
-	if operatorsOnMain {
-		main = localOnly(s.handler(web.NewRouter(config, mainGroups(console.Merchants|console.Operators)...)), main)
-	}
-	byHeader := config.Proxies.HTTPS
+	return s.MainHandler(local, console.Merchants), web.StrictTransport(s.handler(web.NewRouter(config, adminGroups...)), config.Proxies.HTTPS)
+}
+
+// MainHandler returns the handler of the main port for an audience. Tests of the interfaces
+// serve everything on one port.
+func (s *Service) MainHandler(local string, audience console.Audience) http.Handler {
+	config := s.routerConfig(local)
+	mainGroups, _ := s.groups(local)
 	baseURL, _ := s.Settings.Addresses(local)
 	https := strings.HasPrefix(baseURL, "https:")
-	return web.StrictTransport(main, func(r *http.Request) bool { return https || byHeader(r) }), web.StrictTransport(admin, byHeader)
+	return web.StrictTransport(s.handler(web.NewRouter(config, mainGroups(audience)...)), func(r *http.Request) bool { return https || config.Proxies.HTTPS(r) })
 }
 
 // MetricsHandler returns the handler of the port for metrics alone, and for probes. local is
 // the URL of the main port.
 func (s *Service) MetricsHandler(local string) http.Handler {
 	return s.handler(web.NewRouter(s.routerConfig(local), s.health.Routes(s.Metrics)))
-}
-
-// localOnly returns a handler that serves requests of this machine with local, and those
-// that a proxy has passed on with public. It is for a proxy that no setting names.
-func localOnly(local, public http.Handler) http.Handler {
-	proxied := []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := &url.URL{Host: r.Host}
-		if !config.IsLoopback(net.JoinHostPort(host.Hostname(), "")) || slices.ContainsFunc(proxied, func(name string) bool { return r.Header[name] != nil }) {
-			public.ServeHTTP(w, r)
-			return
-		}
-		local.ServeHTTP(w, r)
-	})
 }
 
 // handler returns the handler of everything that a router serves.

@@ -162,23 +162,6 @@ func TestErrorsContainNoPasswords(t *testing.T) {
 	}
 }
 
-// TestDemoIsLocal checks that no other machine can use the token that --demo prints.
-func TestDemoIsLocal(t *testing.T) {
-	t.Parallel()
-	for address, local := range map[string]bool{
-		"127.0.0.1:8080": true, "127.1.2.3:0": true, "[::1]:0": true, "localhost:80": true,
-		":8080": false, "0.0.0.0:8080": false, "[::]:80": false, "192.168.1.1:80": false, "orders.example.com:80": false,
-	} {
-		s := goodServe()
-		s.Listen, s.Demo = address, true
-		err := s.Check()
-		var fault *config.Error
-		if refused := errors.As(err, &fault) && fault.Flag == "listen"; refused == local {
-			t.Errorf("%s: %v", address, err)
-		}
-	}
-}
-
 func TestCheckStorage(t *testing.T) {
 	t.Parallel()
 	for c, want := range map[config.Config]bool{

@@ -6,7 +6,6 @@ import (
 	"encoding/pem"
 	"net"
 	"net/netip"
-	"net/url"
 	"strings"
 )
 
@@ -70,10 +69,13 @@ func (s Serve) checkTLS() error {
 // listenFlag is a flag with a listening address.
 type listenFlag struct{ name, address string }
 
+// NoListener is the value of --admin-listen for no listener.
+const NoListener = "none"
+
 // checkFurtherListen checks the address of a listener beside the main one, which must not
 // overlap with those of others.
 func checkFurtherListen(address string, others ...listenFlag) string {
-	if address == "" {
+	if address == "" || address == NoListener {
 		return ""
 	}
 	if problem := CheckListen(address); problem != "" {
@@ -116,20 +118,6 @@ func sameIP(a, b string) bool {
 func (s Serve) Proxies() []netip.Prefix {
 	networks, _ := parseNetworks(s.TrustedProxies) // Check has found it valid
 	return networks
-}
-
-// ProxySetting returns the name of the setting which says that a proxy passes requests of
-// other machines on to the main port: it names trusted proxies, or a URL that is not of
-// this machine. Empty: none does. The settings are valid.
-func ProxySetting(c Config, s Serve) string {
-	base, err := url.Parse(c.BaseURL)
-	switch {
-	case s.TrustedProxies != "":
-		return "trusted-proxies"
-	case err == nil && c.BaseURL != "" && !IsLoopback(net.JoinHostPort(base.Hostname(), "")):
-		return "base-url"
-	}
-	return ""
 }
 
 // parseNetworks parses networks and addresses, separated by commas. It also returns

@@ -29,7 +29,7 @@ const (
 // Serve has the settings of the command serve, with tags as in Config.
 type Serve struct {
 	Listen               string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 selects a free port, which is printed."`
-	AdminListen          string `name:"admin-listen" placeholder:"HOST:PORT" help:"Address for /metrics, /operator, the details of /readyz and /debug/pprof. Empty: /metrics and /operator are on --listen if only this machine can reach it: it is a loopback address, and neither --trusted-proxies nor --base-url says that a proxy is in front."`
+	AdminListen          string `name:"admin-listen" placeholder:"HOST:PORT" help:"Address for the pages and the interface of operators, /metrics, the details of /readyz and /debug/pprof, which --listen never serves. Empty: 127.0.0.1:8081, or a free port of this machine if that is taken; it is printed. none: no such listener."`
 	MetricsListen        string `name:"metrics-listen" placeholder:"HOST:PORT" help:"Another address for /metrics, beside /healthz and /readyz, for monitoring that must not reach what else is on --admin-listen. Empty: none."`
 	TLSCert              string `name:"tls-cert" placeholder:"FILE" help:"Certificate in PEM form, followed by those of its issuers, for HTTPS. It is read again when it changes, and also used for --admin-listen and --metrics-listen, unless that is a loopback address."`
 	TLSKey               string `name:"tls-key" placeholder:"FILE" help:"Private key of --tls-cert in PEM form."`
@@ -58,16 +58,13 @@ type Serve struct {
 	SMTPPassword         string `name:"smtp-password" secret:"" placeholder:"TEXT" help:"Password of --smtp-user."`
 	NoWebhooks           bool   `name:"no-webhooks" help:"Deliver no webhooks and e-mails from this server, for example because it serves a copy of an installation."`
 	WebhookAllowPrivate  bool   `name:"webhook-allow-private" help:"Allow webhooks with the scheme http, any port, and addresses that are not public. Only for tests and sandboxes: merchants can then reach the network of the server."`
-	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders, and print a token for 24 hours and three commands to try. Then act as the marketplace of this merchant, as the command simulate does, and as a sandbox (--sandbox). Other data is not changed. Only on a loopback address."`
+	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders, and print a token for 24 hours and three commands to try. Then act as the marketplace of this merchant, as the command simulate does, and as a sandbox (--sandbox). Other data is not changed."`
 	Sandbox              bool   `help:"Simulate faults, for rehearsals only: a request gets the fault that its header X-Sandbox-Fault names (slow, 429, 503, reset or lost), webhooks whose URL has sandbox-fault=twice are sent twice, and POST /v2/sandbox/orders/REFERENCE/state brings an order into a state at once."`
 }
 
 // Check returns the *Error of every invalid setting, joined, or nil.
 func (s Serve) Check() error {
 	listen := CheckListen(s.Listen)
-	if listen == "" && s.Demo && !IsLoopback(s.Listen) {
-		listen = "must be a loopback address such as 127.0.0.1:8080 with --demo, which prints a token"
-	}
 	_, rate := parseNumber(s.RateLimit, 0, MaxRateLimit)
 	var connections, idle string
 	if s.MaxConnections != "" {

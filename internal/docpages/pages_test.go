@@ -34,13 +34,11 @@ const below = "/shop"
 func start(t *testing.T, operators bool) (url string) {
 	t.Helper()
 	s := apptest.New(t, apptest.Setup{Settings: config.Config{BaseURL: "https://orders.example.com" + below}})
-	handler := http.StripPrefix(below, s.Handler)
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !operators {
-			r.Header.Set("Via", "a proxy")
-		}
-		handler.ServeHTTP(w, r)
-	}))
+	handler := s.Handler
+	if !operators {
+		handler, _ = s.Handlers(s.URL)
+	}
+	proxy := httptest.NewServer(http.StripPrefix(below, handler))
 	t.Cleanup(proxy.Close)
 	return proxy.URL
 }

@@ -75,7 +75,7 @@ func (s *service) trySend(ctx context.Context, r request) (response, error) {
 	if r.stream != nil {
 		body = r.stream
 	}
-	req, err := http.NewRequestWithContext(ctx, r.method, s.BaseURL+r.path, body)
+	req, err := http.NewRequestWithContext(ctx, r.method, s.Address(r.path), body)
 	if err != nil {
 		return a, err
 	}

@@ -55,7 +55,7 @@ func (c Client) Try(method, path, body string) (testenv.Response, error) {
 
 // TryContext is Try until a context ends, with a body that may be streamed.
 func (c Client) TryContext(ctx context.Context, method, path string, body io.Reader) (testenv.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, c.Base+path, body)
+	r, err := http.NewRequestWithContext(ctx, method, Address(c.Base, path), body)
 	if err != nil {
 		return testenv.Response{}, err
 	}

@@ -3,6 +3,7 @@ package apptest
 import (
 	"bytes"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,6 +40,25 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
+// admins has the URLs of admin listeners by those of the main ones, of the servers that
+// tests have started.
+var admins sync.Map
+
+// Address returns the URL of a path at the server with a base URL, on the port that serves
+// it.
+func Address(baseURL, path string) string {
+	for _, prefix := range []string{"/operator", "/metrics", "/console/operator"} {
+		if admin, ok := admins.Load(baseURL); ok && strings.HasPrefix(path, prefix) {
+			return admin.(string) + path
+		}
+	}
+	return baseURL + path
+}
+
+// adminOn matches the line with the address of the admin listener, which comes before that
+// of the main one.
+var adminOn = regexp.MustCompile(`(?m)^The admin listener is (\S+)$`)
+
 var listensOn = regexp.MustCompile(`(?m)^Merchant Orders listens on (\S+)$`)
 
 // address waits until a server has written its address, and returns that. ended
@@ -48,6 +68,9 @@ func (o *output) address(t testing.TB, ended <-chan struct{}, log *output) strin
 	timeout := time.After(readyTimeout)
 	for {
 		if found := listensOn.FindStringSubmatch(o.String()); found != nil {
+			if admin := adminOn.FindStringSubmatch(o.String()); admin != nil {
+				admins.Store(found[1], admin[1])
+			}
 			return found[1]
 		}
 		select {

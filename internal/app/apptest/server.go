@@ -113,8 +113,16 @@ func (s *Server) Stop(t testing.TB) {
 // Stdout returns the server's standard output so far.
 func (s *Server) Stdout() string { return s.stdout.String() }
 
+// Listening returns what the server prints when it listens.
+func (s *Server) Listening() string {
+	return "The admin listener is " + s.AdminURL() + "\nMerchant Orders listens on " + s.BaseURL + "\n"
+}
+
 // AdminURL returns the address of the admin listener, if the server has one.
 func (s *Server) AdminURL() string { return s.listener("admin") }
+
+// Address is the function Address for the server.
+func (s *Server) Address(path string) string { return Address(s.BaseURL, path) }
 
 // MetricsURL returns the address of the listener for metrics, if the server has one.
 func (s *Server) MetricsURL() string { return s.listener("metrics") }

@@ -14,6 +14,7 @@ import (
 
 	"merchantorders/internal/app"
 	"merchantorders/internal/config"
+	"merchantorders/internal/console"
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
@@ -114,7 +115,7 @@ func (s *Service) serve(service *app.Service, with Setup) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	testenv.NoError(s.T, err)
 	s.URL = "http://" + listener.Addr().String()
-	s.Handler, _ = service.Handlers(s.URL, true)
+	s.Handler = service.MainHandler(s.URL, console.Merchants|console.Operators)
 	checked := openapitest.CheckHandler(s.T)(s.Handler)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

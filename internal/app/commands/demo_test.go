@@ -93,7 +93,7 @@ func TestDemoBesideOtherMerchants(t *testing.T) {
 	f := folder(t)
 	f.Merchant(t, 1)
 	s := apptest.StartOn(t, f.Data, "--demo")
-	want := "The data folder already contains merchants: no demo was created.\nMerchant Orders listens on " + s.BaseURL + "\n"
+	want := "The data folder already contains merchants: no demo was created.\n" + s.Listening()
 	if s.Stdout() != want {
 		t.Errorf("got %q, want %q", s.Stdout(), want)
 	}

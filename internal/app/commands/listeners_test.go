@@ -70,7 +70,7 @@ func TestServeTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := startTLS(t, h2)
-			if !strings.HasPrefix(s.BaseURL, "https://127.0.0.1:") || s.Stdout() != "Merchant Orders listens on "+s.BaseURL+"\n" {
+			if !strings.HasPrefix(s.BaseURL, "https://127.0.0.1:") || s.Stdout() != s.Listening() {
 				t.Errorf("standard output is %q", s.Stdout())
 			}
 			s.Import(t, document(1))
@@ -137,26 +137,24 @@ func TestAdminListen(t *testing.T) {
 	t.Parallel()
 	merchant := map[string]int{"/healthz": 200, "/readyz": 200, "/v2/orders": 403, "/docs": 200, "/debug/pprof/": 404}
 	operator := map[string]int{"/docs/guide/operator": 200, "/operator/merchants": 200, "/metrics": 200, "/console/operator": 303}
-	const hint = "metrics and the operator interface are not served"
 	const unencrypted = "its connections are not encrypted"
 	for _, test := range []struct {
-		name     string
-		flags    []string
-		onMain   bool // what is for operators
-		logged   []string
-		unlogged []string
+		name        string
+		flags       []string
+		noAdmin     bool
+		unencrypted bool
 	}{
-		{"loopback", nil, true, nil, []string{hint, unencrypted}},
-		{"every address", []string{"--listen=0.0.0.0:0"}, false, []string{hint, unencrypted}, nil},
-		{"behind a proxy", []string{"--listen=0.0.0.0:0", "--trusted-proxies=127.0.0.1"}, false, []string{hint}, []string{unencrypted}},
-		{"behind a proxy on this machine", []string{"--trusted-proxies=127.0.0.1"}, false, []string{hint, `"setting":"--trusted-proxies"`}, []string{unencrypted}},
-		{"a public URL", []string{"--base-url=https://orders.example.com"}, false, []string{hint, `"setting":"--base-url"`}, []string{unencrypted}},
-		{"a local URL", []string{"--base-url=http://localhost:8080/", "--security-contact=mailto:security@example.com"}, true, nil, []string{hint}},
-		{"a public URL and admin", []string{"--base-url=https://orders.example.com", "--admin-listen=127.0.0.1:0"}, false, nil, []string{hint}},
-		{"admin", []string{"--admin-listen=127.0.0.1:0"}, false, nil, []string{hint, unencrypted}},
-		{"metrics", []string{"--listen=0.0.0.0:0", "--metrics-listen=127.0.0.1:0"}, false, []string{"the operator interface is not served"}, []string{hint}},
-		{"admin and metrics", []string{"--admin-listen=127.0.0.1:0", "--metrics-listen=0.0.0.0:0"}, false, []string{unencrypted}, []string{hint}},
-		{"admin for others", []string{"--admin-listen=0.0.0.0:0"}, false, []string{unencrypted}, []string{hint}},
+		{"loopback", nil, false, false},
+		{"no listener", []string{"--admin-listen=none"}, true, false},
+		{"every address", []string{"--listen=0.0.0.0:0"}, false, true},
+		{"behind a proxy", []string{"--listen=0.0.0.0:0", "--trusted-proxies=127.0.0.1"}, false, false},
+		{"behind a proxy on this machine", []string{"--trusted-proxies=127.0.0.1"}, false, false},
+		{"a public URL", []string{"--base-url=https://orders.example.com"}, false, false},
+		{"a local URL", []string{"--base-url=http://localhost:8080/", "--security-contact=mailto:security@example.com"}, false, false},
+		{"admin", []string{"--admin-listen=127.0.0.1:0"}, false, false},
+		{"metrics", []string{"--listen=0.0.0.0:0", "--metrics-listen=127.0.0.1:0"}, false, true},
+		{"admin and metrics", []string{"--admin-listen=127.0.0.1:0", "--metrics-listen=0.0.0.0:0"}, false, true},
+		{"admin for others", []string{"--admin-listen=0.0.0.0:0"}, false, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -171,18 +169,13 @@ func TestAdminListen(t *testing.T) {
 			} else {
 				contact.WantStatus(t, 404)
 			}
-			for path, want := range operator {
-				if !test.onMain {
-					want = 404
-				}
-				testenv.Send(t, token, "GET", s.BaseURL+path, "").WantStatus(t, want)
-				// As a proxy sends it that no setting names.
-				for _, header := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"} {
-					testenv.Send(t, token, "GET", s.BaseURL+path, "", header, "for=192.0.2.1").WantStatus(t, 404)
-				}
-				request := testenv.NewRequest(t, token, "GET", s.BaseURL+path, nil)
-				request.Host = "orders.example.com"
-				testenv.Do(t, http.DefaultTransport.RoundTrip, request).WantStatus(t, 404)
+			// Nothing shows whether a proxy has passed a request on, so nobody is served.
+			for path := range operator {
+				testenv.Send(t, token, "GET", s.BaseURL+path, "").WantStatus(t, 404)
+				testenv.Send(t, token, "GET", s.BaseURL+path, "", "X-Forwarded-For", "192.0.2.1").WantStatus(t, 404)
+			}
+			if (s.AdminURL() == "") != test.noAdmin {
+				t.Errorf("standard output is %q", s.Stdout())
 			}
 			if admin := s.AdminURL(); admin != "" {
 				checkAdmin(t, admin, token)
@@ -192,15 +185,8 @@ func TestAdminListen(t *testing.T) {
 			} else if s.MetricsURL() != "" {
 				checkMetrics(t, s.MetricsURL(), token)
 			}
-			for _, text := range test.logged {
-				if !strings.Contains(s.Log(), text) {
-					t.Errorf("no line %q in the log:\n%s", text, s.Log())
-				}
-			}
-			for _, text := range test.unlogged {
-				if strings.Contains(s.Log(), text) {
-					t.Errorf("a line %q in the log:\n%s", text, s.Log())
-				}
+			if strings.Contains(s.Log(), unencrypted) != test.unencrypted {
+				t.Errorf("log:\n%s", s.Log())
 			}
 		})
 	}

@@ -21,7 +21,7 @@ func TestMonitor(t *testing.T) {
 	for range 3 { // made, admitted to the cache, found in it
 		testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders", "")
 	}
-	scrape := testenv.Send(t, "", "GET", s.BaseURL+"/metrics", "").Body
+	scrape := testenv.Send(t, "", "GET", s.Address("/metrics"), "").Body
 	for _, want := range []string{
 		`database_up 1`, `storage_up 1`, `orders{state="registered"} 2`, `orders{state="in-processing"} 1`, `orders{state="canceled"} 0`,
 		`schema_version [1-9]\d*`, `oldest_unanswered_order_age_seconds [1-9]\S*`, `webhooks{state="active"} 0`, `oldest_undelivered_event_age_seconds 0`, `webhook_deliveries_total{result="timeout"} 0`, `webhook_requests_in_flight 0`, `uploads_in_progress 0`, `feed_waiters 0`, `rate_limited_total{limit="sign_ins"} 0`, `feed_lag_seconds 0`,

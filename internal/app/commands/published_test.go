@@ -103,7 +103,7 @@ func publishedMetrics(t *testing.T, s *apptest.Server) []string {
 	sample := regexp.MustCompile(`^(merchant_orders_\w+?)(?:_bucket|_sum|_count)?(?:{(.*)})? `)
 	label := regexp.MustCompile(`(\w+)="[^"]*"`)
 	var lines []string
-	for line := range strings.Lines(string(testenv.Send(t, "", "GET", s.BaseURL+"/metrics", "").Body)) {
+	for line := range strings.Lines(string(testenv.Send(t, "", "GET", s.Address("/metrics"), "").Body)) {
 		if kind, ok := strings.CutPrefix(line, "# TYPE merchant_orders_"); ok {
 			lines = append(lines, "metric merchant_orders_"+strings.TrimSpace(kind))
 		} else if match := sample.FindStringSubmatch(line); match != nil {

@@ -33,20 +33,20 @@ func upload(t *testing.T, baseURL, token, reference, filename, content string) s
 func TestServe(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
-	if want := "Merchant Orders listens on " + s.BaseURL + "\n"; s.Stdout() != want {
+	if want := s.Listening(); s.Stdout() != want {
 		t.Errorf("standard output is %q, want %q", s.Stdout(), want)
 	}
 	for path, want := range map[string]int{
 		"/healthz": 200, "/readyz": 200, "/metrics": 200, "/nothing": 404,
 		"/api/orders": 401, "/v2/orders": 401, "/operator/tokens": 401, "/storage/local/merchant-orders/invoices/a/b.pdf": 401,
 	} {
-		testenv.Send(t, "", "GET", s.BaseURL+path, "").WantStatus(t, want)
+		testenv.Send(t, "", "GET", s.Address(path), "").WantStatus(t, want)
 	}
 	operator := s.Folder.Token(t, "--operator")
 	for _, tc := range []struct{ path, token string }{
 		{"/api/orders", s.Token}, {"/v2/orders", s.Token}, {"/operator/merchants", operator},
 	} {
-		testenv.Send(t, tc.token, "GET", s.BaseURL+tc.path, "").WantStatus(t, 200)
+		testenv.Send(t, tc.token, "GET", s.Address(tc.path), "").WantStatus(t, 200)
 	}
 	s.Import(t, document(1))
 	address := upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "content")

@@ -55,7 +55,7 @@ func TestTracing(t *testing.T) {
 	traced(t, "PATCH", s.BaseURL+"/v2/orders/T-1/accept", token, change, "")
 	traced(t, "POST", s.BaseURL+"/v2/orders/T-1/invoices", token, store, `{"filename":"name-secret.pdf","contentBase64":"eA=="}`)
 	testenv.Send(t, "", "GET", s.BaseURL+"/healthz", "")
-	testenv.Send(t, "", "GET", s.BaseURL+"/metrics", "")
+	testenv.Send(t, "", "GET", s.Address("/metrics"), "")
 	s.Stop(t)
 
 	spans := collector.Spans()

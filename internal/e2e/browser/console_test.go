@@ -40,13 +40,13 @@ func useConsole(t *testing.T, s *apptest.Server, language string) {
 		documents = append(documents, jobOrder(n+1))
 	}
 	s.Import(t, documents...)
-	newPerson := func(t *testing.T) *staff {
+	person := func(t *testing.T) *staff {
 		t.Helper()
 		p := newStaff(t, s)
 		p.speak(t, language)
 		return p
 	}
-	p := newPerson(t)
+	p := person(t)
 	p.signIn(t, s.Folder.Token(t, "--merchant", "355", "--scopes", allScopes))
 	p.findOrders(t)
 	p.answerOrders(t)
@@ -63,10 +63,14 @@ func useConsole(t *testing.T, s *apptest.Server, language string) {
 	p.useTokens(t)
 	p.beNotified(t)
 	p.signOut(t)
-	t.Run("jobs", func(t *testing.T) { newPerson(t).doJobs(t) })
-	t.Run("keyboard", func(t *testing.T) { newPerson(t).useKeyboard(t) })
-	t.Run("no scripts", func(t *testing.T) { newPerson(t).useNoScripts(t) })
-	t.Run("operators", func(t *testing.T) { newPerson(t).meetOperator(t) })
+	t.Run("jobs", func(t *testing.T) { person(t).doJobs(t) })
+	t.Run("keyboard", func(t *testing.T) { person(t).useKeyboard(t) })
+	t.Run("no scripts", func(t *testing.T) { person(t).useNoScripts(t) })
+	t.Run("operators", func(t *testing.T) {
+		operator := newOperator(t, s)
+		operator.speak(t, language)
+		operator.meetOperator(t)
+	})
 	t.Run("strangers", func(t *testing.T) { meetStrangers(t, s) })
 }
 
@@ -87,6 +91,7 @@ func consoleOrder(n int) []byte {
 type staff struct {
 	*tab
 	*apptest.Server
+	BaseURL  string // of the port that the person uses
 	language string // of the pages; empty: English
 	token    string // that the person signed in with
 	clicks   int    // so far; choosing files in the dialog of the browser counts two
@@ -95,7 +100,18 @@ type staff struct {
 // newStaff returns a person with a tab, who is not signed in.
 func newStaff(t *testing.T, s *apptest.Server) *staff {
 	t.Helper()
-	p := &staff{tab: open(t, s.BaseURL), Server: s}
+	return newPerson(t, s, s.BaseURL)
+}
+
+// newOperator is newStaff for an operator.
+func newOperator(t *testing.T, s *apptest.Server) *staff {
+	t.Helper()
+	return newPerson(t, s, s.AdminURL())
+}
+
+func newPerson(t *testing.T, s *apptest.Server, baseURL string) *staff {
+	t.Helper()
+	p := &staff{tab: open(t, baseURL), Server: s, BaseURL: baseURL}
 	command(t, p.tab, network.ClearBrowserCookies, cdp.Empty{})
 	return p
 }

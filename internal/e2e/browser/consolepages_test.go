@@ -155,7 +155,7 @@ func prepareConsole(t *testing.T) (*apptest.Server, string) {
 // post sends a request to the interface.
 func post(t *testing.T, s *apptest.Server, token, path, body string) {
 	t.Helper()
-	got := testenv.Send(t, token, http.MethodPost, s.BaseURL+path, body, "Content-Type", "application/json")
+	got := testenv.Send(t, token, http.MethodPost, s.Address(path), body, "Content-Type", "application/json")
 	if got.Status >= http.StatusBadRequest {
 		t.Fatalf("POST %s: %+v", path, got)
 	}

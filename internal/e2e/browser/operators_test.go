@@ -27,7 +27,7 @@ func (p *staff) meetOperator(t *testing.T) {
 	}
 
 	t.Run("on a phone", func(t *testing.T) {
-		phone := newStaff(t, p.Server)
+		phone := newOperator(t, p.Server)
 		device{width: 390, height: 844, scheme: "light", language: "el"}.apply(t, phone.tab)
 		phone.run(t, chromedp.Navigate(link))
 		phone.click(t, "main button")
@@ -42,7 +42,7 @@ func (p *staff) meetOperator(t *testing.T) {
 		phone.wait(t, "main", "εσείς")
 	})
 
-	third := newStaff(t, p.Server)
+	third := newOperator(t, p.Server)
 	third.speak(t, p.language)
 	third.signIn(t, p.Folder.Token(t, "--operator", "--label", "Μαρία"))
 	third.see(t, "/console/operator/orders/355/C-30", "main", "Νίκος <b>")

@@ -80,12 +80,13 @@ func docPaths() []string {
 func TestPhone(t *testing.T) {
 	const width, height = 390, 844
 	s := apptest.Start(t)
-	page := open(t, s.BaseURL)
+	base := s.AdminURL() // which serves the operators' pages too
+	page := open(t, base)
 	page.run(t, chromedp.EmulateViewport(width, height, chromedp.EmulateMobile))
 	for _, path := range docPaths() {
 		t.Run(path, func(t *testing.T) {
 			command(t, page, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-			page.run(t, chromedp.Navigate(s.BaseURL+path), chromedp.WaitVisible(chromedp.CSS("main h1")))
+			page.run(t, chromedp.Navigate(base+path), chromedp.WaitVisible(chromedp.CSS("main h1")))
 			command(t, page, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
 			wide := value(t, page, chromedp.Evaluate[int](`document.documentElement.scrollWidth`))
 			culprits := value(t, page, chromedp.Evaluate[[]string](widest))

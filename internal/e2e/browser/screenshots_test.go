@@ -58,12 +58,15 @@ func TestScreenshots(t *testing.T) {
 func (d device) pictures(t *testing.T, s *apptest.Server, token, suffix string, pages []consolePage) {
 	t.Helper()
 	p := newStaff(t, s)
+	if strings.HasPrefix(token, "mop_") {
+		p = newOperator(t, s)
+	}
 	d.apply(t, p.tab)
 	if token != "" {
 		p.signIn(t, token)
 	}
 	for _, c := range pages {
-		c.visit(t, p.tab, s.BaseURL)
+		c.visit(t, p.tab, p.BaseURL)
 		p.picture(t, fmt.Sprintf("%s%s-%s", c.name, suffix, d.name))
 		if wide := value(t, p.tab, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > d.width {
 			t.Errorf("%s is %d wide, by %q", c.name, wide, value(t, p.tab, chromedp.Evaluate[[]string](widest)))

@@ -78,6 +78,9 @@ func beginStart(t *testing.T, flags ...string) *startingInstance {
 func (s *startingInstance) base(t *testing.T) string {
 	t.Helper()
 	line, err := s.stdout.ReadString('\n')
+	if strings.HasPrefix(line, "The admin listener is ") {
+		line, err = s.stdout.ReadString('\n')
+	}
 	address, ok := strings.CutPrefix(strings.TrimSpace(line), "Merchant Orders listens on ")
 	if err != nil || !ok {
 		_ = s.cmd.Wait()

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/testenv"
 )
@@ -33,7 +34,7 @@ func (r running) openImport(t *testing.T, operator string, body io.Reader) *bufi
 // openLines sends lines and returns the lines of the response.
 func (r running) openLines(t *testing.T, path, token string, body io.Reader) *bufio.Scanner {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.Base+path, body)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, apptest.Address(r.Base, path), body)
 	testenv.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/x-ndjson")

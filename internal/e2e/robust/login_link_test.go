@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
 )
 
@@ -34,11 +35,11 @@ func TestLoginLinkIsTraced(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	operator := s.Folder.Token(t, "--operator")
-	made := testenv.Send(t, operator, "POST", s.Base+"/operator/merchants/355/login-link", `{}`, "X-Request-Id", "made")
+	made := testenv.Send(t, operator, "POST", apptest.Address(s.Base, "/operator/merchants/355/login-link"), `{}`, "X-Request-Id", "made")
 	var link struct{ URL string }
 	made.Decode(t, &link)
 	testenv.Send(t, "", "POST", link.URL, "", "X-Request-Id", "used").WantStatus(t, 303)
-	log := testenv.Send(t, operator, "GET", s.Base+"/operator/audit?merchantId=355", "", "Accept", "application/x-ndjson")
+	log := testenv.Send(t, operator, "GET", apptest.Address(s.Base, "/operator/audit?merchantId=355"), "", "Accept", "application/x-ndjson")
 	log.WantStatus(t, 200)
 	issuers := make(map[string]int64) // by request
 	for line := range strings.Lines(log.Body) {

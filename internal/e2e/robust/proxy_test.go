@@ -7,8 +7,8 @@ import (
 )
 
 // TestOperatorsBehindAProxy asks for what is for operators as a proxy on the same machine
-// does, whose clients all come from a loopback address. It guards that nobody but the
-// machine itself reaches it, whether the settings name the proxy or not.
+// does, whose clients all come from a loopback address: the main port never has it, whether
+// the settings name the proxy or not.
 func TestOperatorsBehindAProxy(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{
@@ -21,11 +21,9 @@ func TestOperatorsBehindAProxy(t *testing.T) {
 			s := start(t, flags...)
 			operator := s.Folder.Token(t, "--operator")
 			for _, path := range []string{"/metrics", "/operator/merchants", "/console/operator", "/console/operator/tokens"} {
-				got := testenv.Send(t, operator, "GET", s.Process.BaseURL+path, "", "X-Forwarded-For", "198.51.100.7")
-				got.WantStatus(t, 404)
-				if direct := testenv.Send(t, operator, "GET", s.Process.BaseURL+path, ""); (direct.Status == 404) != (flags != nil) {
-					t.Errorf("%s without a proxy: %d", path, direct.Status)
-				}
+				testenv.Send(t, operator, "GET", s.Process.BaseURL+path, "", "X-Forwarded-For", "198.51.100.7").WantStatus(t, 404)
+				// The shortest configuration of a proxy sets no header.
+				testenv.Send(t, operator, "GET", s.Process.BaseURL+path, "").WantStatus(t, 404)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
 )
 
@@ -21,7 +22,7 @@ func TestTokensEndTogether(t *testing.T) {
 		}
 	}
 	create := func(token, path, body string) (child made) {
-		testenv.Send(t, token, "POST", s.Base+path, body).Decode(t, &child)
+		testenv.Send(t, token, "POST", apptest.Address(s.Base, path), body).Decode(t, &child)
 		return child
 	}
 	const both = `"scopes":["orders:read","tokens"]`
@@ -32,7 +33,7 @@ func TestTokensEndTogether(t *testing.T) {
 		if rotate {
 			path, body = fmt.Sprintf("/v2/tokens/%d/rotate", short.Token.ID), ""
 		}
-		testenv.Send(t, short.Text, "POST", s.Base+path, `{"expires":"1h"}`).WantStatus(t, 400)
+		testenv.Send(t, short.Text, "POST", apptest.Address(s.Base, path), `{"expires":"1h"}`).WantStatus(t, 400)
 		child := create(short.Text, path, body)
 		if !child.Token.ExpiresAt.Equal(short.Token.ExpiresAt) {
 			t.Errorf("rotate %v: ends %s, want %s", rotate, child.Token.ExpiresAt, short.Token.ExpiresAt)
