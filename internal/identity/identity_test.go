@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"merchantorders/internal/testenv"
 )
@@ -27,7 +28,7 @@ func TestHangingProvider(t *testing.T) {
 	})
 	server.Start()
 	t.Cleanup(server.Close)
-	p := &Provider{Issuer: server.URL, ClientID: "orders"}
+	p := &Provider{Issuer: server.URL, ClientID: "orders", Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
 	begin := func(ctx context.Context) error {
 		_, _, err := p.Begin(ctx, "https://orders.example.com", "/")
 		return err
