@@ -46,7 +46,7 @@ func TestSources(t *testing.T) {
 	bash := func(script string) string {
 		t.Helper()
 		command := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
-		command.Dir, command.Env = folder, append(os.Environ(), "OPERATOR="+operator, "BASE="+s.BaseURL, "SHOP="+shop)
+		command.Dir, command.Env = folder, append(os.Environ(), "OPERATOR="+operator, "BASE="+s.AdminURL(), "SHOP="+shop)
 		output, err := command.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", script, err, output)
