@@ -12,6 +12,7 @@ import (
 	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
 )
 
 // TestLimits compares the table of limits with the constants of the domain.
@@ -24,6 +25,7 @@ func TestLimits(t *testing.T) {
 		"invoice files of an order in all, deleted ones included": order.MaxInvoicesEver,
 		"size of an invoice file":                                 order.MaxInvoiceSize,
 		"waiting requests of a merchant, for each server":         order.MaxWaiters,
+		"sessions of a merchant at the console":                   token.MaxSessions,
 	}
 	for _, row := range docstest.Rows(t, "guide/limits.md", "Limits") {
 		limit, ok := want[row[0]]

@@ -21,16 +21,6 @@ func (p twicePoster) Post(ctx context.Context, m webhook.Message) webhook.Result
 	return p.Poster.Post(ctx, m)
 }
 
-// wait waits for a time, or until ctx ends.
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
 // demoLife is how the marketplace of serve --demo lives. The first order comes late, so
 // that the printed commands show what they are said to show.
 var demoLife = demo.Settings{MerchantID: demo.MerchantID, Seed: 1, Rate: 1, Speed: 60, Delay: 2 * time.Minute, Demo: true}

@@ -158,7 +158,7 @@ func (s *Service) MetricsHandler(local string) http.Handler {
 func (s *Service) handler(router *web.Router) http.Handler {
 	var handler http.Handler = router
 	if s.sandbox() {
-		handler = web.WithFaults(router, router.EncodeError, wait)
+		handler = web.WithFaults(router, router.EncodeError, web.Wait)
 	}
 	log := web.RequestLog{Logger: s.Log, NoAddresses: s.Flags.HideAddresses, Proxies: s.Flags.Proxies()}
 	if s.Tracing == nil {
@@ -186,9 +186,7 @@ func (s *Service) routerConfig(local string) web.RouterConfig {
 func (s *Service) groups(local string) (main func(console.Audience) []web.RouteGroup, admin []web.RouteGroup) {
 	baseURL, storageURL := s.Settings.Addresses(local)
 	invoices := invoiceapi.Endpoints{Orders: s.Orders, Metrics: s.Metrics, StorageURL: storageURL}
-	stored := storageapi.API{Orders: s.Orders, Links: s.Links, Metrics: s.Metrics, Admit: func(ctx context.Context, merchantID int64) (func(), error) {
-		return s.limits.Enter(ctx, make(http.Header), ratelimit.Links(merchantID), ratelimit.Plain)
-	}}
+	stored := storageapi.API{Orders: s.Orders, Links: s.Links, Metrics: s.Metrics}
 	webhooks := webhookapi.API{Webhooks: s.Webhooks}
 	operators := operator.API{
 		Services: s.Services, Tokens: s.Tokens, Log: s.Log, Webhooks: webhooks, Sessions: s.Sessions, BaseURL: baseURL,

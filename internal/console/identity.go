@@ -82,6 +82,9 @@ func (s *site) fromProvider(w http.ResponseWriter, r *web.Request) error {
 	if s.notServed(person.Operator) != "" {
 		return s.notIdentified(w, r, identity.ErrNoAccess)
 	}
+	if err := s.Limits.AllowSignIn(person.MerchantID); err != nil {
+		return err
+	}
 	secret, err := s.Sessions.BeginAs(r.Context(), r.Caller, person)
 	if errors.Is(err, order.ErrMerchantNotFound) {
 		err = identity.ErrNoAccess
@@ -89,9 +92,7 @@ func (s *site) fromProvider(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return s.notIdentified(w, r, err)
 	}
-	s.setSession(w, r.Request, secret)
-	http.Redirect(w, r.Request, s.root+localPath(attempt.Next), http.StatusSeeOther)
-	return nil
+	return s.signedIn(w, r, secret, localPath(attempt.Next))
 }
 
 // notIdentified shows why the identity provider signed nobody in. The log has the cause.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 type peopleView struct {
 	Base     string // path of the page below the root
 	Sessions []token.OpenSession
+	Next     string // query of the next page; empty: there is none
 	Own      string // id of the session that asks
 
 	Form   formView // that invites somebody
@@ -47,13 +49,26 @@ func (s *site) people(w http.ResponseWriter, r *web.Request) error {
 func invitation() formView { return newForm(url.Values{"scope": order.DefaultScopes.Names()}) }
 
 func (s *site) showPeople(w http.ResponseWriter, r *web.Request, status int, view peopleView) error {
-	var err error
-	if view.Sessions, err = s.Sessions.Open(r.Context(), r.Caller.MerchantID); err != nil {
+	open, next, err := s.Sessions.Open(r.Context(), r.Caller.MerchantID, readSessionCursor(r.URL.Query().Get("after")))
+	if err != nil {
 		return err
+	}
+	if view.Sessions = open; next != nil {
+		view.Next = "?after=" + strconv.FormatInt(next.CreatedAt.Unix(), 10) + "." + next.ID
 	}
 	view.Base, view.Own = peopleBase(r), r.Session.ID
 	view.Scopes = (r.Caller.Scopes & order.ScopesOf(r.Caller.Operator())).Names()
 	return s.show(w, r, status, "people", view)
+}
+
+// readSessionCursor reads a cursor from the query of a page. Another text is the first page.
+func readSessionCursor(text string) *token.SessionCursor {
+	at, id, _ := strings.Cut(text, ".")
+	seconds, err := strconv.ParseInt(at, 10, 64)
+	if _, ok := token.SessionHash(id); err != nil || !ok {
+		return nil
+	}
+	return &token.SessionCursor{CreatedAt: time.Unix(seconds, 0).UTC(), ID: id}
 }
 
 // invite serves POST /people and POST /operator/tokens/people. The page that follows shows

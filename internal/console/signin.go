@@ -52,37 +52,52 @@ func (s *site) signIn(w http.ResponseWriter, r *web.Request) error {
 		view.Problem = "signin.empty"
 		return s.render(w, r, http.StatusBadRequest, "signin", view)
 	}
-	// Every sign-in counts, because each makes a session.
-	if err := s.Limits.AllowFailure(r.Address()); err != nil {
-		return err
-	}
-	before, _, noSession := s.find(r)
-	secret, grant, err := s.Sessions.Begin(r.Context(), text, r.Address())
+	grant, err := s.Tokens.Authenticate(r.Context(), text, r.Address())
 	switch {
 	case errors.Is(err, token.ErrUnknown):
+		if err := s.Limits.AllowFailure(r.Address()); err != nil {
+			return err
+		}
 		view.Problem = "signin.unknown"
 		return s.render(w, r, http.StatusForbidden, "signin", view)
 	case err != nil:
 		return err
 	}
-	r.Identify(grant)
+	if err := r.Identify(grant); err != nil {
+		return err
+	}
 	if problem := s.notServed(grant.Operator()); problem != "" {
-		if err := s.Sessions.End(r.Context(), r.Caller, secret); err != nil {
-			return err
-		}
 		view.Problem = problem
 		return s.render(w, r, http.StatusForbidden, "signin", view)
 	}
-	if noSession == nil && before.TokenID == grant.ID { // the browser forgets it
-		if cookie, err := r.Cookie(s.sessionName(r.Request)); err == nil {
-			if err := s.Sessions.End(r.Context(), r.Caller, cookie.Value); err != nil {
-				return err
-			}
-		}
+	if err := s.Limits.AllowSignIn(grant.MerchantID); err != nil {
+		return err
+	}
+	secret, err := s.Sessions.Begin(r.Context(), r.Caller)
+	if err != nil {
+		return err
+	}
+	return s.signedIn(w, r, secret, view.Next)
+}
+
+// signedIn gives the secret of a new session to the browser, and leads to a page. The
+// session that the browser has had ends: it cannot be used any more.
+func (s *site) signedIn(w http.ResponseWriter, r *web.Request, secret, next string) error {
+	if err := s.endOwnSession(r); err != nil {
+		return err
 	}
 	s.setSession(w, r.Request, secret)
-	http.Redirect(w, r.Request, s.root+view.Next, http.StatusSeeOther)
+	http.Redirect(w, r.Request, s.root+next, http.StatusSeeOther)
 	return nil
+}
+
+// endOwnSession ends the session that the browser has, if there is one.
+func (s *site) endOwnSession(r *web.Request) error {
+	cookie, err := r.Cookie(s.sessionName(r.Request))
+	if err != nil {
+		return nil
+	}
+	return s.Sessions.End(r.Context(), r.Caller, cookie.Value)
 }
 
 // notServed returns the key of a message if the site has no pages for operators, or for
@@ -99,10 +114,8 @@ func (s *site) notServed(operator bool) string {
 
 // signOut serves POST /sign-out.
 func (s *site) signOut(w http.ResponseWriter, r *web.Request) error {
-	if cookie, err := r.Cookie(s.sessionName(r.Request)); err == nil {
-		if err := s.Sessions.End(r.Context(), r.Caller, cookie.Value); err != nil {
-			return err
-		}
+	if err := s.endOwnSession(r); err != nil {
+		return err
 	}
 	s.setSession(w, r.Request, "")
 	http.Redirect(w, r.Request, s.root+"/", http.StatusSeeOther)
@@ -156,7 +169,7 @@ func (s *site) useLoginLink(w http.ResponseWriter, r *web.Request) error {
 		if s.notServed(link.MerchantID == 0) != "" {
 			return errElsewhere
 		}
-		return nil
+		return s.Limits.AllowSignIn(link.MerchantID)
 	})
 	view := signInView{Next: Prefix}
 	switch {
@@ -170,7 +183,5 @@ func (s *site) useLoginLink(w http.ResponseWriter, r *web.Request) error {
 	if view.Problem != "" {
 		return s.render(w, r, http.StatusForbidden, "signin", view)
 	}
-	s.setSession(w, r.Request, secret)
-	http.Redirect(w, r.Request, s.root+Prefix, http.StatusSeeOther)
-	return nil
+	return s.signedIn(w, r, secret, Prefix)
 }

@@ -263,19 +263,3 @@ func TestLoginLinkSays(t *testing.T) {
 	b.post(mine, nil).WantStatus(t, http.StatusSeeOther)
 	b.get(mine).WantText(t, http.StatusForbidden, "was used already")
 }
-
-// TestSignInAgain signs in again and again with a token in one browser: there is one
-// session.
-func TestSignInAgain(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	b := s.browser()
-	for range 3 {
-		b.post("/", url.Values{"token": {s.token}}).WantStatus(t, http.StatusSeeOther)
-	}
-	open, err := s.Sessions.Open(t.Context(), ours)
-	if err != nil || len(open) != 1 {
-		t.Errorf("%d sessions, error %v", len(open), err)
-	}
-	b.get("/console").WantStatus(t, http.StatusOK)
-}

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -208,18 +207,16 @@ func TestUploadsAtOnce(t *testing.T) {
 }
 
 // TestLinkLimit opens links more often than a token may send requests: all links to the
-// files of a merchant count together, and its tokens apart from them.
+// files of a merchant count together, and its tokens and the links of others apart from them.
 func TestLinkLimit(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
-		o := s.addOne(t)
-		var links []request
-		for range 2 {
-			var made struct{ URL string }
-			invoice := s.uploaded(t, v2, o, "a.pdf", longText)
-			a := s.do(t, request{method: "POST", path: fmt.Sprintf("/v2/orders/%s/invoices/%d/link", o.reference, invoice.id)})
-			testenv.NoError(t, json.Unmarshal([]byte(a.body), &made))
-			links = append(links, get(strings.TrimPrefix(made.URL, s.BaseURL)).as(noAuth))
+		link := func(s *service, merchant int) request {
+			o := s.addOne(t, document{"merchantId": merchant})
+			a := s.do(t, post(v2.invoice(o, s.uploaded(t, v2, o, "a.pdf", longText).id)+"/link", ""))
+			return get(s.path(t, textAt(t, a.ok(t), "url"))).as(noAuth)
 		}
+		other := s.actingFor(t, 400)
+		links, theirs := []request{link(s, 355), link(s, 355)}, link(other, 400)
 		requests := make([]request, 60)
 		for i := range requests {
 			requests[i] = links[i%len(links)]
@@ -238,7 +235,8 @@ func TestLinkLimit(t *testing.T) {
 		if opened < 20 || refused == 0 {
 			t.Errorf("%d files were opened, %d refused", opened, refused)
 		}
-		s.do(t, get(v2.order(o))).ok(t)
+		s.do(t, get(v2.list())).ok(t)
+		other.do(t, theirs).ok(t)
 	}, "--rate-limit=10")
 }
 

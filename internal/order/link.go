@@ -142,9 +142,9 @@ func newLinkKey() (key LinkKey) {
 }
 
 // Open opens the file that a signed link identifies and verifies its content. admit may
-// refuse it for its merchant before anything is read. The
-// caller closes the file. It returns ErrLinkInvalid, ErrLinkExpired,
-// ErrInvoiceNotFound, ErrMerchantSuspended or ErrInvoiceDamaged.
+// refuse it for its merchant before the file is looked up. The caller closes the file. Open
+// returns ErrLinkInvalid, ErrLinkExpired, ErrInvoiceNotFound, ErrMerchantSuspended or
+// ErrInvoiceDamaged.
 func (l *Links) Open(ctx context.Context, text string, admit func(merchantID int64) error) (Invoice, File, error) {
 	link, ok := parseLink(text)
 	if !ok {

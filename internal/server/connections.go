@@ -18,14 +18,15 @@ import (
 const probeReserve = 8
 
 // connections is a listener that bounds the open connections. A new one takes the
-// place of the one that has waited for a request for the longest time, so nobody
-// keeps others out by opening connections.
+// place of one that waits for a request, of the merchant that has most, so nobody keeps
+// others out by opening connections.
 //
 // It also bounds the requests in progress, of which a connection with HTTP/2 has up to
 // maxStreams: to as many as connections, less probeReserve. Beyond that a request takes
 // the place of a stranger's, so nobody keeps others out by requests without a token, and
 // otherwise is refused, except probes: a load balancer finds out that the server is busy,
-// and does not take it for dead.
+// and does not take it for dead. A merchant has a quarter of the requests in progress; those
+// beyond are refused and give way as strangers' do.
 type connections struct {
 	net.Listener
 	max int
@@ -34,9 +35,23 @@ type connections struct {
 
 	mu        sync.Mutex
 	open      int
-	busy      int       // running requests
-	waiting   list.List // *connection without a running request, the longest wait first
-	strangers strangers // running requests
+	busy      int              // running requests
+	turns     uint64           // how often a connection began to wait
+	strangers strangers        // running requests
+	owners    map[int64]*owner // those with connections or running requests, by merchant
+}
+
+// The owners that are no merchant.
+const (
+	operators = 0
+	nobody    = -1 // of connections without a request that was identified
+)
+
+// owner is who sends requests.
+type owner struct {
+	open    int       // connections whose last identified request was theirs
+	waiting list.List // *connection of these without a running request, the longest wait first
+	running int       // identified requests
 }
 
 // connection is one of connections.
@@ -45,9 +60,11 @@ type connection struct {
 	all *connections
 
 	// Guarded by all.mu.
-	place    *list.Element // in waiting; nil: a request is running, or it is closed
+	owner    int64
+	place    *list.Element // in waiting of the owner; nil: a request is running, or it is closed
+	turn     uint64        // in which it began to wait
 	requests int           // running; more than one with HTTP/2
-	known    bool          // a request was not a stranger's
+	known    int           // those of them that are not strangers'
 	closed   bool
 }
 
@@ -88,27 +105,83 @@ func (c *connections) admit(conn net.Conn) *connection {
 		_ = evicted.Conn.Close()
 	}
 	c.open++
-	admitted := &connection{Conn: conn, all: c}
-	admitted.place = c.waiting.PushBack(admitted)
+	admitted := &connection{Conn: conn, all: c, owner: nobody}
+	c.owner(nobody).open++
+	c.wait(admitted)
 	return admitted
+}
+
+// owner returns an owner by merchant. The caller holds mu.
+func (c *connections) owner(merchantID int64) *owner {
+	if c.owners == nil {
+		c.owners = make(map[int64]*owner)
+	}
+	o := c.owners[merchantID]
+	if o == nil {
+		o = new(owner)
+		c.owners[merchantID] = o
+	}
+	return o
+}
+
+// drop removes an owner that has nothing any more. The caller holds mu.
+func (c *connections) drop(merchantID int64) {
+	if o := c.owners[merchantID]; o.open == 0 && o.running == 0 {
+		delete(c.owners, merchantID)
+	}
+}
+
+// wait lets an open connection wait for a request. The caller holds mu.
+func (c *connections) wait(conn *connection) {
+	c.turns++
+	conn.turn = c.turns
+	conn.place = c.owner(conn.owner).waiting.PushBack(conn)
+}
+
+// stopWaiting ends the wait of a connection, if it waits. The caller holds mu.
+func (c *connections) stopWaiting(conn *connection) {
+	if conn.place != nil {
+		c.owner(conn.owner).waiting.Remove(conn.place)
+		conn.place = nil
+	}
+}
+
+// oldest returns the connection of an owner that waits for the longest time; nil: none waits.
+func (o *owner) oldest() *connection {
+	if first := o.waiting.Front(); first != nil {
+		return first.Value.(*connection)
+	}
+	return nil
 }
 
 // few is how many requests whose token was not read yet are usual.
 func (c *connections) few() int { return max(c.max/4, 2*probeReserve) }
 
-// evictable returns an open connection that a new one may replace: the one that waits for
-// the longest time, or else one of strangers only. nil: there is none. The caller holds mu.
+// evictable returns an open connection that a new one may replace: of those that wait, the
+// oldest one of the owner that has most connections. If that are few, one of strangers only
+// comes before it. nil: there is none. The caller holds mu.
 func (c *connections) evictable() *connection {
-	if oldest := c.waiting.Front(); oldest != nil {
-		return oldest.Value.(*connection)
+	var waiting *connection
+	most := 0
+	for _, o := range c.owners {
+		oldest := o.oldest()
+		if oldest != nil && (o.open > most || o.open == most && oldest.turn < waiting.turn) {
+			waiting, most = oldest, o.open
+		}
 	}
-	for stranger := c.strangers.oldest(c.few()); stranger != nil && !stranger.conn.known; stranger = c.strangers.oldest(c.few()) {
+	if most > c.max/4 {
+		return waiting
+	}
+	for stranger := c.strangers.oldest(c.few()); stranger != nil; stranger = c.strangers.oldest(c.few()) {
 		c.strangers.remove(stranger)
-		if !stranger.conn.closed {
+		switch {
+		case stranger.conn.known > 0:
+			go stranger.cut()
+		case !stranger.conn.closed:
 			return stranger.conn
 		}
 	}
-	return nil
+	return waiting
 }
 
 // forget removes a connection. The caller holds all.mu.
@@ -118,10 +191,9 @@ func (c *connection) forget() {
 	}
 	c.closed = true
 	c.all.open--
-	if c.place != nil {
-		c.all.waiting.Remove(c.place)
-		c.place = nil
-	}
+	c.all.stopWaiting(c)
+	c.all.owner(c.owner).open--
+	c.all.drop(c.owner)
 }
 
 // Close implements net.Conn.
@@ -155,7 +227,7 @@ func (c *connections) handler(next http.Handler) http.Handler {
 			r = web.MarkOverloaded(r)
 		}
 		defer c.end(request)
-		next.ServeHTTP(w, web.OnIdentified(r, func() { c.identified(request) }))
+		next.ServeHTTP(w, web.OnIdentified(r, func(merchantID int64) bool { return c.identified(request, merchantID) }))
 	})
 }
 
@@ -178,10 +250,7 @@ func (c *connections) begin(request *running, probe bool) (refused bool) {
 	defer c.mu.Unlock()
 	conn := request.conn
 	conn.requests++
-	if conn.place != nil {
-		c.waiting.Remove(conn.place)
-		conn.place = nil
-	}
+	c.stopWaiting(conn)
 	c.busy++
 	if c.strangers == nil {
 		c.strangers = make(strangers)
@@ -199,12 +268,29 @@ func (c *connections) begin(request *running, probe bool) (refused bool) {
 	return false
 }
 
-// identified is called when it is known who sends a request.
-func (c *connections) identified(request *running) {
+// identified is called when it is known which merchant sends a request; 0: an operator. It
+// returns false if the merchant has a quarter of the connections already.
+func (c *connections) identified(request *running, merchantID int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if request.known {
+		return true
+	}
+	conn, o := request.conn, c.owner(merchantID)
+	if conn.owner != merchantID && !conn.closed {
+		c.owner(conn.owner).open--
+		c.drop(conn.owner)
+		conn.owner = merchantID
+		o.open++
+	}
+	if merchantID != operators && o.running >= c.max/4 {
+		return false
+	}
 	c.strangers.remove(request)
-	request.conn.known = true
+	request.known, request.merchantID = true, merchantID
+	conn.known++
+	o.running++
+	return true
 }
 
 // end removes a running request from its connection, which waits if it was the last.
@@ -215,8 +301,13 @@ func (c *connections) end(request *running) {
 	c.busy--
 	c.strangers.remove(request)
 	conn := request.conn
+	if request.known {
+		conn.known--
+		c.owner(request.merchantID).running--
+		c.drop(request.merchantID)
+	}
 	conn.requests--
 	if conn.requests == 0 && !conn.closed {
-		conn.place = c.waiting.PushBack(conn)
+		c.wait(conn)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"testing"
 	"testing/synctest"
@@ -34,7 +35,7 @@ func withBoundedServer(t *testing.T, test func(t *testing.T, s *boundedServer)) 
 		s := &boundedServer{pipeListener: newPipeListener(), hold: make(chan struct{})}
 		inner := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/hold" {
-				web.Identified(r)
+				web.Identified(r, operators)
 				<-s.hold
 			}
 		})
@@ -165,7 +166,7 @@ func TestConnectionWithSeveralRequests(t *testing.T) {
 	defer client.Close()
 	conn := all.admit(server)
 	request := &running{conn: conn}
-	waits := func() bool { return all.waiting.Len() == 1 && all.waiting.Front().Value == conn }
+	waits := func() bool { return conn.place != nil && all.owner(nobody).oldest() == conn }
 	for _, step := range []struct {
 		name  string
 		do    func()
@@ -183,8 +184,8 @@ func TestConnectionWithSeveralRequests(t *testing.T) {
 		{"it ends", func() { all.end(request) }, 0, false},
 	} {
 		step.do()
-		if all.busy != step.busy || waits() != step.waits || !step.waits && all.waiting.Len() != 0 {
-			t.Errorf("%s: %d requests run, it waits: %v, %d wait", step.name, all.busy, waits(), all.waiting.Len())
+		if n := all.owner(nobody).waiting.Len(); all.busy != step.busy || waits() != step.waits || !step.waits && n != 0 {
+			t.Errorf("%s: %d requests run, it waits: %v, %d wait", step.name, all.busy, waits(), n)
 		}
 	}
 }
@@ -203,7 +204,7 @@ func TestStrangersGiveWay(t *testing.T) {
 				r := &running{conn: all.admit(server), client: client, began: time.Now(), http1: true}
 				refused := all.begin(r, false)
 				if known {
-					all.identified(r)
+					all.identified(r, operators)
 				}
 				if refused {
 					all.end(r)
@@ -258,7 +259,7 @@ func TestStrangersGiveWayToConnections(t *testing.T) {
 				r := &running{conn: conn, began: time.Now()}
 				all.begin(r, true)
 				if i == 2 {
-					all.identified(r)
+					all.identified(r, operators)
 				}
 			}
 		}
@@ -271,8 +272,133 @@ func TestStrangersGiveWayToConnections(t *testing.T) {
 			if conn != nil {
 				r := &running{conn: conn, began: time.Now()}
 				all.begin(r, true)
-				all.identified(r)
+				all.identified(r, operators)
 			}
+		}
+	})
+}
+
+// TestMerchantsHaveAQuarter has a merchant send as many requests as it can: it has a quarter
+// of the connections, and the others that it opens give way to new ones.
+func TestMerchantsHaveAQuarter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const greedy, others = 355, 356
+		all := &connections{max: 72}
+		begin := func(merchantID int64) (r *running, admitted bool) {
+			server, client := net.Pipe()
+			t.Cleanup(func() { _ = client.Close() })
+			conn := all.admit(server)
+			if conn == nil {
+				t.Fatalf("no connection for merchant %d", merchantID)
+			}
+			r = &running{conn: conn, began: time.Now(), http1: true}
+			if all.begin(r, false) {
+				t.Fatalf("no request of merchant %d", merchantID)
+			}
+			admitted = all.identified(r, merchantID)
+			if again := all.identified(r, merchantID); again != admitted {
+				t.Errorf("admitted %v, and then %v", admitted, again)
+			}
+			return r, admitted
+		}
+		first, _ := begin(greedy)
+		for n := 2; n <= 3*all.max; n++ { // those beyond the quarter stay open and end never
+			if _, admitted := begin(greedy); admitted != (n <= all.max/4) {
+				t.Fatalf("request %d is admitted: %v", n, admitted)
+			}
+			time.Sleep(strangerTime)
+		}
+		for range all.max / 4 {
+			if _, admitted := begin(others); !admitted {
+				t.Error("a request of another merchant is refused")
+			}
+			if _, admitted := begin(operators); !admitted {
+				t.Error("a request of an operator is refused")
+			}
+			synctest.Wait() // for cut
+		}
+		all.end(first)
+		if _, admitted := begin(greedy); !admitted {
+			t.Error("a request in the place of another one is refused")
+		}
+	})
+}
+
+// TestKnownConnectionsGiveWay has connections send a request with a token, and then one
+// without: they give way as those of strangers do. One with a request that is known stays.
+func TestKnownConnectionsGiveWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		all := &connections{max: 3}
+		admit := func() *connection {
+			server, other := net.Pipe()
+			t.Cleanup(func() { _ = other.Close() })
+			return all.admit(server)
+		}
+		begin := func(conn *connection) *running {
+			r := &running{conn: conn, began: time.Now(), control: http.NewResponseController(httptest.NewRecorder())}
+			all.begin(r, true)
+			return r
+		}
+		conns := []*connection{admit(), admit(), admit()}
+		for i, conn := range conns {
+			known := begin(conn)
+			all.identified(known, operators)
+			begin(conn)
+			if i > 0 {
+				all.end(known)
+			}
+		}
+		time.Sleep(strangerTime)
+		for i, want := range []bool{true, true, false} {
+			conn := admit()
+			if (conn != nil) != want {
+				t.Errorf("connection %d: %v", i, conn != nil)
+			}
+			if conn != nil {
+				all.identified(begin(conn), operators)
+			}
+		}
+		if conns[0].closed || !conns[1].closed || !conns[2].closed {
+			t.Errorf("closed: %v, %v, %v", conns[0].closed, conns[1].closed, conns[2].closed)
+		}
+	})
+}
+
+// TestConnectionsOfOthersStay has a merchant with one connection that waits, longer than all
+// others, while another one has many that wait, and then many with requests beyond its
+// quarter: new connections never take the place of the one.
+func TestConnectionsOfOthersStay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const greedy, other = 355, 356
+		all := &connections{max: 72}
+		use := func(merchantID int64, end bool) *connection {
+			server, client := net.Pipe()
+			t.Cleanup(func() { _ = client.Close() })
+			conn := all.admit(server)
+			r := &running{conn: conn, began: time.Now(), http1: true}
+			all.begin(r, false)
+			all.identified(r, merchantID)
+			if end {
+				all.end(r)
+			}
+			return conn
+		}
+		stays := use(other, true)
+		for n := range 4 * all.max {
+			use(greedy, n < 2*all.max)
+			if stays.closed {
+				t.Fatalf("connection %d took its place", n)
+			}
+			time.Sleep(strangerTime)
+		}
+		for id := range int64(all.max) { // others that have as much do
+			use(1000+id, true)
+		}
+		if !stays.closed {
+			t.Error("it stays though others have waited for less time")
 		}
 	})
 }

@@ -78,7 +78,7 @@ func TestHTTP2Overloaded(t *testing.T) {
 	hold, held := make(chan struct{}), make(chan struct{})
 	inner := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hold" {
-			web.Identified(r)
+			web.Identified(r, operators)
 			held <- struct{}{}
 			<-hold
 		}

@@ -20,6 +20,9 @@ type running struct {
 	http1   bool // the connection has no other request
 	control *http.ResponseController
 
+	known      bool  // who sends it; guarded by connections.mu
+	merchantID int64 // if that is known; 0: an operator
+
 	mu    sync.Mutex
 	ended bool
 }

@@ -52,13 +52,20 @@ func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (token.Session,
 }
 
 // OpenSessions implements token.SessionStore.
-func (db *DB) OpenSessions(ctx context.Context, merchantID int64, usedAfter, begunAfter, now time.Time) ([]token.OpenSession, error) {
+func (db *DB) OpenSessions(ctx context.Context, merchantID int64, usedAfter, begunAfter, now time.Time, after *token.SessionCursor, limit int) ([]token.OpenSession, error) {
 	defer db.timed("open_sessions")()
+	// The newest session begins before the end of the present second.
+	from, hash := now.Add(time.Second), token.Hash{}
+	if after != nil {
+		from = after.CreatedAt
+		hash, _ = token.SessionHash(after.ID)
+	}
+	args := []any{merchantID, seconds(usedAfter), seconds(begunAfter), seconds(now), seconds(from), hash[:], limit}
 	const text = `SELECT s.hash, s.token_id, t.label, t.scopes, t.last_used_from, s.owns_token, s.created_at, s.last_used_at
 		FROM tokens t JOIN sessions s ON s.token_id = t.id
 		WHERE t.merchant_id = $1 AND s.last_used_at > $2 AND s.created_at > $3 AND ` + validToken + `$4)
-		ORDER BY s.created_at DESC, s.hash LIMIT $5+0`
-	args := []any{merchantID, seconds(usedAfter), seconds(begunAfter), seconds(now), token.MaxOpenSessions}
+			AND (s.created_at < $5 OR s.created_at = $5 AND s.hash > $6)
+		ORDER BY s.created_at DESC, s.hash LIMIT $7+0`
 	sessions, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (token.OpenSession, error) {
 		var o token.OpenSession
 		var hash []byte
@@ -80,6 +87,22 @@ func (db *DB) TouchSession(ctx context.Context, hash token.Hash, at time.Time) e
 	return db.inTx(ctx, "session", func(t *tx) error {
 		_, err := t.Exec(ctx, `UPDATE sessions SET last_used_at = $1 WHERE hash = $2`, seconds(at), hash[:])
 		return err
+	})
+}
+
+// ExcessSessions implements token.Tx. The hashes are sorted, so that two transactions that
+// delete the sessions cannot deadlock.
+func (t *tx) ExcessSessions(ctx context.Context, merchantID int64, ofMerchant int, tokenID int64, ofToken int) ([]token.Hash, error) {
+	const text = `SELECT hash FROM (
+			SELECT hash FROM sessions WHERE token_id = $1 ORDER BY last_used_at DESC, hash LIMIT 100 OFFSET $2+0
+		) of_token UNION SELECT hash FROM (
+			SELECT s.hash FROM tokens t JOIN sessions s ON s.token_id = t.id WHERE t.merchant_id = $3
+			ORDER BY s.last_used_at DESC, s.hash LIMIT 100 OFFSET $4+0
+		) of_merchant ORDER BY hash`
+	return sqldb.All(ctx, t, text, []any{tokenID, ofToken, merchantID, ofMerchant}, func(rows sqldb.Rows) (token.Hash, error) {
+		var hash []byte
+		err := rows.Scan(&hash)
+		return token.Hash(hash), err
 	})
 }
 

@@ -196,6 +196,7 @@ func (t *tx) CountTokens(ctx context.Context, merchantID int64, now, after time.
 	}
 	err = t.QueryRow(ctx, `SELECT COUNT(CASE WHEN hint <> '' AND `+validToken+`$1) THEN 1 END), COUNT(CASE WHEN hint <> '' AND created_at > $2 THEN 1 END),
 		COUNT(CASE WHEN hint = '' AND created_by IS NOT NULL AND created_at > $2 THEN 1 END)
+			+ (SELECT COUNT(*) FROM login_links WHERE merchant_id = $3 AND created_by IS NOT NULL AND expires_at > $1)
 		FROM tokens WHERE merchant_id = $3`, []any{now.Unix(), after.Unix(), merchantID}, sqldb.Int(&n.Valid), sqldb.Int(&n.Created), sqldb.Int(&n.Links))
 	return n, err
 }

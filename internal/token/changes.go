@@ -13,7 +13,7 @@ const (
 	// MaxValid is how many valid tokens the merchant may have.
 	MaxValid = 100
 	// MaxPerDay is how many tokens of the merchant may be created in 24 hours, and how many
-	// sessions may begin in that time by login links that a token made.
+	// sessions may begin in that time by login links that tokens made.
 	MaxPerDay = 100
 )
 

@@ -104,6 +104,10 @@ type Tx interface {
 	// AddSession stores a session that begins, and deletes those that nobody has used for
 	// SessionIdle.
 	AddSession(ctx context.Context, hash Hash, s Session) error
+	// ExcessSessions returns the sessions of a merchant, or of operators, beyond the
+	// ofMerchant that were used last, and those of a token beyond ofToken, up to a hundred
+	// of each.
+	ExcessSessions(ctx context.Context, merchantID int64, ofMerchant int, tokenID int64, ofToken int) ([]Hash, error)
 	// EndSession deletes a session and returns it, or ErrNoSession.
 	EndSession(ctx context.Context, hash Hash) (Session, error)
 	// AppendAudit appends an entry to the audit log of its merchant.
@@ -114,7 +118,9 @@ type Tx interface {
 type Counts struct {
 	Valid   int // valid at a time, without those of sessions
 	Created int // created after a time, without those of sessions
-	Links   int // of sessions that began after that time by login links that tokens made
+	// Links is of login links that tokens made: of sessions that began by them after that
+	// time, and of links that can still be used.
+	Links int
 }
 
 // Registry creates, authenticates and revokes tokens. It is safe for concurrent use.

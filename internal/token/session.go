@@ -24,6 +24,14 @@ const (
 	// LoginLinkLifetime is how long a login link can be used.
 	LoginLinkLifetime = 15 * time.Minute
 
+	// MaxSessions is how many sessions the staff of a merchant have at most, or operators,
+	// and MaxSessionsOfToken how many begin with the same token. One more ends the one that
+	// was not used for the longest time: it is that of a browser which has forgotten it.
+	MaxSessions        = 1000
+	MaxSessionsOfToken = 100
+	// SessionsPage is how many sessions Sessions.Open returns at most.
+	SessionsPage = 50
+
 	// touchInterval is how old the recorded last use of a session may be: a write
 	// for each request would cost more than the page.
 	touchInterval = 5 * time.Minute
@@ -61,14 +69,17 @@ func (s Session) Expired(now time.Time) bool {
 	return now.Sub(s.LastUsedAt) >= SessionIdle || now.Sub(s.CreatedAt) >= SessionLifetime
 }
 
-// MaxOpenSessions is how many sessions OpenSessions returns, the newest.
-const MaxOpenSessions = 200
-
 // OpenSession is a session that has not ended, as people see it in a list.
 type OpenSession struct {
 	Session
 	Scopes       order.Scope
 	LastUsedFrom string // IP address from which the token was last used; empty: not known
+}
+
+// SessionCursor is where a page of sessions ends: when the last one began, and its id.
+type SessionCursor struct {
+	CreatedAt time.Time
+	ID        string
 }
 
 // SessionStore stores sessions and login links by the SHA-256 of their secrets.
@@ -79,8 +90,8 @@ type SessionStore interface {
 	SessionGrant(ctx context.Context, hash Hash) (Session, Grant, error)
 	// OpenSessions returns the sessions of a merchant's staff that were last used after one
 	// time and began after another one and whose tokens are valid at a third one, the
-	// newest first, and at most MaxOpenSessions.
-	OpenSessions(ctx context.Context, merchantID int64, usedAfter, begunAfter, now time.Time) ([]OpenSession, error)
+	// newest first: up to limit of those that come after a cursor; nil: from the first.
+	OpenSessions(ctx context.Context, merchantID int64, usedAfter, begunAfter, now time.Time, after *SessionCursor, limit int) ([]OpenSession, error)
 	// TouchSession stores when a session was last used.
 	TouchSession(ctx context.Context, hash Hash, at time.Time) error
 }
@@ -96,18 +107,34 @@ func NewSessions(store SessionStore, tokens *Registry) *Sessions {
 	return &Sessions{store: store, tokens: tokens}
 }
 
-// Begin signs a person in with the text of a token. It returns the secret of the new
-// session, which the browser keeps. Errors: those of Registry.Authenticate.
-func (s *Sessions) Begin(ctx context.Context, text string, from netip.Addr) (secret string, grant Grant, err error) {
-	grant, err = s.tokens.Authenticate(ctx, text, from)
-	if err != nil {
-		return "", Grant{}, err
-	}
-	caller := actingAs(order.Caller{}, grant.MerchantID, grant.ID)
-	secret, err = order.Change(ctx, s.tokens.changes, caller, order.Options[string]{}, func(tx Tx) (string, error) {
-		return s.add(ctx, tx, Session{TokenID: grant.ID})
+// Begin signs a person in who has the text of the caller's token. It returns the secret of
+// the new session, which the browser keeps.
+func (s *Sessions) Begin(ctx context.Context, caller order.Caller) (secret string, err error) {
+	return order.Change(ctx, s.tokens.changes, caller, order.Options[string]{}, func(tx Tx) (string, error) {
+		if err := s.makeRoom(ctx, tx, caller, caller.TokenID); err != nil {
+			return "", err
+		}
+		return s.add(ctx, tx, Session{TokenID: caller.TokenID})
 	})
-	return secret, grant, err
+}
+
+// makeRoom ends the sessions that would be too many with one more: of the caller's merchant,
+// or of operators, and of a token; 0: of a new one. It comes before everything else that the
+// transaction locks, as EndOther locks a session before its token.
+func (s *Sessions) makeRoom(ctx context.Context, tx Tx, caller order.Caller, tokenID int64) error {
+	excess, err := tx.ExcessSessions(ctx, caller.MerchantID, MaxSessions-1, tokenID, MaxSessionsOfToken-1)
+	for _, hash := range excess {
+		if err != nil {
+			return err
+		}
+		_, err = s.end(ctx, tx, hash, bySessionLimit, func(owned Token) (order.Caller, error) {
+			return actingAs(caller, owned.MerchantID, owned.ID), nil
+		})
+		if errors.Is(err, ErrNoSession) { // another sign-in has ended it
+			err = nil
+		}
+	}
+	return err
 }
 
 // add adds a session that begins now, and returns its secret.
@@ -155,10 +182,18 @@ func (s *Sessions) read(ctx context.Context, secret string, from netip.Addr) (Se
 	return session, grant, hash, nil
 }
 
-// Open returns the open sessions of a merchant's staff, the newest first.
-func (s *Sessions) Open(ctx context.Context, merchantID int64) ([]OpenSession, error) {
+// Open returns a page of the open sessions of a merchant's staff, the newest first: those
+// that come after a cursor; nil: from the first. next is the cursor of the next page; nil:
+// there is none.
+func (s *Sessions) Open(ctx context.Context, merchantID int64, after *SessionCursor) (open []OpenSession, next *SessionCursor, err error) {
 	now := s.now()
-	return s.store.OpenSessions(ctx, merchantID, now.Add(-SessionIdle), now.Add(-SessionLifetime), now)
+	open, err = s.store.OpenSessions(ctx, merchantID, now.Add(-SessionIdle), now.Add(-SessionLifetime), now, after, SessionsPage+1)
+	if len(open) > SessionsPage {
+		open = open[:SessionsPage]
+		last := open[SessionsPage-1]
+		next = &SessionCursor{CreatedAt: last.CreatedAt, ID: last.ID}
+	}
+	return open, next, err
 }
 
 // End signs out. It revokes the token of the session if a login link made it. It does
@@ -169,7 +204,7 @@ func (s *Sessions) End(ctx context.Context, caller order.Caller, secret string) 
 		return nil
 	}
 	_, err = order.Change(ctx, s.tokens.changes, caller, order.Options[bool]{}, func(tx Tx) (bool, error) {
-		return s.end(ctx, tx, hash, func(owned Token) (order.Caller, error) {
+		return s.end(ctx, tx, hash, bySignOut, func(owned Token) (order.Caller, error) {
 			return actingAs(caller, owned.MerchantID, owned.ID), nil
 		})
 	})
@@ -183,12 +218,12 @@ func (s *Sessions) End(ctx context.Context, caller order.Caller, secret string) 
 // those of order.Change: ErrNoSession.
 func (s *Sessions) EndOther(ctx context.Context, caller order.Caller, id string, options order.Options[string]) error {
 	_, err := order.Change(ctx, s.tokens.changes, caller, options, func(tx Tx) (string, error) {
-		hash, err := base64.RawURLEncoding.DecodeString(id)
-		if err != nil || len(hash) != len(Hash{}) {
+		hash, ok := SessionHash(id)
+		if !ok {
 			return "", ErrNoSession
 		}
 		var ended Token
-		revoked, err := s.end(ctx, tx, Hash(hash), func(t Token) (order.Caller, error) {
+		revoked, err := s.end(ctx, tx, hash, bySignOut, func(t Token) (order.Caller, error) {
 			if ended = t; t.MerchantID != caller.MerchantID {
 				return order.Caller{}, ErrNoSession
 			}
@@ -202,9 +237,9 @@ func (s *Sessions) EndOther(ctx context.Context, caller order.Caller, id string,
 	return err
 }
 
-// end ends a session, and reports whether that revoked its token. by returns who does it,
-// or an error if they may not; it gets the token of the session.
-func (s *Sessions) end(ctx context.Context, tx Tx, hash Hash, by func(Token) (order.Caller, error)) (revoked bool, err error) {
+// end ends a session, and reports whether that revoked its token. how says why, for the audit
+// log. by returns who does it, or an error if they may not; it gets the token of the session.
+func (s *Sessions) end(ctx context.Context, tx Tx, hash Hash, how string, by func(Token) (order.Caller, error)) (revoked bool, err error) {
 	session, err := tx.EndSession(ctx, hash)
 	if err != nil {
 		return false, err
@@ -217,11 +252,20 @@ func (s *Sessions) end(ctx context.Context, tx Tx, hash Hash, by func(Token) (or
 	if err != nil || !session.OwnsToken || !t.RevokedAt.IsZero() {
 		return false, err
 	}
-	return true, tx.RevokeToken(ctx, t.ID, s.now(), s.entry(ActionRevoked, caller, bySignOut, t))
+	return true, tx.RevokeToken(ctx, t.ID, s.now(), s.entry(ActionRevoked, caller, how, t))
 }
 
 // SessionID returns the id of a session by its hash.
 func SessionID(hash Hash) string { return base64.RawURLEncoding.EncodeToString(hash[:]) }
+
+// SessionHash returns the hash of a session by its id. ok is false if the text is no id.
+func SessionHash(id string) (hash Hash, ok bool) {
+	decoded, err := base64.RawURLEncoding.DecodeString(id)
+	if err != nil || len(decoded) != len(hash) {
+		return Hash{}, false
+	}
+	return Hash(decoded), true
+}
 
 // actingAs returns the caller of a request by which a person signs in or out: as a merchant
 // or, with merchant 0, as an operator, with a token or a link that the token made; token
@@ -236,9 +280,10 @@ func actingAs(caller order.Caller, merchantID, tokenID int64) order.Caller {
 
 // What makes and revokes the tokens of sessions, in the audit log.
 const (
-	byLoginLink = "login-link"
-	byIdentity  = "identity-provider"
-	bySignOut   = "sign-out"
+	byLoginLink    = "login-link"
+	byIdentity     = "identity-provider"
+	bySignOut      = "sign-out"
+	bySessionLimit = "session-limit"
 )
 
 // entry returns the audit entry of the token of a session.

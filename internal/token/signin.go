@@ -97,6 +97,10 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 		if err := check(link); err != nil {
 			return "", err
 		}
+		caller = actingAs(caller, link.MerchantID, link.CreatedBy)
+		if err := s.makeRoom(ctx, tx, caller, 0); err != nil {
+			return "", err
+		}
 		bound, err := s.tokens.bound(ctx, tx, link.CreatedBy)
 		if errors.Is(err, ErrUnknown) {
 			return "", ErrNoLoginLink // the token that made the link has ended
@@ -104,7 +108,7 @@ func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret
 		if err != nil {
 			return "", err
 		}
-		return s.begin(ctx, tx, actingAs(caller, link.MerchantID, link.CreatedBy), byLoginLink, Token{
+		return s.begin(ctx, tx, caller, byLoginLink, Token{
 			MerchantID: link.MerchantID, Scopes: link.Scopes, Label: cmp.Or(link.Name, linkLabel),
 		}, SessionLifetime, bound)
 	})
@@ -129,7 +133,11 @@ func (s *Sessions) LookAtLoginLink(ctx context.Context, caller order.Caller, sec
 // order.ErrMerchantNotFound.
 func (s *Sessions) BeginAs(ctx context.Context, caller order.Caller, person Person) (session string, err error) {
 	return order.Change(ctx, s.tokens.changes, caller, order.Options[string]{}, func(tx Tx) (string, error) {
-		return s.begin(ctx, tx, actingAs(caller, person.MerchantID, 0), byIdentity, Token{
+		caller = actingAs(caller, person.MerchantID, 0)
+		if err := s.makeRoom(ctx, tx, caller, 0); err != nil {
+			return "", err
+		}
+		return s.begin(ctx, tx, caller, byIdentity, Token{
 			MerchantID: person.MerchantID, Scopes: person.Scopes, Label: person.Name,
 		}, IdentityLifetime, time.Time{})
 	})

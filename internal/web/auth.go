@@ -57,12 +57,13 @@ func (rt *Router) authenticated(credentials Credentials, route Route, handle Han
 			return err
 		}
 		r.credentials = credentials
-		r.identify(session, grant)
+		if err := r.identify(session, grant); err != nil {
+			return err
+		}
 		r.leave, err = rt.config.Limits.Enter(r.Context(), w.Header(), ratelimit.Token{ID: grant.ID, MerchantID: grant.MerchantID, Limit: grant.RateLimit}, route.kind)
 		if err != nil {
 			return err
 		}
-		defer r.Leave()
 		if grant.Suspended {
 			return ErrSuspended
 		}

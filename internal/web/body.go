@@ -20,9 +20,12 @@ const (
 	uploadTimeout = 60 * time.Second
 
 	// maxDrained and drainTimeout bound the reading of a body that no handler
-	// wanted.
+	// wanted. It is read in parts, with a pause after each, so that a client that sends
+	// nothing else costs others little.
 	maxDrained   = 16 << 20 // bytes
 	drainTimeout = 2 * time.Second
+	drainedPart  = 64 << 10
+	drainPause   = drainTimeout / 2 * drainedPart / maxDrained
 )
 
 // ReadBody reads a body of at most limit bytes. It returns strict.ErrInvalidPayload if
@@ -105,6 +108,14 @@ func (b *requestBody) setTimeout(d time.Duration) {
 // body: net/http reads a part of the rest before it sends the response.
 func (b *requestBody) shortenDeadline() { b.setTimeout(drainTimeout) }
 
+// abandon gives up the rest of the body, which is neither read nor drained.
+func (b *requestBody) abandon() {
+	if b != nil {
+		b.setDeadline(time.Unix(1, 0))
+		b.ended = true
+	}
+}
+
 // drain sends the response and reads what the handler did not read.
 func (b *requestBody) drain() {
 	if b == nil || b.ended {
@@ -113,7 +124,13 @@ func (b *requestBody) drain() {
 	_ = b.control.Flush() // fails for a writer without a connection, which has nothing to flush
 	b.shortenDeadline()
 	// The client may disconnect, be slow or send too much. None of it matters now.
-	_, _ = io.Copy(io.Discard, io.LimitReader(b, maxDrained))
+	for range maxDrained / drainedPart {
+		if n, err := io.CopyN(io.Discard, b, drainedPart); n < drainedPart || err != nil {
+			break
+		}
+		time.Sleep(drainPause)
+	}
+	b.ended = true
 }
 
 // setDeadline sets the read deadline of the connection, if there is one.

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -70,8 +71,8 @@ func limitHeaders(h http.Header) [3]string {
 }
 
 // TestTokenLimit uses up the limit of a token: the remaining requests are shown once
-// they are less than half. Further requests wait for up to a second, and the one
-// that would wait longer is refused; other tokens are not affected.
+// they are less than half. Further requests wait for up to a second, and those
+// that would wait longer are refused then; other tokens are not affected.
 func TestTokenLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -96,19 +97,21 @@ func TestTokenLimit(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		refused := l.ask("/v2/read", "one", home)
-		const body = `{"error":{"code":"too_many_requests","message":"Too many requests in a short time."}}` + "\n"
-		if diff := cmp.Diff(body, refused.Body.String()); refused.Code != 429 || diff != "" || time.Since(start) != 0 {
-			t.Errorf("status %d after %s (-want +got):\n%s", refused.Code, time.Since(start), diff)
+		for range 3 {
+			go func() {
+				refused := l.ask("/v2/read", "one", home)
+				const body = `{"error":{"code":"too_many_requests","message":"Too many requests in a short time."}}` + "\n"
+				if diff := cmp.Diff(body, refused.Body.String()); refused.Code != 429 || diff != "" || time.Since(start) != time.Second {
+					t.Errorf("status %d after %s (-want +got):\n%s", refused.Code, time.Since(start), diff)
+				}
+				testenv.Equal(t, "headers", [3]string{policy, `"default";r=0;t=1`, "1"}, limitHeaders(refused.Header()))
+			}()
 		}
-		testenv.Equal(t, "headers", [3]string{policy, `"default";r=0;t=1`, "1"}, limitHeaders(refused.Header()))
+		synctest.Wait()
 		for _, other := range []string{"two", "operator"} {
 			if got := l.ask("/read", other, home); got.Code == 429 || time.Since(start) != 0 {
 				t.Errorf("%s is limited", other)
 			}
-		}
-		if got := l.ask("/read", "one", home); got.Code != 429 {
-			t.Errorf("another one: status %d", got.Code)
 		}
 		time.Sleep(time.Hour)
 		for n := range 13 {
@@ -169,6 +172,26 @@ func TestTokenInFlight(t *testing.T) {
 	})
 }
 
+// TestBeyondTheShareOfAMerchant has the server say that a merchant has too many requests at
+// once: the request is refused, and its body, which never arrives, is not waited for.
+func TestBeyondTheShareOfAMerchant(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		body, send := io.Pipe()
+		r := httptest.NewRequest(http.MethodPost, "/v2/upload", body)
+		r.Header.Set("Authorization", "Bearer one")
+		w, merchantID := httptest.NewRecorder(), int64(0)
+		newLimited(0, twoTokens()).ServeHTTP(w, web.OnIdentified(r, func(id int64) bool {
+			merchantID = id
+			return false
+		}))
+		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "1" || merchantID != 355 {
+			t.Errorf("status %d, headers %v, merchant %d", w.Code, w.Header(), merchantID)
+		}
+		testenv.NoError(t, send.Close())
+	})
+}
+
 // TestForbiddenRequestsCount checks that a request that the token does not allow
 // counts, and that a public one does not.
 func TestForbiddenRequestsCount(t *testing.T) {
@@ -218,13 +241,13 @@ func testFailedAuthentications(t *testing.T) {
 	if got := l.ask("/read", "bad", "192.0.2.2:4711"); got.Code != 401 {
 		t.Errorf("another address: status %d", got.Code)
 	}
+	l.ask("/read", "bad", home) // in the place of the one that is allowed after a second
 	coded := l.ask("/v2/read", "bad", home)
 	const body = `{"error":{"code":"too_many_failed_sign_ins","message":"Too many requests from this address without a valid token."}}` + "\n"
 	if diff := cmp.Diff(body, coded.Body.String()); coded.Code != 429 || diff != "" {
 		t.Errorf("status %d (-want +got):\n%s", coded.Code, diff)
 	}
-	time.Sleep(time.Second)
-	for n, want := range []int{401, 429} {
+	for n, want := range []int{401, 429} { // the refusal took a second
 		if got := l.ask("/read", "bad", home); got.Code != want {
 			t.Errorf("a second later, failure %d: status %d, want %d", n, got.Code, want)
 		}
@@ -246,13 +269,15 @@ func TestFailureAddresses(t *testing.T) {
 		{"@", "pipe", true},
 		{"192.0.2.1:1", "192.0.2.2:1", false},
 	} {
-		l := newLimited(100, twoTokens())
-		for range 60 {
-			l.ask("/read", "bad", test.failing)
-		}
-		if got := l.ask("/read", "bad", test.other).Code == 429; got != test.same {
-			t.Errorf("%s after %s: limited is %v", test.other, test.failing, got)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			l := newLimited(100, twoTokens())
+			for range 60 {
+				l.ask("/read", "bad", test.failing)
+			}
+			if got := l.ask("/read", "bad", test.other).Code == 429; got != test.same {
+				t.Errorf("%s after %s: limited is %v", test.other, test.failing, got)
+			}
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
+	"merchantorders/internal/web/ratelimit"
 )
 
 // Request is a request with who sends it. The router makes it.
@@ -24,6 +25,7 @@ type Request struct {
 
 	address     netip.Addr // of the client; zero: not known
 	nameNonce   int64      // see token.Grant
+	limits      *ratelimit.Limiter
 	credentials Credentials
 	leave       func() // nil after Leave
 	log         *requestLogEntry
@@ -32,7 +34,7 @@ type Request struct {
 
 // newRequest returns a request before its authentication.
 func (rt *Router) newRequest(r *http.Request) *Request {
-	request := &Request{Request: r, address: rt.config.Proxies.Client(r), log: logEntryOf(r)}
+	request := &Request{Request: r, address: rt.config.Proxies.Client(r), limits: rt.config.Limits, log: logEntryOf(r)}
 	request.Caller.RequestID = request.log.id
 	if request.address.IsValid() {
 		request.Caller.Address = request.address.String()
@@ -40,8 +42,9 @@ func (rt *Router) newRequest(r *http.Request) *Request {
 	return request
 }
 
-// identify makes a grant, and the session that has it, those of the request.
-func (r *Request) identify(session token.Session, grant token.Grant) {
+// identify makes a grant, and the session that has it, those of the request. It returns an
+// error if the merchant has too many requests at once.
+func (r *Request) identify(session token.Session, grant token.Grant) error {
 	r.Session, r.DataVersion, r.nameNonce = session, grant.DataVersion, grant.NameNonce
 	r.Caller.Actor, r.Caller.MerchantID = order.ActorMerchant, grant.MerchantID
 	if grant.Operator() {
@@ -49,11 +52,31 @@ func (r *Request) identify(session token.Session, grant token.Grant) {
 	}
 	r.Caller.TokenID, r.Caller.Scopes = grant.ID, grant.Scopes
 	r.log.caller = r.Caller
-	Identified(r.Request)
+	return r.admit(grant.MerchantID)
 }
 
-// Identify is for a handler of a public route that signs somebody in.
-func (r *Request) Identify(grant token.Grant) { r.identify(token.Session{}, grant) }
+// admit returns an error if a merchant has too many requests at once, as the server counts
+// them. The rest of the body is not waited for then.
+func (r *Request) admit(merchantID int64) error {
+	if Identified(r.Request, merchantID) {
+		return nil
+	}
+	requestBodyOf(r.Request).abandon()
+	return r.limits.TooMany()
+}
+
+// Identify is for a handler of a public route that signs somebody in with a token.
+func (r *Request) Identify(grant token.Grant) error { return r.identify(token.Session{}, grant) }
+
+// EnterLink is for a handler of a public route that serves a file of a merchant to those who
+// have a link. It counts the request in the limits of the link and of the merchant.
+func (r *Request) EnterLink(link string, merchantID int64) (err error) {
+	if err := r.admit(merchantID); err != nil {
+		return err
+	}
+	r.leave, err = r.limits.EnterLink(r.Context(), link, merchantID)
+	return err
+}
 
 // WithContext returns the request with another context.
 func (r *Request) WithContext(ctx context.Context) *Request {

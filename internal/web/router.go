@@ -1,12 +1,15 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/web/ratelimit"
@@ -177,10 +180,31 @@ func (rt *Router) encodingErrors(handle Handler, route Route) http.Handler {
 	class := route.requestClass()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		logEntryOf(r).class = class
-		if err := handle(w, rt.newRequest(r)); err != nil {
+		begun := time.Now()
+		request := rt.newRequest(r)
+		defer request.Leave()
+		if err := handle(w, request); err != nil {
+			if _, limited := errors.AsType[*ratelimit.Error](err); limited {
+				Wait(r.Context(), refusalTime-time.Since(begun))
+			}
 			writeError(w, r, route.errors, err)
 		}
+		requestBodyOf(r).drain() // while the request is in flight
 	})
+}
+
+// refusalTime is how long the response 429 takes at least: a client that does not wait before
+// it sends the next request costs others little.
+const refusalTime = time.Second
+
+// Wait waits for a time, or until a context ends.
+func Wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // serveError returns a handler that responds to every request with one error.

@@ -28,17 +28,17 @@ func isOverloaded(r *http.Request) bool { return r.Context().Value(overloadedKey
 
 type identifiedKey struct{}
 
-// OnIdentified returns the request with a function that is called when it is known who
-// sends it. It may be called more than once.
-func OnIdentified(r *http.Request, identified func()) *http.Request {
+// OnIdentified returns the request with a function that is called when it is known which
+// merchant sends it; 0: an operator. It reports whether the merchant may have one request
+// more at once, and may be called more than once.
+func OnIdentified(r *http.Request, identified func(merchantID int64) bool) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), identifiedKey{}, identified))
 }
 
 // Identified calls the function of OnIdentified.
-func Identified(r *http.Request) {
-	if identified, ok := r.Context().Value(identifiedKey{}).(func()); ok {
-		identified()
-	}
+func Identified(r *http.Request, merchantID int64) bool {
+	identified, ok := r.Context().Value(identifiedKey{}).(func(int64) bool)
+	return !ok || identified(merchantID)
 }
 
 type stoppingKey struct{}

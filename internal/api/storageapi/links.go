@@ -25,15 +25,8 @@ func (a API) LinkRoutes() web.RouteGroup {
 func (a API) openLink(w http.ResponseWriter, r *web.Request) error {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Content-Security-Policy", pagePolicy)
-	leave := func() {}
-	defer func() { leave() }()
-	invoice, file, err := a.Links.Open(r.Context(), r.PathValue("link"), func(merchantID int64) error {
-		admitted, err := a.Admit(r.Context(), merchantID)
-		if err == nil {
-			leave = admitted
-		}
-		return err
-	})
+	text := r.PathValue("link")
+	invoice, file, err := a.Links.Open(r.Context(), text, func(merchantID int64) error { return r.EnterLink(text, merchantID) })
 	return a.send(w, r, invoice, file, err)
 }
 

@@ -9,7 +9,6 @@
 package storageapi
 
 import (
-	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -27,8 +26,6 @@ type API struct {
 	Orders  *order.Service
 	Links   *order.Links
 	Metrics *metrics.Metrics
-	// Admit counts a file that a link of a merchant opens, until leave, or refuses it.
-	Admit func(ctx context.Context, merchantID int64) (leave func(), err error)
 }
 
 // Routes returns the route of the stored files.

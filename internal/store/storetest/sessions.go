@@ -20,6 +20,8 @@ var sessionSubjects = []subject{
 	{"sessions/a whole life", testSessionLife},
 	{"sessions/login links", testLoginLink},
 	{"sessions/limits", testSignInLimits},
+	{"sessions/unused links", testUnusedLinks},
+	{"sessions/as many as may be", testManySessions},
 	{"sessions/overview", testOverview},
 }
 
@@ -112,6 +114,88 @@ func testSignInLimits(f *fixture) {
 	testenv.NoError(f, err)
 }
 
+// testUnusedLinks makes login links that nobody uses: they count as those that were used do,
+// until they expire.
+func testUnusedLinks(f *fixture) {
+	now := noon
+	tokens := token.NewRegistry(f.a, func() time.Time { return now })
+	sessions := token.NewSessions(f.a, tokens)
+	_, made, err := tokens.Create(f.Context(), alpha, order.MerchantScopes, 0)
+	testenv.NoError(f, err)
+	link := func(caller order.Caller, merchantID int64) error {
+		_, err := sessions.NewLoginLink(f.Context(), caller, token.Person{MerchantID: merchantID, Scopes: order.ScopeOrdersRead}, order.Options[token.CreatedLink]{})
+		return err
+	}
+	caller := order.Caller{Actor: order.ActorMerchant, MerchantID: alpha, TokenID: made.ID, Scopes: made.Scopes}
+	for range token.MaxPerDay {
+		testenv.NoError(f, link(caller, alpha))
+	}
+	if err := link(caller, alpha); !errors.Is(err, token.ErrTooMany) {
+		f.Errorf("one more login link: %v", err)
+	}
+	testenv.NoError(f, link(order.Command(), alpha))
+	now = now.Add(token.LoginLinkLifetime)
+	testenv.NoError(f, link(caller, alpha))
+}
+
+// testManySessions signs in when a merchant has as many sessions as it may, some of them with
+// one token: those that were not used for the longest time end, with the tokens that were
+// made for them. Others have theirs still. The sessions are listed in pages.
+func testManySessions(f *fixture) {
+	add := func(merchantID int64, n int) token.Token {
+		return f.addToken(f.a, token.Hash{1, byte(n), byte(n >> 8)}, token.Token{MerchantID: merchantID, Scopes: order.DefaultScopes, CreatedAt: noon})
+	}
+	one, other, theirs := add(alpha, 0), add(alpha, 1), add(beta, 2)
+	owned := add(alpha, 3)
+	testenv.NoError(f, f.a.ChangeTokens(f.Context(), func(tx token.Tx) error {
+		for n := range token.MaxSessions {
+			s := token.Session{TokenID: other.ID, CreatedAt: noon.Add(-time.Duration(n%7) * time.Second), LastUsedAt: noon.Add(-time.Duration(n) * time.Second)}
+			switch {
+			case n == token.MaxSessions-1:
+				s.TokenID, s.OwnsToken = owned.ID, true
+			case n < token.MaxSessionsOfToken:
+				s.TokenID = one.ID
+			}
+			if err := tx.AddSession(f.Context(), token.Hash{2, byte(n), byte(n >> 8)}, s); err != nil {
+				return err
+			}
+		}
+		return tx.AddSession(f.Context(), token.Hash{3}, token.Session{TokenID: theirs.ID, CreatedAt: noon, LastUsedAt: noon.Add(-time.Hour)})
+	}))
+	sessions := token.NewSessions(f.b, registry(f.b, noon.Add(time.Second)))
+	caller := order.Caller{MerchantID: alpha, TokenID: one.ID}
+	secret, err := sessions.Begin(f.Context(), caller)
+	testenv.NoError(f, err)
+	for _, n := range []int{token.MaxSessions - 1, token.MaxSessionsOfToken - 1} {
+		f.expectNoSession(token.Hash{2, byte(n), byte(n >> 8)})
+	}
+	if _, _, err := sessions.Find(f.Context(), secret, netip.Addr{}); err != nil {
+		f.Errorf("the new session: %v", err)
+	}
+	if revoked, err := f.a.Tokens(f.Context(), token.Filter{MerchantID: alpha, Validity: token.Revoked}, noon); err != nil || len(revoked) != 1 || revoked[0].ID != owned.ID {
+		f.Errorf("revoked tokens %+v, %v", revoked, err)
+	}
+	listed := make(map[string]bool)
+	var last token.OpenSession
+	for after, pages := (*token.SessionCursor)(nil), 0; after != nil || pages == 0; pages++ {
+		var open []token.OpenSession
+		open, after, err = sessions.Open(f.Context(), alpha, after)
+		testenv.NoError(f, err)
+		for _, s := range open {
+			if listed[s.ID] || !last.CreatedAt.IsZero() && s.CreatedAt.After(last.CreatedAt) {
+				f.Errorf("session %+v is listed after %+v", s, last)
+			}
+			listed[s.ID], last = true, s
+		}
+	}
+	if len(listed) != token.MaxSessions-1 {
+		f.Errorf("%d sessions are listed", len(listed))
+	}
+	if open, _, err := sessions.Open(f.Context(), beta, nil); err != nil || len(open) != 1 {
+		f.Errorf("sessions of another merchant %+v, %v", open, err)
+	}
+}
+
 // testLoginLink lets many use one link at once. The audit log names the token that made
 // it, the requests and the addresses.
 func testLoginLink(f *fixture) {
@@ -148,17 +232,15 @@ func testLoginLink(f *fixture) {
 	if err != nil || !session.OwnsToken || grant.MerchantID != alpha || grant.Scopes != order.ScopeOrdersRead {
 		f.Fatalf("session %+v, grant %+v, %v", session, grant, err)
 	}
-	open, err := at(f.a, noon).Open(f.Context(), alpha)
+	open, _, err := at(f.a, noon).Open(f.Context(), alpha, nil)
 	if err != nil || len(open) != 1 || open[0].ID != session.ID || open[0].Name != "Νίκος" || open[0].Scopes != grant.Scopes {
 		f.Errorf("open sessions %+v, %v, want that of %s", open, err, session.ID)
 	}
-	for name, others := range map[string]func() ([]token.OpenSession, error){
-		"of another merchant": func() ([]token.OpenSession, error) { return at(f.a, noon).Open(f.Context(), beta) },
-		"unused for a day": func() ([]token.OpenSession, error) {
-			return at(f.a, noon.Add(token.SessionIdle)).Open(f.Context(), alpha)
-		},
-	} {
-		if open, err := others(); err != nil || len(open) != 0 {
+	for name, others := range map[string]struct {
+		merchantID int64
+		now        time.Time
+	}{"of another merchant": {beta, noon}, "unused for a day": {alpha, noon.Add(token.SessionIdle)}} {
+		if open, _, err := at(f.a, others.now).Open(f.Context(), others.merchantID, nil); err != nil || len(open) != 0 {
 			f.Errorf("sessions %s: %+v, %v", name, open, err)
 		}
 	}

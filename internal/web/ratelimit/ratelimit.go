@@ -1,6 +1,6 @@
-// Package ratelimit bounds how many requests each token may send in a second, how many
-// requests of a token and of a merchant are handled at once, and how often each address may
-// fail to authenticate. The limits hold for this process only.
+// Package ratelimit bounds how many requests a token and a merchant may send in a second and
+// have in flight at once, how often the people of a merchant may sign in, and how often an
+// address may fail to authenticate. The limits hold for this process only.
 package ratelimit
 
 import (
@@ -25,8 +25,14 @@ const (
 	burstSeconds = 2
 	// retryAfterSeconds is when a refused client may try again.
 	retryAfterSeconds = 1
-	// failuresPerMinute is how many failed authentications an address may have.
-	failuresPerMinute = 60
+	// ofMerchantAsToken is by how much the limits of a merchant, which can have any number of
+	// tokens, sessions and links, are higher than those of a token.
+	ofMerchantAsToken = 4
+	// exportCost is as how many requests an export counts: it may read all orders.
+	exportCost = 10
+	// linkPlaces is how many requests of one link are in flight: a browser that shows a file
+	// asks for its parts.
+	linkPlaces = 8
 	// maxBuckets bounds the memory for the buckets of each kind, about 3 MB.
 	maxBuckets = 10_000
 )
@@ -58,13 +64,13 @@ var maxWait = [numKinds]time.Duration{Plain: time.Second, Upload: 5 * time.Secon
 // order.MaxWaiters bounds them.
 var ofToken = bounds{requests: 32, ofKind: [numKinds]int64{Upload: 8, Export: 2}, waiting: 64}
 
-// ofMerchant returns the bounds of the requests of a merchant, which can have any number of
-// tokens, sessions and links. With order.MaxWaiters they take less than a quarter of the
-// connections of a server with many, and an eighth of those of one with few.
+// ofMerchant returns the bounds of the requests of a merchant. With order.MaxWaiters they take
+// less than a quarter of the connections of a server with many, and an eighth of those of one
+// with few.
 func ofMerchant(connections int) bounds {
 	share := int64(max(connections/16, 2))
 	return bounds{
-		requests: min(4*ofToken.requests, share), waiting: min(2*ofToken.waiting, share),
+		requests: min(ofMerchantAsToken*ofToken.requests, share), waiting: min(2*ofToken.waiting, share),
 		ofKind: [numKinds]int64{Upload: min(3*ofToken.ofKind[Upload], max(share/2, 1)), Export: min(2*ofToken.ofKind[Export], max(share/4, 1))},
 	}
 }
@@ -80,7 +86,7 @@ type Limit int
 
 // The limits.
 const (
-	Rate     Limit = iota // requests of a token in a second
+	Rate     Limit = iota // requests of a token or a merchant in a second, and its sign-ins
 	InFlight              // requests of a token or a merchant at once, or those of a kind
 	SignIns               // failed authentications of an address
 	numLimits
@@ -113,8 +119,10 @@ type Limiter struct {
 	mu       sync.Mutex
 	policies *lru.Cache[order.RateLimit, *policy] // of merchants
 
-	tokens    *buckets[int64, *client]            // by token id; see Token
-	merchants *buckets[int64, *places]            // by merchant id
+	tokens    *buckets[int64, *client]            // by token id; by negative merchant id those of its links
+	merchants *buckets[int64, *merchant]          // by merchant id
+	links     *buckets[string, *places]           // by text
+	signIns   *buckets[int64, *rate.Limiter]      // by merchant id
 	addresses *buckets[netip.Addr, *rate.Limiter] // failed authentications
 }
 
@@ -124,10 +132,6 @@ type Token struct {
 	MerchantID int64           // 0: an operator's token, which only the limits of a token bound
 	Limit      order.RateLimit // zero: the default of the Limiter
 }
-
-// Links stands for the token of those who follow links to the files of a merchant: each
-// link is a credential, and a merchant can make any number.
-func Links(merchantID int64) Token { return Token{ID: -merchantID, MerchantID: merchantID} }
 
 // policy is a limit on the requests of a token, with its header values.
 type policy struct {
@@ -164,10 +168,10 @@ func newPolicy(limit order.RateLimit) *policy {
 }
 
 // New returns a limiter that allows each token perSecond requests a second, with a
-// burst of twice that, unless its merchant has a limit of its own, and each address 60
-// failed authentications a minute. A merchant gets a part of connections, which is how many
-// the server has at once. If perSecond is 0 there are no limits at all and New returns nil.
-// now is the clock.
+// burst of twice that, unless its merchant has a limit of its own, a merchant four times
+// that, and each address 60 failed authentications a minute. A merchant gets a part of
+// connections, which is how many the server has at once. If perSecond is 0 there are no
+// limits at all and New returns nil. now is the clock.
 func New(perSecond, connections int, now func() time.Time) *Limiter {
 	if perSecond == 0 {
 		return nil
@@ -183,10 +187,15 @@ func New(perSecond, connections int, now func() time.Time) *Limiter {
 		tokens: newBuckets[int64](maxBuckets, func() *client {
 			return &client{policy: byToken, bucket: rate.NewLimiter(rate.Limit(byToken.PerSecond), byToken.Burst), places: newPlaces(ofToken)}
 		}),
-		merchants: newBuckets[int64](maxBuckets, func() *places { return newPlaces(ofMerchant(connections)) }),
-		addresses: newBuckets[netip.Addr](maxBuckets, func() *rate.Limiter {
-			return rate.NewLimiter(rate.Every(time.Minute/failuresPerMinute), failuresPerMinute)
+		merchants: newBuckets[int64](maxBuckets, func() *merchant {
+			return &merchant{
+				places: newPlaces(ofMerchant(connections)),
+				bucket: rate.NewLimiter(rate.Limit(ofMerchantAsToken*byToken.PerSecond), ofMerchantAsToken*byToken.Burst),
+			}
 		}),
+		links:     newBuckets[string](maxBuckets, func() *places { return newPlaces(bounds{requests: linkPlaces, waiting: linkPlaces}) }),
+		signIns:   newBuckets[int64](maxBuckets, perMinute(signInsPerMinute)),
+		addresses: newBuckets[netip.Addr](maxBuckets, perMinute(failuresPerMinute)),
 	}
 }
 
@@ -199,21 +208,61 @@ type client struct {
 	bucket *rate.Limiter
 }
 
+// merchant is the use of all tokens and links of a merchant.
+type merchant struct {
+	places *places
+	bucket *rate.Limiter
+}
+
+// reserve counts n requests in the rate of a merchant whose tokens have a limit each.
+func (m *merchant) reserve(now time.Time, ofToken order.RateLimit, n int) *rate.Reservation {
+	if limit := rate.Limit(ofMerchantAsToken * ofToken.PerSecond); m.bucket.Limit() != limit {
+		m.bucket.SetLimitAt(now, limit)
+	}
+	if burst := ofMerchantAsToken * ofToken.Burst; m.bucket.Burst() != burst {
+		m.bucket.SetBurstAt(now, burst)
+	}
+	return m.bucket.ReserveN(now, n)
+}
+
 // Enter counts a request of a token, of a kind, until leave is called. If too many requests
-// of the token or its merchant are in flight, or the token is over its rate, Enter waits
+// of the token or its merchant are in flight, or one of them is over its rate, Enter waits
 // for the request's turn. It returns an *Error if that takes too long, and the error of ctx
-// if that ends. It sets the headers of the response if few requests are left.
+// if that ends. It sets the headers of the response if few requests of the token are left.
 func (l *Limiter) Enter(ctx context.Context, h http.Header, token Token, kind Kind) (leave func(), err error) {
 	if l == nil {
 		return func() {}, nil
 	}
-	c, begun := l.tokens.get(token.ID), l.now()
-	leave, err = l.takePlaces(ctx, c, token.MerchantID, kind)
-	if err != nil {
+	c := l.tokens.get(token.ID)
+	if token.MerchantID == 0 {
+		return l.enter(ctx, h, c, nil, token.Limit, kind, c.places)
+	}
+	m := l.merchants.get(token.MerchantID)
+	return l.enter(ctx, h, c, m, token.Limit, kind, c.places, m.places)
+}
+
+// EnterLink is Enter for a request that follows a link to a file of a merchant. The links of
+// a merchant have the limits of one token together. They do not count in the rate of the
+// merchant, but their requests in flight do.
+func (l *Limiter) EnterLink(ctx context.Context, link string, merchantID int64) (leave func(), err error) {
+	if l == nil {
+		return func() {}, nil
+	}
+	c := l.tokens.get(-merchantID)
+	// A browser has no use for the headers.
+	return l.enter(ctx, make(http.Header), c, nil, order.RateLimit{}, Plain, l.links.get(link), c.places, l.merchants.get(merchantID).places)
+}
+
+// enter takes places in all and counts a request in the rate of a client with a limit, and in
+// that of its merchant; nil: of none.
+func (l *Limiter) enter(ctx context.Context, h http.Header, c *client, m *merchant, limit order.RateLimit, kind Kind, all ...*places) (leave func(), err error) {
+	begun := l.now()
+	if err := l.takePlaces(ctx, kind, all); err != nil {
 		return nil, err
 	}
+	leave = func() { leaveAll(kind, all) }
 	now := l.now()
-	p, delay, remaining, err := l.reserve(c, token.Limit, now, maxWait[kind]-now.Sub(begun))
+	p, delay, remaining, err := l.reserve(c, m, limit, kind, now, maxWait[kind]-now.Sub(begun))
 	if err != nil {
 		leave()
 		return nil, err
@@ -234,45 +283,52 @@ func (l *Limiter) Enter(ctx context.Context, h http.Header, token Token, kind Ki
 	return leave, nil
 }
 
-// takePlaces takes the places of a request among those of its token and of its merchant, in
-// this order, until leave is called.
-func (l *Limiter) takePlaces(ctx context.Context, c *client, merchantID int64, kind Kind) (leave func(), err error) {
-	turn, cancel := ctx, func() {}
-	take := func(p *places) bool {
+// takePlaces takes the places of a request in all, in their order.
+func (l *Limiter) takePlaces(ctx context.Context, kind Kind, all []*places) error {
+	turn := ctx
+	for i, p := range all {
 		if p.tryTake(kind) {
-			return true
+			continue
 		}
 		if turn == ctx {
+			var cancel context.CancelFunc
 			turn, cancel = context.WithTimeout(ctx, maxWait[kind])
+			defer cancel()
 		}
-		return p.take(turn, kind)
-	}
-	defer func() { cancel() }()
-	refuse := func() error {
+		if p.take(turn, kind) {
+			continue
+		}
+		leaveAll(kind, all[:i])
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		l.refused[InFlight].Add(1)
-		return &Error{Limit: InFlight}
+		return l.TooMany()
 	}
-	if !take(c.places) {
-		return nil, refuse()
-	}
-	if merchantID == 0 {
-		return func() { c.places.leave(kind) }, nil
-	}
-	ofMerchant := l.merchants.get(merchantID)
-	if !take(ofMerchant) {
-		c.places.leave(kind)
-		return nil, refuse()
-	}
-	return func() { c.places.leave(kind); ofMerchant.leave(kind) }, nil
+	return nil
 }
 
-// reserve counts a request in the rate of a client with a limit. It returns the policy that
-// holds, how long the request must wait, maxDelay at most, and how many requests remain
-// after it.
-func (l *Limiter) reserve(c *client, limit order.RateLimit, now time.Time, maxDelay time.Duration) (p *policy, delay time.Duration, remaining int, err error) {
+func leaveAll(kind Kind, all []*places) {
+	for _, p := range all {
+		p.leave(kind)
+	}
+}
+
+// TooMany returns the error of a request that is one too many at once, and counts it.
+func (l *Limiter) TooMany() error {
+	if l != nil {
+		l.refused[InFlight].Add(1)
+	}
+	return errInFlight
+}
+
+// errMerchantRate and errInFlight are errors without headers, which are about the rate of the
+// token.
+var errMerchantRate, errInFlight = &Error{Limit: Rate}, &Error{Limit: InFlight}
+
+// reserve counts a request in the rate of a client with a limit, and in that of its merchant.
+// It returns the policy that holds, how long the request must wait, maxDelay at most, and how
+// many requests of the client remain after it.
+func (l *Limiter) reserve(c *client, m *merchant, limit order.RateLimit, kind Kind, now time.Time, maxDelay time.Duration) (p *policy, delay time.Duration, remaining int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p = l.policyOf(limit); c.policy.RateLimit != p.RateLimit {
@@ -280,11 +336,23 @@ func (l *Limiter) reserve(c *client, limit order.RateLimit, now time.Time, maxDe
 		c.bucket.SetBurstAt(now, p.Burst)
 		c.policy = p
 	}
-	reservation := c.bucket.ReserveN(now, 1)
-	if delay = reservation.DelayFrom(now); delay > maxDelay {
+	cost := 1
+	if kind == Export {
+		cost = min(exportCost, p.Burst)
+	}
+	reservation := c.bucket.ReserveN(now, cost)
+	exceeded := p.exceeded
+	if delay = reservation.DelayFrom(now); delay <= maxDelay && m != nil {
+		ofMerchant := m.reserve(now, p.RateLimit, cost)
+		if delay = max(delay, ofMerchant.DelayFrom(now)); delay > maxDelay {
+			ofMerchant.CancelAt(now)
+			exceeded = errMerchantRate
+		}
+	}
+	if delay > maxDelay {
 		reservation.CancelAt(now)
 		l.refused[Rate].Add(1)
-		return nil, 0, 0, p.exceeded
+		return nil, 0, 0, exceeded
 	}
 	return p, delay, max(0, int(c.bucket.TokensAt(now))), nil
 }
@@ -304,16 +372,6 @@ func (l *Limiter) policyOf(limit order.RateLimit) *policy {
 	return p
 }
 
-// AllowFailure counts one failed authentication of a client, whose address may be
-// the zero one. It returns an *Error if the address has failed too often.
-func (l *Limiter) AllowFailure(client netip.Addr) error {
-	if l == nil || l.addresses.get(Network(client)).AllowN(l.now(), 1) {
-		return nil
-	}
-	l.refused[SignIns].Add(1)
-	return l.failed
-}
-
 // Refused returns how many requests were refused because of each limit, by its name.
 func (l *Limiter) Refused() map[string]uint64 {
 	refused := make(map[string]uint64, numLimits)
@@ -324,17 +382,6 @@ func (l *Limiter) Refused() map[string]uint64 {
 		}
 	}
 	return refused
-}
-
-// Network returns the address for which a client is counted: for IPv6 that of the
-// /64 network, since a client has many addresses in it.
-func Network(client netip.Addr) netip.Addr {
-	if client.Is6() {
-		if network, err := client.Prefix(64); err == nil {
-			return network.Addr()
-		}
-	}
-	return client
 }
 
 // buckets holds a value for each of the keys that were used last. A key whose value

@@ -219,8 +219,8 @@ func TestMerchantInFlight(t *testing.T) {
 			if n != bound.requests || n+bound.waiting > int64(connections)/4 {
 				t.Errorf("%d of %d connections: %d requests, %d may wait", n, connections, n, bound.waiting)
 			}
-			for range bound.waiting {
-				go l.Enter(t.Context(), http.Header{}, Links(355), Plain)
+			for i := range bound.waiting {
+				go l.Enter(t.Context(), http.Header{}, Token{ID: 1000 + i, MerchantID: 355}, Plain)
 			}
 			synctest.Wait()
 			if _, err := l.Enter(t.Context(), http.Header{}, Token{ID: -1, MerchantID: 355}, Upload); err == nil {
@@ -236,10 +236,63 @@ func TestMerchantInFlight(t *testing.T) {
 	})
 }
 
+// TestMerchantRate sends with many tokens of a merchant: together they have a limit. Another
+// merchant with a limit of its own, and operators, have theirs.
+func TestMerchantRate(t *testing.T) {
+	t.Parallel()
+	l := New(10, 10_000, func() time.Time { return noon })
+	send := func(merchantID int64, limit order.RateLimit) (passed int) {
+		for id := range int64(200) {
+			h := http.Header{}
+			c, m := l.tokens.get(1000*merchantID+id), l.merchants.get(merchantID)
+			if merchantID == 0 {
+				m = nil
+			}
+			_, delay, _, err := l.reserve(c, m, limit, Plain, noon, maxWait[Plain])
+			switch limited, ok := errors.AsType[*Error](err); {
+			case err == nil && delay == 0:
+				passed++
+			case err != nil && (!ok || limited.Limit != Rate):
+				t.Errorf("error %v", err)
+			case ok:
+				limited.SetHeaders(h)
+				testenv.Equal(t, "headers", http.Header{"Retry-After": {"1"}}, h)
+			}
+		}
+		return passed
+	}
+	testenv.Equal(t, "requests at once", []int{80, 80, 200}, []int{
+		send(355, order.RateLimit{}), send(356, order.RateLimit{PerSecond: 1, Burst: 20}), send(0, order.RateLimit{}),
+	})
+}
+
+// TestLinksInFlight follows links to the files of a merchant: each has a limit, and all
+// together have that of a token, which its other requests do not use.
+func TestLinksInFlight(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := New(10_000, 10_000, time.Now)
+		follow := func(link string, merchantID int64) (followed int64) {
+			for ; ; followed++ {
+				if _, err := l.EnterLink(t.Context(), link, merchantID); err != nil {
+					return followed
+				}
+			}
+		}
+		got := []int64{follow("a", 355), follow("b", 355), follow("c", 355), follow("d", 355), follow("e", 355), follow("f", 356)}
+		testenv.Equal(t, "in flight", []int64{linkPlaces, linkPlaces, linkPlaces, linkPlaces, 0, linkPlaces}, got)
+		if !l.links.get("e").all.TryAcquire(linkPlaces) {
+			t.Error("a refused request is in flight")
+		}
+		testenv.NoError(t, enter(t, l, 355))
+	})
+}
+
 func TestNoLimiter(t *testing.T) {
 	t.Parallel()
 	l := New(0, 10_000, time.Now)
-	if l != nil || enter(t, l, 1) != nil || l.AllowFailure(netip.Addr{}) != nil {
+	_, err := l.EnterLink(t.Context(), "link", 1)
+	if l != nil || enter(t, l, 1) != nil || err != nil || l.AllowSignIn(1) != nil || l.AllowFailure(netip.Addr{}) != nil {
 		t.Error("0 requests a second is a limit")
 	}
 }
@@ -249,7 +302,9 @@ func BenchmarkEnter(b *testing.B) {
 	l := New(10_000, 10_000, func() time.Time { past += time.Millisecond; return noon.Add(past) })
 	b.ReportAllocs()
 	for b.Loop() {
-		testenv.NoError(b, enter(b, l, 123456))
+		leave, err := l.Enter(b.Context(), http.Header{}, Token{ID: 123456, MerchantID: 355}, Plain)
+		testenv.NoError(b, err)
+		leave()
 	}
 }
 
