@@ -164,7 +164,7 @@ func (s *server) prepare(ctx context.Context, locks *ServeLocks) error {
 func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	baseURL, storageURL := s.Settings.Addresses(l.main.url())
 	if s.Flags.Demo {
-		created, err := s.showDemo(ctx, baseURL)
+		created, err := s.showDemo(ctx, l, baseURL)
 		if err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ const demoTokenLifetime = 24 * time.Hour
 
 // showDemo creates the demo unless it exists, and a token for its merchant, and
 // prints the token with three commands to try. ok is false if there is no demo.
-func (s *server) showDemo(ctx context.Context, baseURL string) (ok bool, err error) {
+func (s *server) showDemo(ctx context.Context, l *listeners, baseURL string) (ok bool, err error) {
 	result, err := demo.Prepare(ctx, s.Services, s.Now())
 	if err != nil {
 		return false, fmt.Errorf("create the demo: %w", err)
@@ -238,12 +238,23 @@ func (s *server) showDemo(ctx context.Context, baseURL string) (ok bool, err err
 	curl := func(options, path string) string {
 		return "  curl " + options + "-H 'Authorization: Bearer " + text + "' " + quoted(baseURL+path)
 	}
-	_, err = fmt.Fprintf(s.Stdout, "The demo merchant %d (%s) %s\n\n  %s\n\nOpen %s in a browser and sign in with it. Or try a list, one order, and accepting it:\n\n%s\n%s\n%s\n\n",
+	_, err = fmt.Fprintf(s.Stdout, "The demo merchant %d (%s) %s\n\n  %s\n\nOpen %s in a browser and sign in with it. Or try a list, one order, and accepting it:\n\n%s\n%s\n%s\n\n%s",
 		demo.MerchantID, demo.MerchantName, status, text, baseURL+"/",
 		curl("", "/v2/orders?itemsPerPage=3"),
 		curl("", "/v2/orders/"+reference),
-		curl("-X PATCH ", "/v2/orders/"+reference+"/accept"))
+		curl("-X PATCH ", "/v2/orders/"+reference+"/accept"), operatorsHint(l))
 	return true, err
+}
+
+// operatorsHint says where operators find their pages, if only this machine can reach them;
+// otherwise the log warns.
+func operatorsHint(l *listeners) string {
+	for _, p := range l.further() {
+		if p.name == "admin" && isLoopback(p.Addr()) {
+			return "Operators open " + p.url() + "/ on this machine; no other machine can reach it.\n\n"
+		}
+	}
+	return ""
 }
 
 // print writes one line to standard output.

@@ -127,6 +127,10 @@ var history = []struct {
 // seed is that of the demo orders.
 const seed = 1
 
+// firstOrderID is the numeric id of the first order. Those of real orders, which people
+// import beside the demo, are smaller, and clients that keep ids in 32 bits can read it.
+const firstOrderID = 1_990_000_001
+
 // referencePrefix begins the references of the demo orders.
 const referencePrefix = "DEMO-"
 
@@ -137,7 +141,7 @@ func Documents(now time.Time) [][]byte {
 	documents := make([][]byte, len(history))
 	for i, was := range history {
 		p := placed{
-			merchantID: MerchantID, reference: fmt.Sprintf("%s%04d", referencePrefix, 1+i), legacyID: 700_001 + int64(i), seed: seed,
+			merchantID: MerchantID, reference: fmt.Sprintf("%s%04d", referencePrefix, 1+i), legacyID: firstOrderID + int64(i), seed: seed,
 			state: was.state, createdAt: now.Add(-was.placed * time.Minute), hour: time.Hour,
 		}
 		if was.changed != 0 {

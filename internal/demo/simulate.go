@@ -126,8 +126,8 @@ func (s *Simulator) follow(ctx context.Context) error {
 func (s *Simulator) learn(event order.EventRecord) {
 	number, own := strings.CutPrefix(event.Reference, s.prefix)
 	demo := s.settings.Demo && strings.HasPrefix(event.Reference, referencePrefix)
-	if !own && (!demo || event.To == order.Registered) {
-		return
+	if !own && (!demo || event.Type == order.OrderCreated) {
+		return // an order of Prepare waits for the merchant, in any state
 	}
 	if n, err := strconv.ParseInt(number, 10, 64); own && err == nil {
 		s.last = max(s.last, n)

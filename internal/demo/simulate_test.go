@@ -136,8 +136,8 @@ func TestSimulatorFollowsTheMerchant(t *testing.T) {
 	}
 }
 
-// TestSimulatorMovesDemoOrders checks that the orders of the demo wait for the merchant
-// and then live on.
+// TestSimulatorMovesDemoOrders checks that the orders of the demo wait for the merchant, in
+// whatever state they are, and then live on.
 func TestSimulatorMovesDemoOrders(t *testing.T) {
 	t.Parallel()
 	m := newMarketplace(t)
@@ -145,12 +145,19 @@ func TestSimulatorMovesDemoOrders(t *testing.T) {
 	before := all(t, m.Service)
 	with := settings(1)
 	with.Demo, with.Count, with.Rate = true, 0, 1e-6
-	m.run(t, m.simulator(with), noon.AddDate(0, 0, 2))
+	s := m.simulator(with)
+	m.run(t, s, noon.AddDate(0, 0, 2))
+	if diff := cmp.Diff(before, all(t, m.Service)); diff != "" {
+		t.Errorf("without the merchant (-before +after):\n%s", diff)
+	}
+	const accepted = "DEMO-0060"
+	if _, err := m.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(accepted), order.Options[order.WriteResult]{}); err != nil {
+		t.Fatal(err)
+	}
+	m.run(t, s, noon.AddDate(0, 0, 4))
 	for i, o := range all(t, m.Service) {
-		was := before[i].State
-		final := was == order.Completed || was == order.Canceled || was == order.RejectedByMerchant
-		if (was == order.Registered || final) != (o.State == was) {
-			t.Errorf("%s was %s and is %s", o.Reference, was, o.State)
+		if moved := o.State != before[i].State && o.State != order.InProcessing; moved != (o.Reference == accepted) {
+			t.Errorf("%s was %s and is %s", o.Reference, before[i].State, o.State)
 		}
 	}
 }

@@ -52,6 +52,9 @@ func TestDemo(t *testing.T) {
 	for i, want := range []string{`"totalItems":60`, `"state":"registered"`, `"success":true`} {
 		try(t, curls[i]).WantText(t, 200, want)
 	}
+	if hint := "\nOperators open " + first.AdminURL() + "/ on this machine; no other machine can reach it.\n"; !strings.Contains(first.Stdout(), hint) {
+		t.Errorf("standard output lacks %q:\n%s", hint, first.Stdout())
+	}
 	if !strings.HasSuffix(first.Stdout(), "\nMerchant Orders listens on "+first.BaseURL+"\n") {
 		t.Errorf("standard output:\n%s", first.Stdout())
 	}
