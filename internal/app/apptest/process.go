@@ -100,7 +100,8 @@ func StartProcess(t testing.TB, data string, flags ...string) *Process {
 func StartProgram(t testing.TB, program, data string, flags ...string) *Process {
 	t.Helper()
 	p := &Process{Folder: Folder{Data: data}, log: newOutput(), ended: make(chan struct{})}
-	p.cmd = command(program, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", noLimits}, flags...)...)
+	// The port of operators would be the same as that of another process which is gone.
+	p.cmd = command(program, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", noLimits}, flags...)...)
 	stdout := newOutput()
 	p.cmd.Stdout, p.cmd.Stderr = stdout, p.log
 	showAfterFailure(t, p.log)
