@@ -178,6 +178,7 @@ func (c *connections) evictable() *connection {
 		case stranger.conn.known > 0:
 			go stranger.cut()
 		case !stranger.conn.closed:
+			stranger.cancel()
 			return stranger.conn
 		}
 	}
@@ -218,7 +219,10 @@ func (c *connection) CloseWrite() error {
 func (c *connections) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _ := r.Context().Value(connectionKey{}).(*connection)
-		request := &running{conn: conn, began: time.Now(), http1: r.ProtoMajor < 2, control: http.NewResponseController(w)}
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		r = r.WithContext(ctx)
+		request := &running{conn: conn, began: time.Now(), http1: r.ProtoMajor < 2, control: http.NewResponseController(w), cancel: cancel}
 		if c.client != nil {
 			request.client = c.client(r)
 		}

@@ -165,7 +165,7 @@ func TestConnectionWithSeveralRequests(t *testing.T) {
 	server, client := net.Pipe()
 	defer client.Close()
 	conn := all.admit(server)
-	request := &running{conn: conn}
+	request := &running{conn: conn, cancel: func() {}}
 	waits := func() bool { return conn.place != nil && all.owner(nobody).oldest() == conn }
 	for _, step := range []struct {
 		name  string
@@ -197,11 +197,13 @@ func TestStrangersGiveWay(t *testing.T) {
 	one, two := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 	for _, strangers := range []int{2, 3, 20} {
 		synctest.Test(t, func(t *testing.T) {
-			all := &connections{max: 72}
+			all, contexts := &connections{max: 72}, make(map[*running]context.Context)
 			begin := func(client netip.Addr, known bool) (*running, bool) {
 				server, other := net.Pipe()
 				t.Cleanup(func() { _ = other.Close() })
-				r := &running{conn: all.admit(server), client: client, began: time.Now(), http1: true}
+				ctx, cancel := context.WithCancel(t.Context())
+				r := &running{conn: all.admit(server), client: client, began: time.Now(), http1: true, cancel: cancel}
+				contexts[r] = ctx
 				refused := all.begin(r, false)
 				if known {
 					all.identified(r, operators)
@@ -226,8 +228,9 @@ func TestStrangersGiveWay(t *testing.T) {
 				}
 				time.Sleep(strangerTime)
 			}
-			if _, refused := begin(two, true); refused || strangers > 2 && (!oldest.conn.closed || alone.conn.closed) {
-				t.Errorf("%d strangers: refused %v, the oldest of the client with most is cut: %v", strangers, refused, oldest.conn.closed)
+			cut := func(r *running) bool { return r.conn.closed && contexts[r].Err() != nil }
+			if _, refused := begin(two, true); refused || strangers > 2 && (!cut(oldest) || cut(alone)) {
+				t.Errorf("%d strangers: refused %v, the oldest of the client with most is cut: %v", strangers, refused, cut(oldest))
 			}
 			time.Sleep(strangerTime)
 			for range strangers - 1 {
@@ -235,7 +238,7 @@ func TestStrangersGiveWay(t *testing.T) {
 					t.Errorf("%d strangers: refused before all have given way", strangers)
 				}
 			}
-			if _, refused := begin(two, true); !refused || !alone.conn.closed || !oldest.conn.closed {
+			if _, refused := begin(two, true); !refused || !cut(alone) || !cut(oldest) {
 				t.Errorf("%d strangers: refused %v after all have given way", strangers, refused)
 			}
 		})
@@ -256,7 +259,7 @@ func TestStrangersGiveWayToConnections(t *testing.T) {
 		conns := []*connection{admit(), admit(), admit()}
 		for i, conn := range conns {
 			for range 2 { // as with HTTP/2
-				r := &running{conn: conn, began: time.Now()}
+				r := &running{conn: conn, began: time.Now(), cancel: func() {}}
 				all.begin(r, true)
 				if i == 2 {
 					all.identified(r, operators)
@@ -270,7 +273,7 @@ func TestStrangersGiveWayToConnections(t *testing.T) {
 				t.Fatalf("connection %d: %v, %d are open", i, conn != nil, all.open)
 			}
 			if conn != nil {
-				r := &running{conn: conn, began: time.Now()}
+				r := &running{conn: conn, began: time.Now(), cancel: func() {}}
 				all.begin(r, true)
 				all.identified(r, operators)
 			}
@@ -292,7 +295,7 @@ func TestMerchantsHaveAQuarter(t *testing.T) {
 			if conn == nil {
 				t.Fatalf("no connection for merchant %d", merchantID)
 			}
-			r = &running{conn: conn, began: time.Now(), http1: true}
+			r = &running{conn: conn, began: time.Now(), http1: true, cancel: func() {}}
 			if all.begin(r, false) {
 				t.Fatalf("no request of merchant %d", merchantID)
 			}
@@ -337,7 +340,7 @@ func TestKnownConnectionsGiveWay(t *testing.T) {
 			return all.admit(server)
 		}
 		begin := func(conn *connection) *running {
-			r := &running{conn: conn, began: time.Now(), control: http.NewResponseController(httptest.NewRecorder())}
+			r := &running{conn: conn, began: time.Now(), control: http.NewResponseController(httptest.NewRecorder()), cancel: func() {}}
 			all.begin(r, true)
 			return r
 		}
@@ -378,7 +381,7 @@ func TestConnectionsOfOthersStay(t *testing.T) {
 			server, client := net.Pipe()
 			t.Cleanup(func() { _ = client.Close() })
 			conn := all.admit(server)
-			r := &running{conn: conn, began: time.Now(), http1: true}
+			r := &running{conn: conn, began: time.Now(), http1: true, cancel: func() {}}
 			all.begin(r, false)
 			all.identified(r, merchantID)
 			if end {

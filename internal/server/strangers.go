@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -19,6 +20,7 @@ type running struct {
 	began   time.Time
 	http1   bool // the connection has no other request
 	control *http.ResponseController
+	cancel  context.CancelFunc
 
 	known      bool  // who sends it; guarded by connections.mu
 	merchantID int64 // if that is known; 0: an operator
@@ -61,9 +63,10 @@ func (s strangers) oldest(few int) *running {
 	return most[0]
 }
 
-// cut ends a request without a response: its handler gets an error when it reads or
-// writes.
+// cut ends a request without a response: its handler gets an error when it reads, writes or
+// waits. net/http alone does not notice a closed connection before the body is read.
 func (r *running) cut() {
+	r.cancel()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	past := time.Unix(1, 0)
