@@ -65,6 +65,8 @@ func TestBulkImport(t *testing.T) {
 	testenv.NoError(t, w.Close())
 	s.bulk("/orders/import", compressed.String(), []string{"Content-Encoding", "gzip"},
 		`{"line":1,"reference":"B-3","status":"created","orderId":7004}`, importSummary(1, 0, 0, 0, 1))
+	s.bulk("/orders/import", compressed.String(), []string{"Content-Encoding", "x-gzip"},
+		`{"line":1,"reference":"B-3","status":"unchanged","orderId":7004}`, importSummary(0, 1, 0, 0, 1))
 	for _, body := range []string{compressed.String()[:compressed.Len()-9], "not gzip, but as long as its header"} {
 		s.Send(s.operator, "POST", "/operator/orders/import", body, "Content-Encoding", "gzip").
 			WantText(t, 200, `"complete":false`, `The body did not arrive completely, or is damaged. Send the lines after lastLine again.`)

@@ -211,6 +211,7 @@ func TestUnanswered(t *testing.T) {
 	testenv.Equal(t, "all", late+soon+without, read(s.merchant, ""))
 	testenv.Equal(t, "of the other merchant", "X-1\n", read(s.other, ""))
 	testenv.Equal(t, "before a deadline", late, read(s.merchant, "&expiresBefore=2026-11-20T12:00:00Z"))
+	testenv.Equal(t, "without seconds", late, read(s.merchant, "&expiresBefore=2026-11-20T12:00Z"))
 	testenv.Equal(t, "with a zone", late+soon, read(s.merchant, "&expiresBefore=2026-11-20T14:00:01%2B02:00"))
 	for _, reference := range []string{"D-LATE", "R-2"} {
 		s.expect("PATCH", "/v2/orders/"+reference+"/accept", "", 200, success2)

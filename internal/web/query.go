@@ -183,7 +183,7 @@ func (q *Query) Days(from, to string) (first, last order.Day) {
 
 // dayTime is a date with a time, as clients print it. A plus that the client does
 // not escape arrives as a space.
-var dayTime = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|([+ -])(\d\d):?(\d\d))?$`)
+var dayTime = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:Z|([+ -])(\d\d):?(\d\d))?$`)
 
 // parseTime parses a date with a time, which is UTC if it has no zone.
 func parseTime(text string) (time.Time, bool) {
@@ -192,6 +192,9 @@ func parseTime(text string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	date, clock, sign, hours, minutes := parts[1], parts[2], parts[3], parts[4], parts[5]
+	if len(clock) == len("15:00") { // java.time leaves seconds out that are zero
+		clock += ":00"
+	}
 	zone := "Z"
 	switch sign {
 	case "-":

@@ -59,7 +59,7 @@ func serveStream(timeout time.Duration, handle StreamHandler) Handler {
 		_ = s.control.EnableFullDuplex()
 		switch encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding {
 		case "", "identity":
-		case "gzip":
+		case "gzip", "x-gzip": // RFC 9110 8.4.1.3: they are equivalent
 			s.body = &gzipBody{compressed: streamBody{s}}
 		default:
 			w.Header().Set("Accept-Encoding", "gzip")

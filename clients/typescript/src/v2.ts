@@ -2970,7 +2970,7 @@ export interface operations {
                  * @description Compression of the body.
                  * @example identity
                  */
-                "Content-Encoding"?: "gzip" | "identity";
+                "Content-Encoding"?: "gzip" | "x-gzip" | "identity";
             };
             path?: never;
             cookie?: never;
