@@ -190,6 +190,13 @@ func TestConnectionWithSeveralRequests(t *testing.T) {
 	}
 }
 
+// admit opens a connection to a server, which returns nil if it has no room.
+func admit(t *testing.T, all *connections) *connection {
+	server, client := net.Pipe()
+	t.Cleanup(func() { _ = client.Close() })
+	return all.admit(server)
+}
+
 // TestStrangersGiveWay fills a server with requests: a new one takes the place of the
 // oldest stranger's of the client that has most, and is refused if there is none.
 func TestStrangersGiveWay(t *testing.T) {
@@ -199,10 +206,8 @@ func TestStrangersGiveWay(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			all, contexts := &connections{max: 72}, make(map[*running]context.Context)
 			begin := func(client netip.Addr, known bool) (*running, bool) {
-				server, other := net.Pipe()
-				t.Cleanup(func() { _ = other.Close() })
 				ctx, cancel := context.WithCancel(t.Context())
-				r := &running{conn: all.admit(server), client: client, began: time.Now(), http1: true, cancel: cancel}
+				r := &running{conn: admit(t, all), client: client, began: time.Now(), http1: true, cancel: cancel}
 				contexts[r] = ctx
 				refused := all.begin(r, false)
 				if known {
@@ -251,12 +256,7 @@ func TestStrangersGiveWayToConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		all := &connections{max: 3}
-		admit := func() *connection {
-			server, other := net.Pipe()
-			t.Cleanup(func() { _ = other.Close() })
-			return all.admit(server)
-		}
-		conns := []*connection{admit(), admit(), admit()}
+		conns := []*connection{admit(t, all), admit(t, all), admit(t, all)}
 		for i, conn := range conns {
 			for range 2 { // as with HTTP/2
 				r := &running{conn: conn, began: time.Now(), cancel: func() {}}
@@ -268,7 +268,7 @@ func TestStrangersGiveWayToConnections(t *testing.T) {
 		}
 		time.Sleep(strangerTime)
 		for i := range 3 {
-			conn := admit()
+			conn := admit(t, all)
 			if (conn != nil) != (i < 2) || all.open != 3 || conn != nil && !conns[i].closed {
 				t.Fatalf("connection %d: %v, %d are open", i, conn != nil, all.open)
 			}
@@ -289,9 +289,7 @@ func TestMerchantsHaveAQuarter(t *testing.T) {
 		const greedy, others = 355, 356
 		all := &connections{max: 72}
 		begin := func(merchantID int64) (r *running, admitted bool) {
-			server, client := net.Pipe()
-			t.Cleanup(func() { _ = client.Close() })
-			conn := all.admit(server)
+			conn := admit(t, all)
 			if conn == nil {
 				t.Fatalf("no connection for merchant %d", merchantID)
 			}
@@ -334,17 +332,12 @@ func TestKnownConnectionsGiveWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		all := &connections{max: 3}
-		admit := func() *connection {
-			server, other := net.Pipe()
-			t.Cleanup(func() { _ = other.Close() })
-			return all.admit(server)
-		}
 		begin := func(conn *connection) *running {
 			r := &running{conn: conn, began: time.Now(), control: http.NewResponseController(httptest.NewRecorder()), cancel: func() {}}
 			all.begin(r, true)
 			return r
 		}
-		conns := []*connection{admit(), admit(), admit()}
+		conns := []*connection{admit(t, all), admit(t, all), admit(t, all)}
 		for i, conn := range conns {
 			known := begin(conn)
 			all.identified(known, operators)
@@ -355,7 +348,7 @@ func TestKnownConnectionsGiveWay(t *testing.T) {
 		}
 		time.Sleep(strangerTime)
 		for i, want := range []bool{true, true, false} {
-			conn := admit()
+			conn := admit(t, all)
 			if (conn != nil) != want {
 				t.Errorf("connection %d: %v", i, conn != nil)
 			}
@@ -378,9 +371,7 @@ func TestConnectionsOfOthersStay(t *testing.T) {
 		const greedy, other = 355, 356
 		all := &connections{max: 72}
 		use := func(merchantID int64, end bool) *connection {
-			server, client := net.Pipe()
-			t.Cleanup(func() { _ = client.Close() })
-			conn := all.admit(server)
+			conn := admit(t, all)
 			r := &running{conn: conn, began: time.Now(), http1: true, cancel: func() {}}
 			all.begin(r, false)
 			all.identified(r, merchantID)
