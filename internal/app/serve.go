@@ -249,12 +249,10 @@ func (s *server) showDemo(ctx context.Context, l *listeners, baseURL string) (ok
 // operatorsHint says where operators find their pages, if only this machine can reach them;
 // otherwise the log warns.
 func operatorsHint(l *listeners) string {
-	for _, p := range l.further() {
-		if p.name == "admin" && isLoopback(p.Addr()) {
-			return "Operators open " + p.url() + "/ on this machine; no other machine can reach it.\n\n"
-		}
+	if l.admin == nil || !isLoopback(l.admin.Addr()) {
+		return ""
 	}
-	return ""
+	return "Operators open " + l.admin.url() + "/ on this machine; no other machine can reach it.\n\n"
 }
 
 // print writes one line to standard output.
