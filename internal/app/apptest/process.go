@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -143,3 +144,23 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Log returns what the server wrote to standard error so far.
 func (p *Process) Log() string { return p.log.String() }
+
+// Memory returns what the process holds in MB, by its name in /proc/PID/status: VmRSS is what
+// it holds now, VmHWM the most that it has held.
+func (p *Process) Memory(t testing.TB, name string) int { return Status(t, p.PID(), name) >> 10 }
+
+// Status returns a number in /proc/PID/status by its name.
+func Status(t testing.TB, pid int, name string) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	testenv.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			number, err := strconv.Atoi(strings.Fields(value)[0])
+			testenv.NoError(t, err)
+			return number
+		}
+	}
+	t.Fatalf("no %s in the status of process %d", name, pid)
+	return 0
+}

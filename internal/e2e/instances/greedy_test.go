@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
 	"regexp"
 	"runtime"
@@ -283,17 +282,6 @@ func keepBusy(t *testing.T) (idle func()) {
 // percentile returns the p-th percentile of sorted times.
 func percentile(took []time.Duration, p int) time.Duration { return took[(len(took)-1)*p/100] }
 
-// peakMemory returns the most that a process has held so far, in MB.
-func peakMemory(t *testing.T, pid int) int {
-	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	testenv.NoError(t, err)
-	_, rest, _ := strings.Cut(string(text), "VmHWM:")
-	kilobytes, err := strconv.Atoi(strings.Fields(rest)[0])
-	testenv.NoError(t, err)
-	return kilobytes >> 10
-}
-
 // TestGreedyMerchant has a merchant do its worst to two instances on PostgreSQL, and to one
 // on SQLite, in every way at once, while another merchant works.
 //
@@ -337,7 +325,7 @@ func TestGreedyMerchant(t *testing.T) {
 				t.Errorf("p99 is %s, want %s at most", percentile(loud, 99), limit)
 			}
 			for _, p := range processes {
-				held := peakMemory(t, p.PID())
+				held := p.Memory(t, "VmHWM")
 				t.Logf("an instance has held %d MB", held)
 				if held > maxGreedyMemory {
 					t.Errorf("an instance has held %d MB, want %d at most", held, maxGreedyMemory)

@@ -57,7 +57,7 @@ func TestHugeBodiesAreRefusedEarly(t *testing.T) {
 		}
 	}
 	all.Wait()
-	peak := memory(t, s.PID(), "VmHWM")
+	peak := s.Memory(t, "VmHWM")
 	t.Logf("the server has held %d MB", peak)
 	if peak > flatMemory {
 		t.Errorf("the server has held %d MB, want %d at most", peak, flatMemory)

@@ -51,7 +51,7 @@ func TestLargeUploadsAtOnce(t *testing.T) {
 		s.readAll(t, orders)
 	}
 	uploads.Wait()
-	peak := memory(t, s.PID(), "VmHWM")
+	peak := s.Memory(t, "VmHWM")
 	t.Logf("the server has held %d MB", peak)
 	if peak > maxMemory {
 		t.Errorf("the server has held %d MB, want %d at most", peak, maxMemory)

@@ -130,7 +130,7 @@ func startTraced(t *testing.T, data string, faults []string) traced {
 // would not let it go before a delay is over, is ended after it.
 func (s traced) kill(t *testing.T) {
 	t.Helper()
-	tracer := status(t, s.command.Process.Pid, "TracerPid")
+	tracer := apptest.Status(t, s.command.Process.Pid, "TracerPid")
 	if err := s.command.Process.Kill(); err != nil {
 		t.Error(err)
 	}

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 
 	_ "modernc.org/sqlite"
@@ -65,26 +63,6 @@ func look(t testing.TB, data, query string, args ...any) int {
 	var number int
 	testenv.NoError(t, db.QueryRowContext(t.Context(), query, args...).Scan(&number))
 	return number
-}
-
-// memory returns a metric of a process in MB: VmRSS is what it holds now, VmHWM
-// the most that it has held.
-func memory(t testing.TB, pid int, metric string) int { return status(t, pid, metric) >> 10 }
-
-// status returns a number in /proc/PID/status.
-func status(t testing.TB, pid int, name string) int {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	testenv.NoError(t, err)
-	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, name+":"); ok {
-			number, err := strconv.Atoi(strings.Fields(value)[0])
-			testenv.NoError(t, err)
-			return number
-		}
-	}
-	t.Fatalf("no %s in the status of process %d", name, pid)
-	return 0
 }
 
 // nothingStored sees that an order has no file and nothing on the disk.
