@@ -100,7 +100,9 @@ func TestWebhooks(t *testing.T) {
 				s.Send(hooks, "PATCH", path+one, change).WantText(t, 403, "needs the scope orders:read")
 			}
 			s.Send(hooks, "POST", path+one+"/replay", `{"after":0}`).WantText(t, 403, "needs the scope orders:read")
-			s.Send(hooks, "PATCH", path+one, `{"description":""}`).WantStatus(t, 200)
+			s.Send(hooks, "PATCH", path+one, `{"description":"","enabled":false}`).WantStatus(t, 200)
+			s.Send(hooks, "PATCH", path+one, `{"enabled":true}`).WantText(t, 403, "needs the scope orders:read")
+			send("PATCH", one, `{"enabled":true}`, 200)
 		}
 		send("PATCH", one, `{"include":"order"}`, 200, `"include":"order"`)
 		send("PATCH", one, `{"include":null}`, 200, `"include":null`)

@@ -119,6 +119,8 @@ func (s *site) changeMail(w http.ResponseWriter, r *web.Request, values url.Valu
 		return strict.ErrInvalidPayload
 	}
 	switch {
+	case errors.Is(err, webhook.ErrOrders):
+		return s.showMail(w, r, http.StatusForbidden, mailView{Form: newMailForm(r), Problem: "mail.noorders"})
 	case errors.Is(err, webhook.ErrTooSoon):
 		return s.showMail(w, r, http.StatusConflict, mailView{Form: newMailForm(r), Problem: "mail.toosoon"})
 	case errors.Is(err, webhook.ErrTooManyLinks):
@@ -147,6 +149,9 @@ func (s *site) addAddress(w http.ResponseWriter, r *web.Request, form formView) 
 	}
 	_, err := s.Webhooks.AddAddress(r.Context(), r.Caller, addition, options)
 	switch {
+	case errors.Is(err, webhook.ErrOrders):
+		form.refuse("email", "mail.noorders")
+		return s.showMail(w, r, http.StatusForbidden, mailView{Form: form})
 	case errors.Is(err, webhook.ErrAddressExists):
 		form.refuse("email", "mail.exists")
 	case errors.Is(err, webhook.ErrTooMany):

@@ -70,6 +70,9 @@ func TestMailAddresses(t *testing.T) {
 	if got := other.get("/console/mail"); strings.Contains(got.Body, "example.com<") {
 		t.Error("another store sees the addresses")
 	}
+	unread := s.signedIn(s.NewToken(ours, order.ScopeWebhooks))
+	unread.addAddress("b@example.com", "en", "new").WantText(t, http.StatusForbidden, "does not let you read orders")
+	unread.post("/console/mail", link("1")).WantText(t, http.StatusForbidden, "does not let you read orders")
 	remove := link("1")
 	remove.Set("do", "remove")
 	if to := b.post("/console/mail", remove).location(); to != "/console/mail?done=removed" {

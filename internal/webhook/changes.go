@@ -119,6 +119,9 @@ func (s *Service) Change(ctx context.Context, caller order.Caller, key Key, c Ch
 	return s.change(ctx, caller, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
 		fields := e.update(c, at)
 		shows := []string{"url", "include", "types"} // who sees what
+		if e.State.Delivers() {
+			shows = append(shows, "enabled")
+		}
 		if !caller.Can(order.ScopeOrdersRead) && slices.ContainsFunc(fields, func(field string) bool { return slices.Contains(shows, field) }) {
 			return order.AuditEntry{}, ErrOrders
 		}

@@ -136,12 +136,15 @@ func (s *Service) AddAddress(ctx context.Context, caller order.Caller, a Address
 }
 
 // RenewLink sends another link to an address that is not confirmed, or that the service has
-// given up. merchant is the name of the merchant. Errors: ErrNotFound, ErrTooSoon,
+// given up. merchant is the name of the merchant. Errors: ErrNotFound, ErrOrders, ErrTooSoon,
 // ErrTooManyLinks, ErrNotSent.
 func (s *Service) RenewLink(ctx context.Context, caller order.Caller, key Key, merchant string, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	var secret string
 	e, err := s.change(ctx, caller, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
+		if !caller.Can(order.ScopeOrdersRead) {
+			return order.AuditEntry{}, ErrOrders
+		}
 		if e.State != Failed && (e.State != Pending || at.Before(e.LinkUntil.Add(linkPause-LinkLifetime))) {
 			return order.AuditEntry{}, ErrTooSoon
 		}

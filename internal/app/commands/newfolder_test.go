@@ -140,8 +140,8 @@ func TestForeignHistory(t *testing.T) {
 			"INSERT INTO goose_db_version (version_id, is_applied) VALUES (2, 1), (9, 1), (11, 1)",
 			"it has run steps that this program does not have (2, 9, 11)",
 		},
-		"another first step": {"UPDATE schema_steps SET fingerprint = 'x'", "under the same numbers (1, 101)"},
-		"no fingerprints":    {"DROP TABLE schema_steps", "under the same numbers (1, 101)"},
+		"another first step": {"UPDATE schema_steps SET fingerprint = 'x'", "under the same numbers (1, 101"},
+		"no fingerprints":    {"DROP TABLE schema_steps", "under the same numbers (1, 101"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,8 +204,8 @@ func TestMigrationsAreLogged(t *testing.T) {
 		Steps           []struct{ Status string }
 	}
 	got := empty.Run(t, "", "migrate", "--status", "--json")
-	if err := json.Unmarshal([]byte(got.Stdout), &schema); err != nil || schema.Version != 0 || schema.Newest != 101 ||
-		len(schema.Steps) != 2 || schema.Steps[0].Status != "pending" {
+	if err := json.Unmarshal([]byte(got.Stdout), &schema); err != nil || schema.Version != 0 || schema.Newest < 101 ||
+		len(schema.Steps) < 2 || schema.Steps[0].Status != "pending" {
 		t.Errorf("status as JSON: %+v, %v", got, err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 // published are the fingerprints of the steps of each database. From the first release on
 // this list only grows: a database that has run a step is refused if the step changes.
 var published = map[string][]string{
-	"sqlite":   {"1 initial c6923f081499f6e4", "101 merchant_reference 4b0646a3b1aa05e5"},
-	"postgres": {"1 initial e27795d0eed932ce", "101 merchant_reference c06ae35209887d48"},
+	"sqlite":   {"1 initial c6923f081499f6e4", "101 merchant_reference 4b0646a3b1aa05e5", "102 webhook_scopes 6c91625c87846a56"},
+	"postgres": {"1 initial e27795d0eed932ce", "101 merchant_reference c06ae35209887d48", "102 webhook_scopes 8d7417e0dcc6cadc"},
 }
 
 func TestPublishedSteps(t *testing.T) {
@@ -116,5 +116,45 @@ func TestUp(t *testing.T) {
 	}
 	if _, err := up(first); err == nil || !strings.Contains(err.Error(), "newer version") {
 		t.Errorf("the first release again: %v", err)
+	}
+}
+
+// TestWebhooksOfTokensThatMayNotRead upgrades a database of 1.0 with webhooks of two tokens,
+// only one of which may read orders.
+func TestWebhooksOfTokensThatMayNotRead(t *testing.T) {
+	t.Parallel()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "test.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(1)
+	exec := func(text string, args ...any) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), text, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	initial, err := files.ReadFile("sqlite/00001_initial.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	released := Schema{SQLite.dialect, fstest.MapFS{"x/00001_initial.sql": {Data: initial}}, "x", SQLite.hasTable}
+	if err := released.Up(t.Context(), db, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for id, scopes := range map[int]int{1: 1 | 16, 2: 16} {
+		exec(`INSERT INTO tokens (id, hash, merchant_id, scopes, hint, created_at) VALUES ($1, $1, 355, $2, '', 0)`, id, scopes)
+		exec(`INSERT INTO audit VALUES (355, $1, 0, 'webhook.added', 1, $1, '', '', 0, '', $1, '', '')`, id)
+		exec(`INSERT INTO webhooks VALUES (355, $1, '', '', 0, 0, '', '', '', 0, '', '', NULL, 1, '', NULL, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, '', 0, NULL, '', NULL, '', NULL, 0, 0, 0, NULL)`, id)
+	}
+	if err := SQLite.Up(t.Context(), db, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[int]int{1: 1, 2: 3} {
+		var state int
+		if err := db.QueryRowContext(t.Context(), `SELECT state FROM webhooks WHERE id = $1`, id).Scan(&state); err != nil || state != want {
+			t.Errorf("webhook %d: state %d, error %v, want state %d", id, state, err, want)
+		}
 	}
 }
