@@ -3,103 +3,172 @@ package browser
 import (
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
-
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
 )
 
-// TestAccidents does what people do without a thought, with scripts and without: nothing is
-// done to an order that nobody asked for.
+// TestAccidents does what people do without a thought, in each browser, with scripts and
+// without: nothing is done to an order that nobody asked for.
 func TestAccidents(t *testing.T) {
 	startBrowser(t)
-	s := apptest.Start(t)
-	var documents [][]byte
-	for n := range consoleOrders {
-		documents = append(documents, consoleOrder(n+1))
-	}
-	s.Import(t, documents...)
-	for _, scripts := range []bool{true, false} {
-		t.Run(fmt.Sprintf("scripts %t", scripts), func(t *testing.T) {
-			p := newStaff(t, s)
-			p.speak(t, "en")
-			command(t, p.tab, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-			command(t, p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts})
-			defer command(t, p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
-			p.signIn(t, p.Token)
-			p.pressEnter(t)
-			p.typeLetters(t)
-			p.goBack(t)
+	for name, start := range engines {
+		t.Run(name, func(t *testing.T) {
+			if name != "chromium" {
+				testenv.Release(t)
+			}
+			s := apptest.Start(t)
+			var documents [][]byte
+			for n := range consoleOrders {
+				documents = append(documents, consoleOrder(n+1))
+			}
+			s.Import(t, documents...)
+			for _, scripts := range []bool{false, true} {
+				t.Run(fmt.Sprintf("scripts %t", scripts), func(t *testing.T) {
+					u := user{start(t, s, scripts), s, t}
+					u.signIn()
+					u.pressEnter()
+					u.typeLetters()
+					u.goBack()
+					u.rejectMany()
+					u.fileInvoices(scripts)
+					if scripts {
+						u.keepNote()
+						u.losePointer()
+					}
+				})
+			}
 		})
 	}
-	p := newStaff(t, s)
-	p.speak(t, "en")
-	p.signIn(t, p.Token)
-	p.keepNote(t)
-	p.losePointer(t)
+}
+
+// user is a person at the console with any browser.
+type user struct {
+	engine
+	server *apptest.Server
+	*testing.T
+}
+
+// is waits until an expression is true. Between two pages there is an error.
+func (u user) is(condition string) {
+	u.Helper()
+	testenv.Eventually(u, condition, func() bool {
+		got, err := u.script("String(" + condition + ")")
+		return err == nil && got == "true"
+	})
+}
+
+// wait waits for an element that contains a text, on a page that is complete.
+func (u user) wait(selector, text string) {
+	u.Helper()
+	u.is(fmt.Sprintf(`document.readyState === "complete" && [...document.querySelectorAll(%q)].some(e => e.innerText.includes(%q))`, selector, text))
+}
+
+// see opens a page and waits for an element that contains a text.
+func (u user) see(path, selector, text string) {
+	u.Helper()
+	// A form that is being sent ends the navigation.
+	testenv.Eventually(u, path, func() bool { return u.visit(u.server.BaseURL+path) == nil })
+	u.wait(selector, text)
+}
+
+// evaluate returns the text that an expression gives.
+func (u user) evaluate(expression string) string {
+	u.Helper()
+	got, err := u.script(expression)
+	testenv.NoError(u, err)
+	return got
+}
+
+// click clicks an element with the mouse.
+func (u user) click(selector string) {
+	u.Helper()
+	u.is(fmt.Sprintf(`!!document.querySelector(%q)`, selector))
+	place := u.evaluate(fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({ block: "center", behavior: "instant" }); const box = e.getBoundingClientRect(); return Math.round(box.x + box.width / 2) + " " + Math.round(box.y + box.height / 2) })()`, selector))
+	x, y, _ := strings.Cut(place, " ")
+	left, err := strconv.Atoi(x)
+	testenv.NoError(u, err)
+	top, err := strconv.Atoi(y)
+	testenv.NoError(u, err)
+	testenv.NoError(u, u.point(left, top, true))
+}
+
+// do runs a statement on the page.
+func (u user) do(statement string) {
+	u.Helper()
+	u.evaluate("(() => { " + statement + `; return "" })()`)
+}
+
+// focus gives an element the focus.
+func (u user) focus(selector string) {
+	u.Helper()
+	u.do(fmt.Sprintf("document.querySelector(%q).focus()", selector))
+}
+
+func (u user) signIn() {
+	u.see("/", "h1", "Sign in")
+	u.do(fmt.Sprintf("document.querySelector('#token').value = %q", u.server.Token))
+	u.click("main button")
+	u.wait(".tabs", "")
 }
 
 // unanswered returns how many orders wait for an answer.
-func (p *staff) unanswered(t *testing.T) (n int) {
-	t.Helper()
+func (u user) unanswered() (n int) {
+	u.Helper()
 	var list struct{ Params struct{ TotalItems int } }
-	testenv.Send(t, p.Token, http.MethodGet, p.BaseURL+"/v2/orders?state=registered", "").Decode(t, &list)
+	testenv.Send(u, u.server.Token, http.MethodGet, u.server.BaseURL+"/v2/orders?state=registered", "").Decode(u.T, &list)
 	return list.Params.TotalItems
 }
 
 // unchanged runs what must not answer an order.
-func (p *staff) unchanged(t *testing.T, what string, do func()) {
-	t.Helper()
-	before := p.unanswered(t)
+func (u user) unchanged(what string, do func()) {
+	u.Helper()
+	before := u.unanswered()
 	do()
-	// A form that is being sent ends the navigation.
-	testenv.Eventually(t, "the next page", func() bool { return chromedp.Do(p.tab.ctx, chromedp.Navigate(p.BaseURL+"/console")) == nil })
-	p.wait(t, "h1", "")
-	if after := p.unanswered(t); after != before {
-		t.Errorf("%s: %d orders wait, %d before", what, after, before)
+	u.see("/console", "h1", "")
+	if after := u.unanswered(); after != before {
+		u.Errorf("%s: %d orders wait, %d before", what, after, before)
 	}
 }
 
-// focus gives an element the focus, also without scripts of the page.
-func (p *staff) focus(t *testing.T, selector string) {
-	t.Helper()
-	p.run(t, chromedp.Focus(chromedp.CSS(selector)))
+// keys presses keys where the focus is.
+func (u user) keys(keys string) {
+	u.Helper()
+	testenv.NoError(u, u.press(false, keys))
 }
 
 // pressEnter presses Enter in the boxes of the queue, after a reason was chosen and before.
-func (p *staff) pressEnter(t *testing.T) {
-	p.unchanged(t, "Enter after a reason", func() {
-		p.see(t, "/console/new", "h2", "orders")
-		p.click(t, "tbody input[type=checkbox]")
-		p.click(t, "#reject summary")
-		p.click(t, "input[value=damaged]")
-		p.press(t, kb.Enter)
+func (u user) pressEnter() {
+	u.unchanged("Enter after a reason", func() {
+		u.see("/console/new", "h2", "orders")
+		u.click("tbody input[type=checkbox]")
+		u.click("#reject summary")
+		u.click("input[value=damaged]")
+		u.keys("\r")
 	})
-	p.unchanged(t, "Enter on a row", func() {
-		p.see(t, "/console/new", "h2", "orders")
-		p.click(t, "tbody input[type=checkbox]")
-		p.focus(t, "tbody input[type=checkbox]")
-		p.press(t, kb.Enter)
+	u.unchanged("Enter on a row", func() {
+		u.see("/console/new", "h2", "orders")
+		u.click("tbody input[type=checkbox]")
+		u.focus("tbody input[type=checkbox]")
+		u.keys("\r")
 	})
-	p.unchanged(t, "Enter in the own number", func() {
-		p.see(t, "/console/orders/C-20", "h2", "is waiting for your answer")
-		p.focus(t, "#merchantReference")
-		p.press(t, "20"+kb.Enter)
-		p.wait(t, ".notice.good", "Your number and note are saved.")
+	u.unchanged("Enter in the own number", func() {
+		u.see("/console/orders/C-20", "h2", "is waiting for your answer")
+		u.focus("#merchantReference")
+		u.keys("20\r")
+		u.wait(".notice.good", "Your number and note are saved.")
 	})
 }
 
 // typeLetters types names where no field has the focus.
-func (p *staff) typeLetters(t *testing.T) {
+func (u user) typeLetters() {
 	for _, name := range []string{"maria", "anna", "ANNA", "άρτα", "ra"} {
-		p.unchanged(t, name, func() {
-			p.see(t, "/console/orders/C-21", "h2", "is waiting for your answer")
-			p.press(t, name)
+		u.unchanged(name, func() {
+			u.see("/console/orders/C-21", "h2", "is waiting for your answer")
+			u.keys(name)
 		})
 	}
 }
@@ -109,43 +178,89 @@ const ticked = `[...document.querySelectorAll("tbody input:checked")].map(box =>
 
 // goBack accepts two orders and goes back: no other ones are selected. A browser may show
 // the page as it was left.
-func (p *staff) goBack(t *testing.T) {
-	p.see(t, "/console/new", "h2", "orders")
+func (u user) goBack() {
+	u.see("/console/new", "h2", "orders")
 	for n := range 2 {
-		p.click(t, fmt.Sprintf("tbody tr:nth-child(%d) input[type=checkbox]", n+1))
+		u.click(fmt.Sprintf("tbody tr:nth-child(%d) input[type=checkbox]", n+1))
 	}
-	chosen := value(t, p.tab, chromedp.Evaluate[string](ticked))
-	p.click(t, ".actionbar .primary")
-	p.wait(t, ".notice.good", "2 orders were accepted.")
-	value(t, p.tab, chromedp.Evaluate[bool](`history.back(), true`))
-	p.wait(t, "body:not(:has(.notice.good)) tbody tr", "")
-	if after := value(t, p.tab, chromedp.Evaluate[string](ticked)); after != "" && after != chosen {
-		t.Errorf("%s are selected after a step back; %s were accepted", after, chosen)
+	chosen := u.evaluate(ticked)
+	u.click(".actionbar .primary")
+	u.wait(".notice.good", "2 orders were accepted.")
+	u.do("history.back()")
+	u.wait("body:not(:has(.notice.good)) tbody tr", "")
+	if after := u.evaluate(ticked); after != "" && after != chosen {
+		u.Errorf("%s are selected after a step back; %s were accepted", after, chosen)
+	}
+}
+
+// rejectMany rejects two orders: the question says how many and which ones. Their packing
+// slip says that they are canceled.
+func (u user) rejectMany() {
+	u.see("/console/new", "h2", "orders")
+	for n := range 2 {
+		u.click(fmt.Sprintf("tbody tr:nth-child(%d) input[type=checkbox]", n+1))
+	}
+	chosen := strings.Fields(u.evaluate(ticked))
+	u.click("#reject summary")
+	u.click("input[value=damaged]")
+	before := u.unanswered()
+	u.click("#reject button")
+	u.wait("h1", "Reject 2 orders?")
+	for _, reference := range chosen {
+		u.wait("main li", reference)
+	}
+	testenv.Equal(u, "orders that wait at the question", before, u.unanswered())
+	u.click("main .danger")
+	u.wait(".notice.good", "2 orders were rejected.")
+	u.see("/console/orders/"+chosen[0]+"/print", "body", "Rejected")
+}
+
+// fileInvoices sends an empty file for the order with the own number 20, and one whose name
+// is only the beginning of that number: neither is stored.
+func (u user) fileInvoices(scripts bool) {
+	var order struct{ Order struct{ Invoices []any } }
+	for name, content := range map[string]string{"20.pdf": "", "2.pdf": "x"} {
+		u.see("/console/invoices", "h1", "")
+		u.do(fmt.Sprintf(`const chosen = new DataTransfer(), input = document.querySelector("#file"); chosen.items.add(new File([%q], %q)); input.files = chosen.files; input.dispatchEvent(new Event("change"))`, content, name))
+		if !scripts {
+			u.click(".upload button")
+		}
+		u.wait(".problem, [data-problem], .notice.bad", "")
+	}
+	testenv.Send(u, u.server.Token, http.MethodGet, u.server.BaseURL+"/v2/orders/C-20", "").Decode(u.T, &order)
+	if len(order.Order.Invoices) > 0 {
+		u.Errorf("files are stored that are empty or of no order: %v", order.Order.Invoices)
 	}
 }
 
 // keepNote types a note and accepts the order: the note is stored. A colleague has answered
 // another order that is open: it offers no answer any more.
-func (p *staff) keepNote(t *testing.T) {
-	p.see(t, "/console/orders/C-22", "h2", "is waiting for your answer")
-	p.run(t, chromedp.SendKeys(chromedp.CSS("#merchantNote"), "Call first"))
-	p.run(t, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
-	p.wait(t, ".notice.good", "The order is accepted.")
+func (u user) keepNote() {
+	u.see("/console/orders/C-12", "h2", "is waiting for your answer")
+	u.focus("#merchantNote")
+	u.keys("Call first")
+	testenv.NoError(u, u.press(true, "\r"))
+	u.wait(".notice.good", "The order is accepted.")
 	var stored struct{ Order struct{ MerchantNote string } }
-	testenv.Send(t, p.Token, http.MethodGet, p.BaseURL+"/v2/orders/C-22", "").Decode(t, &stored)
-	testenv.Equal(t, "note", "Call first", stored.Order.MerchantNote)
-	p.see(t, "/console/orders/C-23", "h2", "is waiting for your answer")
-	p.accept(t, "C-23")
-	p.wait(t, "body:not(:has(.answer)) [data-live-notice][hidden]", "")
+	testenv.Send(u, u.server.Token, http.MethodGet, u.server.BaseURL+"/v2/orders/C-12", "").Decode(u.T, &stored)
+	testenv.Equal(u, "note", "Call first", stored.Order.MerchantNote)
+	u.see("/console/orders/C-13", "h2", "is waiting for your answer")
+	u.accept("C-13")
+	u.wait("body:not(:has(.answer)) [data-live-notice][hidden]", "")
+}
+
+// accept accepts an order through the interface.
+func (u user) accept(reference string) {
+	testenv.Send(u, u.server.Token, http.MethodPatch, u.server.BaseURL+"/v2/orders/"+reference+"/accept", "").WantStatus(u.T, http.StatusOK)
 }
 
 // losePointer points at the list while a colleague answers an order of it: its row stays
 // where it is until the pointer has left.
-func (p *staff) losePointer(t *testing.T) {
-	p.see(t, "/console/new", "h2", "orders")
-	p.run(t, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, 400, 400))
-	p.accept(t, "C-24")
-	p.wait(t, "#order-C-24.gone .said", "")
-	p.run(t, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, 5, 5))
-	p.wait(t, "body:not(:has(#order-C-24)) tbody", "")
+func (u user) losePointer() {
+	u.see("/console/new", "h2", "orders")
+	testenv.NoError(u, u.point(400, 400, false))
+	u.accept("C-14")
+	u.wait("#order-C-14.gone .said", "")
+	testenv.NoError(u, u.point(5, 5, false))
+	u.wait("body:not(:has(#order-C-14)) tbody", "")
 }
