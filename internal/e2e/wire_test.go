@@ -104,3 +104,30 @@ func TestBrokenOffBody(t *testing.T) {
 		})
 	})
 }
+
+// TestHalfClosedConnection sends whole requests and then nothing more, as a client may that
+// still reads (RFC 9112, 9.6): each gets its response.
+func TestHalfClosedConnection(t *testing.T) {
+	onSQLite(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			requests := []request{get("/v2/orders/export"), get("/v2/events?after=latest&wait=1")}
+			answers := request{method: http.MethodPost, path: "/v2/orders/answers", header: http.Header{"Content-Type": {"application/x-ndjson"}}}
+			for range 20 {
+				requests = append(requests, v.accept(s.addOne(t)), v.upload(s.addOne(t), "a.pdf", "content"))
+				answers.body += fmt.Sprintf(`{"orderReference":%q,"answer":"accept"}`+"\n", s.addOne(t).reference)
+			}
+			for _, r := range append(requests, answers) {
+				conn := s.dial(t)
+				text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
+					r.method, r.path, s.token, r.header.Get("Content-Type"), len(r.body), r.body)
+				if _, err := io.WriteString(conn, text); err != nil {
+					t.Fatal(err)
+				}
+				testenv.NoError(t, conn.(*net.TCPConn).CloseWrite())
+				if a := readAnswer(t, bufio.NewReader(conn), r.path); a.status != http.StatusOK || r.path == answers.path && !strings.Contains(a.body, `"changed":20`) {
+					t.Errorf("%s %s: status %d: %s", r.method, r.path, a.status, a.body)
+				}
+			}
+		})
+	})
+}

@@ -215,11 +215,19 @@ func (c *connection) CloseWrite() error {
 }
 
 // handler returns the handler of the server, which marks the requests that next must
-// refuse because the server is overloaded.
-func (c *connections) handler(next http.Handler) http.Handler {
+// refuse because the server is overloaded. At the end of requests, all contexts end.
+//
+// net/http ends the context of a request with HTTP/1.1 when the client sends no more. Such a
+// client may still read the response (RFC 9112, 9.6), so what it has asked for goes on. If it
+// has left, a long poll ends with its wait and a stream with its next write.
+func (c *connections) handler(requests context.Context, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _ := r.Context().Value(connectionKey{}).(*connection)
 		ctx, cancel := context.WithCancel(r.Context())
+		if r.ProtoMajor < 2 {
+			ctx, cancel = context.WithCancel(context.WithoutCancel(r.Context()))
+			defer context.AfterFunc(requests, cancel)()
+		}
 		defer cancel()
 		r = r.WithContext(ctx)
 		request := &running{conn: conn, began: time.Now(), http1: r.ProtoMajor < 2, control: http.NewResponseController(w), cancel: cancel}

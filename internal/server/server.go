@@ -72,7 +72,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	requests, abort := context.WithCancel(web.WithStopping(context.WithoutCancel(ctx), ctx))
 	defer abort()
 	bounded := &connections{Listener: listener, max: options.Connections, client: options.Client}
-	server := newServer(bounded.handler(handler), log, options, timeouts)
+	server := newServer(bounded.handler(requests, handler), log, options, timeouts)
 	server.BaseContext = func(net.Listener) context.Context { return requests }
 	serving := make(chan error, 1)
 	go func() {

@@ -4,14 +4,16 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
@@ -232,27 +234,21 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestClientDisconnects checks that an error due to the client's disconnect is
+// TestClientDisconnects checks that an error because the client has given the request up is
 // logged as a warning with status 499.
 func TestClientDisconnects(t *testing.T) {
 	t.Parallel()
-	started := make(chan struct{})
-	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
+	ctx, reset := context.WithCancel(t.Context()) // as the client of a stream with HTTP/2 does
+	log := new(testenv.Log)
+	router := web.NewRouter(web.RouterConfig{Authenticator: tokens{}}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
 		public("GET", "/wait", func(_ http.ResponseWriter, r *web.Request) error {
-			close(started)
-			<-r.Context().Done()
+			reset()
 			return fmt.Errorf("read orders: %w", r.Context().Err())
 		}),
 	}})
-	conn, err := net.Dial("tcp", server.address)
-	testenv.NoError(t, err)
-	if _, err := io.WriteString(conn, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	<-started
-	testenv.NoError(t, conn.Close())
-	server.stop()
-	lines := server.log.Lines(t, "request")
+	handler := web.Observe(router, form("top"), web.RequestLog{Logger: slog.New(slog.NewJSONHandler(log, nil))}, metrics.New(), ticking())
+	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/wait", http.NoBody).WithContext(ctx))
+	lines := log.Lines(t, "request")
 	if len(lines) != 1 || lines[0]["status"] != 499.0 || lines[0]["level"] != "WARN" || lines[0]["error"] != "read orders: context canceled" {
 		t.Errorf("log %v", lines)
 	}
