@@ -76,5 +76,5 @@ var orderValues = []struct {
 	{"numeric reference", document{"reference": "00123"}, map[string]string{"order_reference": `"00123"`}, map[string]string{"id": `"00123"`}},
 	{"longest reference", document{"reference": strings.Repeat("x", 64)}, nil, map[string]string{"id": `"` + strings.Repeat("x", 64) + `"`}},
 	{"reference with all signs", document{"reference": "0a.B_c-"}, nil, map[string]string{"id": `"0a.B_c-"`}},
-	{"largest number", document{"orderId": int64(9223372036854775807)}, map[string]string{"order_id": "9223372036854775807"}, nil},
+	{"largest number", document{"orderId": int64(9007199254740991)}, map[string]string{"order_id": "9007199254740991"}, nil},
 }

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"math"
 
 	"merchantorders/internal/order"
 )
@@ -48,8 +47,11 @@ func (r *reader) uniqueIDs(lines []order.LineItem) {
 }
 
 func (r *reader) lineItem(given *lineItem) order.LineItem {
+	if given.ID == nil {
+		r.require("id", "is required")
+	}
 	line := order.LineItem{
-		ID:                r.required("id", given.ID, math.MinInt64),
+		ID:                r.id("id", given.ID, -order.MaxID),
 		ProductID:         given.ProductID,
 		ProductCode:       given.ProductCode,
 		SKU:               given.SKU,

@@ -13,7 +13,7 @@ func (r *reader) order(doc *document) order.Order {
 	o := order.Order{
 		MerchantID: r.required("merchantId", doc.MerchantID, 1),
 		Reference:  r.reference(doc.Reference),
-		LegacyID:   r.optional("orderId", doc.OrderID, 0, 1),
+		LegacyID:   r.id("orderId", doc.OrderID, 1),
 		State:      r.state(doc.State),
 		Currency:   r.currency(doc.Currency),
 

@@ -145,6 +145,15 @@ func (r *reader) optional(field string, given *int64, absent, least int64) int64
 	return *given
 }
 
+// id returns an id, which may be absent: then it is 0.
+func (r *reader) id(field string, given *int64, least int64) int64 {
+	id := r.optional(field, given, 0, least)
+	if id > order.MaxID {
+		r.refuse(field, "must be "+strconv.FormatInt(order.MaxID, 10)+" or less: many JSON readers lose digits of larger numbers")
+	}
+	return id
+}
+
 // computed returns value, which follows from other fields. A given number must
 // be equal to it.
 func (r *reader) computed(field string, given *int64, value int64, rule string) int64 {

@@ -124,7 +124,7 @@ func TestParseReads(t *testing.T) {
 		document string
 		want     func(*order.Order)
 	}{
-		"number": {adding(`"orderId":9223372036854775807`), func(o *order.Order) { o.LegacyID = 9223372036854775807 }},
+		"number": {adding(`"orderId":9007199254740991`), func(o *order.Order) { o.LegacyID = 9007199254740991 }},
 		"state":  {adding(`"state":"return-canceled"`), func(o *order.Order) { o.State = order.ReturnCanceled }},
 		"currency and country": {adding(`"currency":"RON","countryCode":"RO"`), func(o *order.Order) {
 			o.Currency, o.CountryCode = "RON", "RO"

@@ -57,6 +57,11 @@ func ValidReference(text string) bool {
 	return true
 }
 
+// MaxID is the highest id that is given to an order or a line item: beyond it
+// JavaScript and others that read numbers as floating point lose digits, and take one order
+// for another.
+const MaxID = 1<<53 - 1
+
 // ParseID parses a positive integer in plain digits, without sign or leading
 // zero. ok reports whether the text has that form. A number that does not fit
 // into 64 bits has the form, but id is 0 then, which identifies nothing.

@@ -83,3 +83,26 @@ func TestFailedBulkInsert(t *testing.T) {
 		t.Errorf("%d rows, error %v; want none", rows, err)
 	}
 }
+
+// TestImportAtTheEndOfTheCounter imports orders with a counter that 1.0 has left at the highest
+// id: none gets a higher one.
+func TestImportAtTheEndOfTheCounter(t *testing.T) {
+	t.Parallel()
+	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{})
+	testenv.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
+	testenv.NoError(t, db.inTx(t.Context(), "test", func(tx *tx) error {
+		_, err := tx.Exec(t.Context(), `UPDATE counters SET last = 9007199254740990 WHERE name = 'order'`)
+		return err
+	}))
+	batch := testBatch(1, "R", 3)
+	batch[2].Order.LegacyID = 7
+	results, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
+	testenv.NoError(t, err)
+	testenv.Equal(t, "results", []order.ImportResult{
+		{Status: order.Created, LegacyID: order.MaxID},
+		{Status: order.Invalid, Reason: "orderId: is required: no number after the last one is below 2^53"},
+		{Status: order.Created, LegacyID: 7},
+	}, results)
+}

@@ -14,10 +14,9 @@ import (
 // An order claims two keys that are unique in the whole service, its reference
 // and its legacy id, as rows of order_keys.
 
-// MaxCountedLegacyID is the highest requested legacy id from which the counter
-// counts on: 2^53, above which many JSON readers lose digits. Without it one
-// order with the highest id possible would leave none for others.
-const MaxCountedLegacyID = 1 << 53
+// MaxCountedLegacyID is the highest requested legacy id from which the counter counts on.
+// Without it one order with the highest id possible would leave none for others.
+const MaxCountedLegacyID = order.MaxID / 2
 
 // LegacyIDKey returns the order key of a legacy id. No reference begins with #.
 func LegacyIDKey(legacyID int64) string { return "#" + strconv.FormatInt(legacyID, 10) }
@@ -84,11 +83,13 @@ func (in *importTx) claimLegacyIDs(ctx context.Context, items []*importItem) err
 		for _, item := range items {
 			switch {
 			case item.legacyID != 0 && claimed[LegacyIDKey(item.legacyID)]:
-			case item.Order.LegacyID == 0:
+			case item.Order.LegacyID == 0 && in.lastLegacyID <= order.MaxID:
 				retry = append(retry, item)
 			default:
 				item.legacyID = 0
-				item.rejectLegacyID()
+				if item.rejectLegacyID(); item.Order.LegacyID == 0 { // 1.0 counted beyond MaxID
+					item.reject(order.Invalid, "orderId: is required: no number after the last one is below 2^53")
+				}
 				if _, err := in.Exec(ctx, `DELETE FROM order_keys WHERE key = $1`, item.Order.Reference); err != nil {
 					return err
 				}
@@ -117,7 +118,9 @@ func (in *importTx) chooseLegacyID(item *importItem, chosen map[string]int64) {
 		for taken := true; taken; _, taken = chosen[LegacyIDKey(in.lastLegacyID)] {
 			in.lastLegacyID++
 		}
-		id = in.lastLegacyID
+		if id = in.lastLegacyID; id > order.MaxID {
+			return
+		}
 	} else if id <= MaxCountedLegacyID {
 		in.lastLegacyID = max(in.lastLegacyID, id)
 	}

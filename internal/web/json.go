@@ -78,6 +78,17 @@ func withJSON(value any, use func(body []byte)) error {
 	return nil
 }
 
+// EscapeLines returns lines of JSON without U+0085, which programs such as Python's
+// splitlines take for the end of a line. encoding/json escapes the other characters of the
+// kind.
+func EscapeLines(lines []byte) []byte {
+	nextLine := []byte("\u0085")
+	if !bytes.Contains(lines, nextLine) {
+		return lines
+	}
+	return bytes.ReplaceAll(lines, nextLine, []byte(`\u0085`))
+}
+
 // TimeText returns a time as every JSON body shows it, except for the published ones of
 // orders.
 func TimeText(t time.Time) string { return t.UTC().Format(time.RFC3339) }

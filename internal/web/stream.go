@@ -172,7 +172,11 @@ func (s *Stream) Flush() error {
 		s.w.WriteHeader(http.StatusOK)
 	}
 	_ = s.control.SetWriteDeadline(time.Now().Add(s.timeout)) // without a connection there is none
-	_, err := s.w.Write(s.lines.Bytes())
+	content := s.lines.Bytes()
+	if s.w.Header().Get("Content-Type") == LinesType {
+		content = EscapeLines(content)
+	}
+	_, err := s.w.Write(content)
 	s.lines.Reset()
 	if err == nil {
 		err = s.control.Flush()

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
@@ -116,9 +117,11 @@ const createdAtFormat = "2006-01-02T15:04:05Z"
 // NewEntry returns the entry of an invoice file of the order with a reference.
 // storageURL is the URL of the stored files, without a slash at its end.
 func NewEntry(storageURL, reference string, invoice order.Invoice) Entry {
+	// A plus is itself in a path, but a space to object storages.
+	name := strings.ReplaceAll(url.PathEscape(invoice.Name), "+", "%2B")
 	return Entry{
 		ID:        invoice.ID,
-		URL:       storageURL + "/" + order.InvoicePath(reference, url.PathEscape(invoice.Name)),
+		URL:       storageURL + "/" + order.InvoicePath(reference, name),
 		CreatedAt: invoice.CreatedAt.UTC().Format(createdAtFormat),
 	}
 }

@@ -18,7 +18,7 @@ func TestNewEntries(t *testing.T) {
 		"a?b#c%2F.png":      "a%3Fb%23c%252F.png",
 		`"quoted';x.jpg`:    "%22quoted%27%3Bx.jpg",
 		"Τιμολόγιο.PDF":     "%CE%A4%CE%B9%CE%BC%CE%BF%CE%BB%CF%8C%CE%B3%CE%B9%CE%BF.PDF",
-		"a+b&c=d,e@f:g.pdf": "a+b&c=d%2Ce@f:g.pdf",
+		"a+b&c=d,e@f:g.pdf": "a%2Bb&c=d%2Ce@f:g.pdf",
 	}
 	for name, escaped := range names {
 		got := NewEntries("https://x.example/s", "SF-1", []order.Invoice{{ID: 3, Name: name, CreatedAt: at}})

@@ -9,6 +9,7 @@ import (
 	"merchantorders/client"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 type ordersCommand struct {
@@ -58,7 +59,7 @@ func (c *ordersExport) run(ctx context.Context, p *process) error {
 	export := c.service.Export(c.filter)
 	for line, err := range export.Lines(ctx) {
 		if err == nil {
-			_, err = p.stdout.Write(append(line, '\n'))
+			_, err = p.stdout.Write(append(web.EscapeLines(line), '\n'))
 		}
 		if err != nil {
 			return err

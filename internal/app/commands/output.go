@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"merchantorders/internal/app"
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 // timestamp formats a time; "-" for the zero time.
@@ -60,9 +62,14 @@ func (p *process) print(format string, args ...any) error {
 
 // printJSON writes a value as one line of JSON to standard output.
 func (p *process) printJSON(value any) error {
-	encoder := json.NewEncoder(p.stdout)
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := p.stdout.Write(web.EscapeLines(line.Bytes()))
+	return err
 }
 
 // jsonFlag is the flag of commands that list.

@@ -150,6 +150,7 @@ func testNextFreeNumber(f *fixture) {
 }
 
 func testHighestNumber(f *fixture) {
+	const half = order.MaxID / 2
 	for _, step := range []step{
 		{"a number to begin with", minimal(alpha, "a"), order.Created, 1, ""},
 		{"the highest there is", withNumber(minimal(alpha, "b"), math.MaxInt64), order.Created, math.MaxInt64, ""},
@@ -157,19 +158,19 @@ func testHighestNumber(f *fixture) {
 		{"the highest again", withNumber(minimal(alpha, "d"), math.MaxInt64), order.Conflict, 0, "orderId: "},
 		{"the one below", withNumber(minimal(alpha, "d"), math.MaxInt64-1), order.Created, math.MaxInt64 - 1, ""},
 		{"the next free one again", minimal(alpha, "e"), order.Created, 3, ""},
-		{"the highest that the counter continues from", withNumber(minimal(alpha, "f"), 1<<53), order.Created, 1 << 53, ""},
-		{"the next one", minimal(alpha, "g"), order.Created, 1<<53 + 1, ""},
-		{"and one more", minimal(alpha, "h"), order.Created, 1<<53 + 2, ""},
-		{"past a requested one", withNumber(minimal(alpha, "i"), 1<<53+3), order.Created, 1<<53 + 3, ""},
-		{"the one after it", minimal(alpha, "j"), order.Created, 1<<53 + 4, ""},
+		{"the highest that the counter continues from", withNumber(minimal(alpha, "f"), half), order.Created, half, ""},
+		{"the next one", minimal(alpha, "g"), order.Created, half + 1, ""},
+		{"and one more", minimal(alpha, "h"), order.Created, half + 2, ""},
+		{"past a requested one", withNumber(minimal(alpha, "i"), half+3), order.Created, half + 3, ""},
+		{"the one after it", minimal(alpha, "j"), order.Created, half + 4, ""},
 	} {
 		step.check(f.T, f.add(f.a, incoming(step.order))[0])
 	}
 	f.order(f.b, alpha, order.ByLegacyID(math.MaxInt64))
 	// Beside one that asks for what is next, without being counted.
-	got := f.add(f.a, incoming(withNumber(minimal(alpha, "k"), 1<<53+5)), incoming(minimal(alpha, "l")))
-	step{"asks for the next one", order.Order{}, order.Created, 1<<53 + 5, ""}.check(f.T, got[0])
-	step{"gets the one after it", order.Order{}, order.Created, 1<<53 + 6, ""}.check(f.T, got[1])
+	got := f.add(f.a, incoming(withNumber(minimal(alpha, "k"), half+5)), incoming(minimal(alpha, "l")))
+	step{"asks for the next one", order.Order{}, order.Created, half + 5, ""}.check(f.T, got[0])
+	step{"gets the one after it", order.Order{}, order.Created, half + 6, ""}.check(f.T, got[1])
 }
 
 // testNumbersWithinBatch imports at once what other tests import one by one:
