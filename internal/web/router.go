@@ -183,7 +183,11 @@ func (rt *Router) encodingErrors(handle Handler, route Route) http.Handler {
 		begun := time.Now()
 		request := rt.newRequest(r)
 		defer request.Leave()
-		if err := handle(w, request); err != nil {
+		err := handle(w, request)
+		if errors.Is(err, context.Canceled) && isStopping(r.Context()) {
+			err = errStopped
+		}
+		if err != nil {
 			if _, limited := errors.AsType[*ratelimit.Error](err); limited {
 				Wait(r.Context(), refusalTime-time.Since(begun))
 			}

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync"
@@ -149,4 +151,25 @@ func (v tokens) Authenticate(_ context.Context, text string, _ netip.Addr) (toke
 // public returns a route without authentication.
 func public(method, path string, handle web.Handler) web.Route {
 	return web.PublicRoute(method, path, handle)
+}
+
+// TestStreamsThatBeginWhileTheServerStops asks for an export of a server that stops: it may
+// be asked for again.
+func TestStreamsThatBeginWhileTheServerStops(t *testing.T) {
+	t.Parallel()
+	stopping, stop := context.WithCancel(t.Context())
+	stop()
+	router := web.NewRouter(web.RouterConfig{Authenticator: tokens{}}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
+		public("GET", "/export", func(w http.ResponseWriter, r *web.Request) error {
+			s, end := web.OpenResponse(w, r)
+			defer end()
+			<-s.Context().Done()
+			return fmt.Errorf("read orders: %w", s.Context().Err())
+		}),
+	}})
+	w := httptest.NewRecorder()
+	router.ServeHTTP(w, httptest.NewRequest("GET", "/export", http.NoBody).WithContext(web.WithStopping(t.Context(), stopping)))
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("status %d, header %v", w.Code, w.Header())
+	}
 }

@@ -41,7 +41,16 @@ func Identified(r *http.Request, merchantID int64) bool {
 	return !ok || identified(merchantID)
 }
 
+// errStopped is the error of a stream that the stop has ended before its response began.
+var errStopped = fmt.Errorf("%w: %w", order.ErrUnavailable, ErrStopping)
+
 type stoppingKey struct{}
+
+// isStopping reports whether the streams of the server end.
+func isStopping(ctx context.Context) bool {
+	stopping, ok := ctx.Value(stoppingKey{}).(context.Context)
+	return ok && stopping.Err() != nil
+}
 
 // WithStopping returns a context for requests, whose streams end when stopping ends.
 func WithStopping(ctx, stopping context.Context) context.Context {
