@@ -248,3 +248,41 @@ func TestCaddy(t *testing.T) {
 		return []string{"validate", "--config", file, "--adapter", "caddyfile"}, []string{"run", "--config", file, "--adapter", "caddyfile"}
 	}).check(t)
 }
+
+func TestApache(t *testing.T) {
+	t.Parallel()
+	testenv.Release(t)
+	program := testenv.Program(t, "apache2", "apache2-bin")
+	start(t, program, "apache/merchant-orders.conf", func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
+		main, plain := filepath.Join(dir, "apache.conf"), testenv.FreeAddress(t)
+		text := "ServerRoot " + dir + "\nServerName localhost\nPidFile apache.pid\nErrorLog /dev/stderr\nDefine APACHE_LOG_DIR " + dir + "\nListen " + listen + "\nListen " + plain + "\n"
+		for _, module := range []string{"mpm_event", "authz_core", "setenvif", "alias", "headers", "proxy", "proxy_http", "socache_shmcb", "ssl"} {
+			text += "LoadModule " + module + "_module /usr/lib/apache2/modules/mod_" + module + ".so\n"
+		}
+		if os.Getuid() == 0 {
+			text += "User nobody\nGroup nogroup\n"
+		}
+		rewrite(t, "apache/merchant-orders.conf", main, text, "*:443", listen, "*:80", plain, "127.0.0.1:8080", upstream,
+			"/etc/apache2/orders.example.com.pem", pair.Cert, "/etc/apache2/orders.example.com.key", pair.Key)
+		return []string{"-t", "-f", main}, []string{"-D", "FOREGROUND", "-f", main}
+	}).check(t)
+}
+
+func TestHAProxy(t *testing.T) {
+	t.Parallel()
+	testenv.Release(t)
+	program := testenv.Program(t, "haproxy", "haproxy")
+	start(t, program, "haproxy/haproxy.cfg", func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
+		both, main := filepath.Join(dir, "both.pem"), filepath.Join(dir, "haproxy.cfg")
+		var content []byte
+		for _, name := range []string{pair.Cert, pair.Key} {
+			part, err := os.ReadFile(name)
+			testenv.NoError(t, err)
+			content = append(content, part...)
+		}
+		testenv.NoError(t, os.WriteFile(both, content, 0o600))
+		rewrite(t, "haproxy/haproxy.cfg", main, "", "bind :443", "bind "+listen, "bind :80", "bind "+testenv.FreeAddress(t), "127.0.0.1:8080", upstream,
+			"/etc/haproxy/orders.example.com.pem", both)
+		return []string{"-c", "-f", main}, []string{"-db", "-f", main}
+	}).check(t)
+}

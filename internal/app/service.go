@@ -135,6 +135,7 @@ func (s *Service) sandbox() bool { return s.Flags.Sandbox || s.Flags.Demo }
 func (s *Service) Handlers(local string) (main, admin http.Handler) {
 	_, adminGroups := s.groups(local)
 	config := s.routerConfig(local)
+	config.Origin = "" // of the pages for merchants
 	return s.MainHandler(local, console.Merchants), web.StrictTransport(s.handler(web.NewRouter(config, adminGroups...)), config.Proxies.HTTPS)
 }
 
@@ -177,6 +178,7 @@ func (s *Service) routerConfig(local string) web.RouterConfig {
 		ResponseCache: s.cache,
 		Metrics:       s.Metrics,
 		Refuser:       s.Orders,
+		Origin:        config.Origin(baseURL),
 		ViewVersion:   web.ViewVersion(v1.ViewVersion, v2.ViewVersion, baseURL, storageURL, s.Settings.ErrorCodes),
 	}
 }

@@ -105,6 +105,19 @@ func CheckURL(text string) string {
 // trimURL removes slashes at the end of a URL.
 func trimURL(text string) string { return strings.TrimRight(text, "/") }
 
+// Origin returns the origin of a URL as browsers send it (RFC 6454, 6.1): in small letters,
+// without the usual port of the scheme.
+func Origin(text string) string {
+	u, err := url.Parse(strings.ToLower(text))
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	if usual := map[string]string{"http": "80", "https": "443"}[u.Scheme]; u.Port() == usual {
+		u.Host = strings.TrimSuffix(u.Host, ":"+usual)
+	}
+	return u.Scheme + "://" + u.Host
+}
+
 // CheckListen checks a listening address. It returns what is wrong.
 func CheckListen(text string) string {
 	host, port, err := net.SplitHostPort(text)

@@ -439,3 +439,14 @@ func TestMailServer(t *testing.T) {
 		t.Errorf("without a base URL: %v", err)
 	}
 }
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"https://Orders.Example.com/shop": "https://orders.example.com", "https://a.example:443": "https://a.example",
+		"http://a.example:443/": "http://a.example:443", "http://[::1]:80": "http://[::1]", "": "",
+	} {
+		if got := config.Origin(text); got != want {
+			t.Errorf("Origin(%q) = %q, want %q", text, got, want)
+		}
+	}
+}

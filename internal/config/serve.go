@@ -28,7 +28,7 @@ const (
 
 // Serve has the settings of the command serve, with tags as in Config.
 type Serve struct {
-	Listen               string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 selects a free port, which is printed."`
+	Listen               string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on; 0.0.0.0 and [::] both stand for all addresses of the machine, of IPv4 and IPv6. Port 0 selects a free port, which is printed."`
 	AdminListen          string `name:"admin-listen" placeholder:"HOST:PORT" help:"Address for the pages and the interface of operators, /metrics, the details of /readyz and /debug/pprof, which --listen never serves. Empty: 127.0.0.1:8081, or a free port of this machine if that is taken; it is printed. none: no such listener."`
 	MetricsListen        string `name:"metrics-listen" placeholder:"HOST:PORT" help:"Another address for /metrics, beside /healthz and /readyz, for monitoring that must not reach what else is on --admin-listen. Empty: none."`
 	TLSCert              string `name:"tls-cert" placeholder:"FILE" help:"Certificate in PEM form, followed by those of its issuers, for HTTPS. It is read again when it changes, and also used for --admin-listen and --metrics-listen, unless that is a loopback address."`

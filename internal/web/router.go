@@ -24,6 +24,9 @@ type RouterConfig struct {
 	ResponseCache *respcache.Cache   // needed by read routes
 	Refuser       Refuser            // needed by write routes
 	Metrics       *metrics.Metrics   // counts the uploads in progress; nil: not counted
+	// Origin is that of the pages of the service, as browsers send it. A proxy may put another
+	// Host into requests, and then no other header shows that a page is its own. Empty: unknown.
+	Origin string
 	// ViewVersion is part of every entity tag. It changes with everything that bodies
 	// show beside the data. Empty: entity tags have no such part.
 	ViewVersion string
@@ -45,6 +48,10 @@ type Router struct {
 // NewRouter returns a router over groups, one of which has an empty prefix.
 func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
 	rt := &Router{config: config, mux: http.NewServeMux(), groups: slices.Clone(groups), errors: make(map[string]ErrorEncoder)}
+	if config.Origin != "" {
+		// Its error is that of a URL with more than an origin.
+		_ = rt.crossSite.AddTrustedOrigin(config.Origin)
+	}
 	slices.SortFunc(rt.groups, func(a, b RouteGroup) int { return len(b.Prefix) - len(a.Prefix) })
 	for _, group := range rt.groups {
 		byPath := make(map[string]methodHandlers)

@@ -113,6 +113,21 @@ func TestCrossSite(t *testing.T) {
 	}
 }
 
+// TestOwnOrigin sends a form of a page of the service through a proxy that puts its own Host
+// into requests, from a browser without Sec-Fetch-Site.
+func TestOwnOrigin(t *testing.T) {
+	t.Parallel()
+	router := web.NewRouter(web.RouterConfig{Authenticator: tokens{}, Origin: "https://orders.example.com"}, shop()...)
+	for origin, want := range map[string]int{"https://orders.example.com": 200, "http://orders.example.com": 403, "https://evil.example": 403} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest("PUT", "http://127.0.0.1:8080/api/orders/5", http.NoBody)
+		r.Header.Set("Origin", origin)
+		if router.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("%s: status %d, want %d", origin, w.Code, want)
+		}
+	}
+}
+
 // TestEncodeError checks the form of errors that no handler returns, such as a panic.
 func TestEncodeError(t *testing.T) {
 	t.Parallel()
