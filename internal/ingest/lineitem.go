@@ -1,7 +1,6 @@
 package ingest
 
 import (
-
 	"merchantorders/internal/order"
 )
 
