@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -35,6 +36,20 @@ func (o *Opener) LockForServe(ctx context.Context) (*ServeLocks, error) {
 		return nil, errors.Join(err, l.Release())
 	}
 	return &l, nil
+}
+
+// DatabaseServed reports whether a server uses the SQLite file of the settings, which may be
+// missing.
+func (o *Opener) DatabaseServed() bool {
+	engine, address := o.Engine()
+	path, err := engine.LockFile(address)
+	if _, statErr := os.Stat(path); err != nil || statErr != nil {
+		return false
+	}
+	lock := flock.New(path)
+	free, err := lock.TryLock()
+	_ = lock.Unlock()
+	return err == nil && !free
 }
 
 // AloneInFolder reports whether no other server uses the data folder.

@@ -68,9 +68,32 @@ func (s *server) startJobs() (stop func()) {
 	group.every("merge words", mergeInterval, true, s.mergeWords)
 	if s.Settings.DatabaseLocation().File() != "" {
 		group.every("truncate the database log", logInterval, true, s.DB.TruncateLog)
+		group.every("watch the database file", watchInterval, false, s.watchDatabase())
 	}
 	s.startOptionalJobs(group)
 	return group.stop
+}
+
+// watchInterval is how long the loss of the database file goes unnoticed if nobody changes
+// anything.
+const watchInterval = time.Second
+
+// watchDatabase returns a job that logs when the database can no longer be used, and again.
+func (s *server) watchDatabase() func(context.Context) error {
+	lost := false
+	return func(ctx context.Context) error {
+		err := s.DB.Ping(ctx)
+		switch {
+		case ctx.Err() != nil || lost == (err != nil):
+			return nil
+		case err != nil:
+			s.log.Error("the database cannot be used", "error", err)
+		default:
+			s.log.Info("the database can be used again")
+		}
+		lost = err != nil
+		return nil
+	}
 }
 
 // checkFile checks the database file once.

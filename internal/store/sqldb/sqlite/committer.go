@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,8 +34,9 @@ const maxBatch = 64
 // the leader, which runs the batch and then makes the next in the queue the
 // leader.
 type committer struct {
-	conn *conn
-	turn turn
+	conn  *conn
+	turn  turn
+	files openFiles
 	// timeout is how long a transaction waits for another process that writes.
 	timeout time.Duration
 
@@ -169,6 +171,9 @@ func (c *committer) passLead() {
 // retries until the context of tx ends or tx has waited for c.timeout, including
 // its time in the queue.
 func (c *committer) begin(tx *writeTx) error {
+	if err := c.files.check(); err != nil {
+		return err
+	}
 	waiting, cancel := context.WithDeadline(tx.ctx, tx.enqueued.Add(c.timeout))
 	defer cancel()
 	c.turn.take(waiting)
@@ -237,8 +242,14 @@ func (c *committer) runBatch(batch []*writeTx) (partial []*writeTx, ok bool) {
 		c.rollback()
 		return nil, true
 	}
-	_, err := c.conn.Exec(context.Background(), "COMMIT")
-	return nil, err == nil
+	err := c.commit()
+	_, replaced := errors.AsType[*ReplacedError](err)
+	if replaced {
+		for _, tx := range batch {
+			tx.err = cmp.Or(tx.err, err)
+		}
+	}
+	return nil, err == nil || replaced
 }
 
 // runAlone runs one transaction in the transaction of SQLite that has begun, and
@@ -251,11 +262,20 @@ func (c *committer) runAlone(tx *writeTx) {
 	case c.conn.sqlite.AutocommitEnabled():
 		tx.err = errTxLost
 	default:
-		if _, err := c.conn.Exec(context.Background(), "COMMIT"); err != nil {
+		if err := c.commit(); err != nil {
 			c.rollback()
 			tx.err = fmt.Errorf("commit: %w", err)
 		}
 	}
+}
+
+// commit commits the transaction of SQLite. It returns a ReplacedError if that was the
+// transaction of a file that is not the database any more.
+func (c *committer) commit() error {
+	if _, err := c.conn.Exec(context.Background(), "COMMIT"); err != nil {
+		return err
+	}
+	return c.files.check()
 }
 
 // call calls fn. A panic is recovered here and raised again in the goroutine of

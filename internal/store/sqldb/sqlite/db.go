@@ -3,6 +3,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -141,7 +142,11 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 		return nil, err
 	}
 	db.admin.SetMaxIdleConns(0)
-	return db, db.Ping(ctx)
+	if err := db.Ping(ctx); err != nil {
+		return nil, err
+	}
+	db.committer.files, err = statFiles(path)
+	return db, err
 }
 
 // InTx implements sqldb.DB.
@@ -188,7 +193,7 @@ func (db *DB) Dialect() *sqldb.Dialect { return &db.dialect }
 // Ping implements sqldb.DB.
 func (db *DB) Ping(ctx context.Context) error {
 	var n int64
-	return db.QueryRow(ctx, `SELECT COUNT(*) FROM sqlite_schema`, nil, &n)
+	return cmp.Or(db.committer.files.check(), db.QueryRow(ctx, `SELECT COUNT(*) FROM sqlite_schema`, nil, &n))
 }
 
 // Close implements sqldb.DB.

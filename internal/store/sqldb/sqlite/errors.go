@@ -12,9 +12,12 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// Unavailable implements sqldb.DB. The database is unavailable while it is locked
-// and while its disk is full, read-only or fails.
+// Unavailable implements sqldb.DB. The database is unavailable while it is locked,
+// while its disk is full, read-only or fails, and when its file is gone.
 func (db *DB) Unavailable(err error) bool {
+	if _, replaced := errors.AsType[*ReplacedError](err); replaced {
+		return true
+	}
 	switch resultCode(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
 		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:

@@ -1,0 +1,50 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
+)
+
+// TestReplacedFiles moves each file of a database away while it is open, and puts it back: in
+// between no transaction succeeds.
+func TestReplacedFiles(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	db := openTest(t, path)
+	write := func() error {
+		return db.InTx(t.Context(), func(q sqldb.Querier) error {
+			_, err := q.Exec(t.Context(), `UPDATE counters SET last = last + 1`)
+			return err
+		})
+	}
+	testenv.NoError(t, write())
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		for _, replace := range []bool{false, true} {
+			testenv.NoError(t, os.Rename(path+suffix, path+".away"))
+			if replace {
+				testenv.NoError(t, os.WriteFile(path+suffix, nil, 0o600))
+			}
+			for what, err := range map[string]error{"write": write(), "ping": db.Ping(t.Context())} {
+				if replaced, ok := errors.AsType[*ReplacedError](err); !ok || replaced.Path != path+suffix || !db.Unavailable(err) {
+					t.Errorf("%s without %s: %v", what, path+suffix, err)
+				}
+			}
+			testenv.NoError(t, os.Rename(path+".away", path+suffix))
+			testenv.NoError(t, write())
+		}
+	}
+	// In the middle of a transaction.
+	err := db.InTx(t.Context(), func(q sqldb.Querier) error {
+		testenv.NoError(t, os.Remove(path))
+		_, err := q.Exec(t.Context(), `UPDATE counters SET last = last + 1`)
+		return err
+	})
+	if _, ok := errors.AsType[*ReplacedError](err); !ok {
+		t.Errorf("deleted during a transaction: %v", err)
+	}
+}
