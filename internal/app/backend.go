@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"merchantorders/internal/config"
+	"merchantorders/internal/filestore"
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/filestore/s3"
 	"merchantorders/internal/maintenance"
@@ -166,7 +167,7 @@ func (o *Opener) openFolder(ctx context.Context, create bool) (Files, error) {
 	}
 	// A folder that is not writable is a wrong setting. A full disk is not: files
 	// can be read and purged.
-	if err := files.Check(ctx); err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+	if err := filestore.Probe(ctx, files); err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), files.Close())
 	}
 	return files, nil
@@ -177,6 +178,10 @@ func (o *Opener) openFolder(ctx context.Context, create bool) (Files, error) {
 func (o *Opener) CannotOpen(ctx context.Context, flag, value string, err error) error {
 	if ctx.Err() != nil {
 		return err
+	}
+	if errors.Is(err, fs.ErrPermission) && os.Getuid() > 0 {
+		// Whoever has run a command as root once has left files of root.
+		err = fmt.Errorf("%w; as root, give all to the user of the service: chown -R %d %s", err, os.Getuid(), o.Settings.Data)
 	}
 	if value == "" {
 		flag = "data"

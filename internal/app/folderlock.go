@@ -29,11 +29,11 @@ func (o *Opener) LockForServe(ctx context.Context) (*ServeLocks, error) {
 	}
 	if path != "" {
 		if l.database, err = lockFile(ctx, path); err != nil {
-			return nil, err
+			return nil, o.CannotOpen(ctx, "database", o.Settings.Database, err)
 		}
 	}
 	if l.folder, err = lockFile(ctx, filepath.Join(o.Settings.Data, "serve.lock")); err != nil {
-		return nil, errors.Join(err, l.Release())
+		return nil, o.CannotOpen(ctx, "data", o.Settings.Data, errors.Join(err, l.Release()))
 	}
 	return &l, nil
 }

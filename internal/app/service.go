@@ -118,7 +118,7 @@ func NewService(d Deps) *Service {
 	_, bucket := d.Settings.Bucket()
 	s.health = httpserver.NewHealth(httpserver.Readiness{
 		Database: func(ctx context.Context) error { return d.Store.Ping(ctx) },
-		Storage:  func(ctx context.Context) error { return d.Files.Check(ctx) },
+		Storage:  (&storageCheck{files: d.Files, now: d.Now}).run,
 		// Without its folder the server can hardly do anything.
 		StorageRequired: !bucket || d.Flags.ReadyRequiresStorage,
 		Stopping:        s.stopping.Load,

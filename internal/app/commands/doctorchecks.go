@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/filestore"
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb"
@@ -133,7 +134,11 @@ func (d *doctor) checkStorage(ctx context.Context) {
 		d.add(statusWarning, "storage", name+" does not exist", "serve creates it")
 		return
 	}
-	if err := disk.Probe(ctx, path); err != nil {
+	files, err := disk.Open(path)
+	if err == nil {
+		err = errors.Join(filestore.Probe(ctx, files), files.Close())
+	}
+	if err != nil {
 		d.problem("storage", d.CannotOpen(ctx, "storage", d.Settings.Storage, err))
 		return
 	}

@@ -3,20 +3,18 @@ package commands_test
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"net"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/filestore/s3test"
 	"merchantorders/internal/testenv"
 )
 
@@ -134,25 +132,14 @@ func TestServePortInUse(t *testing.T) {
 // TestServeTestsBucketOnce counts the objects with which a server tests its bucket.
 func TestServeTestsBucketOnce(t *testing.T) {
 	t.Parallel()
-	var puts atomic.Int64
-	bucket := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("ETag", `"x"`)
-		w.Header().Set("Last-Modified", "Sun, 01 Nov 2026 00:00:00 GMT")
-		switch r.Method {
-		case http.MethodPut:
-			puts.Add(1)
-		case http.MethodDelete:
-			w.WriteHeader(http.StatusNoContent)
-		case http.MethodGet:
-			_, _ = io.WriteString(w, "<ListBucketResult></ListBucketResult>")
-		}
-	}))
+	memory := new(s3test.Memory)
+	bucket := httptest.NewServer(memory)
 	defer bucket.Close()
 	f := folder(t)
 	f.Settings = []string{"--storage", "s3://bucket?region=eu-central-1&endpoint=" + bucket.URL}
 	f.Serve(t).Stop(t)
-	if got := puts.Load(); got != 1 {
-		t.Errorf("%d objects were written, want 1", got)
+	if got := memory.Puts(); got != 1 || memory.Objects() != 0 {
+		t.Errorf("%d objects were written, want 1, and %d are left", got, memory.Objects())
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/filestore/s3test"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/tracing/tracingtest"
 )
@@ -107,7 +108,7 @@ func checkSpans(t *testing.T, spans []tracingtest.Span, token string) {
 	}
 }
 
-// bucketServer accepts every object, and records who asks.
+// bucketServer records who asks a server of buckets.
 type bucketServer struct {
 	url string
 	mu  sync.Mutex
@@ -115,16 +116,12 @@ type bucketServer struct {
 }
 
 func startBucket(t *testing.T) *bucketServer {
-	b := &bucketServer{}
+	b, memory := &bucketServer{}, new(s3test.Memory)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.got = append(b.got, r.Header.Get("Traceparent"))
-		w.Header().Set("ETag", `"d41d8cd98f00b204e9800998ecf8427e"`)
-		w.Header().Set("Last-Modified", "Fri, 20 Nov 2026 12:00:00 GMT")
-		if r.Method == http.MethodDelete {
-			w.WriteHeader(http.StatusNoContent)
-		}
+		memory.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
 	b.url = server.URL

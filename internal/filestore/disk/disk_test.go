@@ -162,3 +162,25 @@ func TestRemoveStagedFiles(t *testing.T) {
 	testenv.NoError(t, files.RemoveStagedFiles(farFuture))
 	testenv.Equal(t, "left in the staging directory", []string{"other-file"}, stagedFiles(t, dir))
 }
+
+// TestMovedInvoices moves the folder of invoice files and leaves a link; then the link leads
+// nowhere.
+func TestMovedInvoices(t *testing.T) {
+	t.Parallel()
+	dir, moved := t.TempDir(), filepath.Join(t.TempDir(), "moved")
+	old, added := order.InvoicePath("SF-1", "a.pdf"), order.InvoicePath("SF-1", "b.pdf")
+	store(t, openDisk(t, dir), old, "content")
+	testenv.NoError(t, os.Rename(filepath.Join(dir, "invoices"), moved))
+	testenv.NoError(t, os.Symlink(moved, filepath.Join(dir, "invoices")))
+	files := openDisk(t, dir)
+	wantFile(t, files, old, "content")
+	store(t, files, added, "more")
+	wantFile(t, files, added, "more")
+	var all []string
+	testenv.NoError(t, files.Each(t.Context(), func(path string) error { all = append(all, path); return nil }))
+	testenv.Equal(t, "stored files", []string{old, added}, all)
+	testenv.NoError(t, os.RemoveAll(moved))
+	if _, err := disk.Open(dir); err == nil || !strings.Contains(err.Error(), "leads to no folder") {
+		t.Errorf("the link leads nowhere: %v", err)
+	}
+}

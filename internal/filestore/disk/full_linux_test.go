@@ -9,7 +9,9 @@ import (
 	"syscall"
 	"testing"
 
+	"merchantorders/internal/filestore"
 	"merchantorders/internal/filestore/disk"
+	"merchantorders/internal/filestore/filestoretest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -91,4 +93,32 @@ func freeAgain(t *testing.T, files *disk.Store, _ string) {
 	path := order.InvoicePath("SF-room", "a.pdf")
 	testenv.NoError(t, file.Commit(t.Context(), path))
 	testenv.NoError(t, files.Remove(t.Context(), path))
+}
+
+// TestInvoicesOnAnotherDisk has the folder of invoice files on a file system of its own, once
+// mounted and once behind a link.
+func TestInvoicesOnAnotherDisk(t *testing.T) {
+	t.Parallel()
+	if !testenv.MayMount(t) {
+		return
+	}
+	for name, move := range map[string]func(t *testing.T, dir string){
+		"mounted": func(t *testing.T, dir string) { testenv.SmallDisk(t, filepath.Join(dir, "invoices"), "size=64m") },
+		"linked": func(t *testing.T, dir string) {
+			disk := t.TempDir()
+			testenv.SmallDisk(t, disk, "size=64m")
+			testenv.NoError(t, os.Symlink(disk, filepath.Join(dir, "invoices")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			filestoretest.Run(t, func(t *testing.T) filestoretest.Files {
+				dir := t.TempDir()
+				move(t, dir)
+				t.Cleanup(func() { wantNoStagedFiles(t, dir) })
+				files := openDisk(t, dir)
+				testenv.NoError(t, filestore.Probe(t.Context(), files))
+				return files
+			})
+		})
+	}
 }

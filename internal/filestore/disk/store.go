@@ -4,12 +4,14 @@ package disk
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -19,9 +21,10 @@ import (
 
 // Store is order.Files on a folder of the local file system. It is safe for
 // concurrent use. The staging directory is in the same folder, so that a commit
-// is a rename within one file system.
+// is a rename within one file system, unless another one is mounted below.
 type Store struct {
 	*Staging
+	linked *os.Root // where the link linkedFolder leads; nil: it is a folder
 
 	renames sync.Mutex // held from the check of a path to the rename to it
 }
@@ -36,33 +39,33 @@ func Open(dir string) (*Store, error) {
 	if s.Staging, err = OpenStaging(dir, s.commit); err != nil {
 		return nil, err
 	}
+	if info, err := s.root.Lstat(linkedFolder); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if s.linked, err = os.OpenRoot(filepath.Join(dir, linkedFolder)); err != nil {
+			return nil, errors.Join(fmt.Errorf("the link %s leads to no folder: mount it, or remove the link: %w", filepath.Join(dir, linkedFolder), err), s.Close())
+		}
+	}
 	return s, nil
 }
 
-// Probe tests that files can be written, read and deleted in a folder, which must
-// exist.
-func Probe(ctx context.Context, dir string) error {
-	store, err := Open(dir)
-	if err != nil {
-		return err
+// linkedFolder is the folder of invoice files. An operator who moves it to a larger disk leaves
+// a link, which os.Root does not follow.
+const linkedFolder = "invoices"
+
+// at returns the root to which the path of a stored file belongs, and the path in it.
+func (s *Store) at(name string) (*os.Root, string) {
+	if below, ok := strings.CutPrefix(name, linkedFolder); ok && s.linked != nil && (below == "" || below[0] == '/') {
+		return s.linked, path.Clean("./" + below)
 	}
-	defer func() { _ = store.Close() }()
-	name := path.Join(filestore.StagingDir, "probe-"+rand.Text())
-	const content = "This file tests that the folder can be written to.\n"
-	if err := store.root.WriteFile(name, []byte(content), fileMode); err != nil {
-		return filestore.Error("write a file", err)
+	return s.root, name
+}
+
+// Close closes the folder. Open files remain usable.
+func (s *Store) Close() error {
+	err := s.Staging.Close()
+	if s.linked != nil {
+		err = errors.Join(err, s.linked.Close())
 	}
-	read, readErr := store.root.ReadFile(name)
-	if err := store.root.Remove(name); err != nil {
-		return filestore.Error("delete a file", err)
-	}
-	if readErr != nil {
-		return filestore.Error("read a file", readErr)
-	}
-	if string(read) != content {
-		return errors.New("a file was read with other content than was written")
-	}
-	return nil
+	return err
 }
 
 // commit moves a staged file to its path, durably. After an error there is no
@@ -76,34 +79,70 @@ func (s *Store) commit(_ context.Context, staged *StagedFile, name string) error
 	if err := staged.file.Close(); err != nil {
 		return filestore.Error("close a staged file", err)
 	}
-	if err := s.root.MkdirAll(path.Dir(name), dirMode); err != nil {
+	root, place := s.at(name)
+	if err := root.MkdirAll(path.Dir(place), dirMode); err != nil {
 		return filestore.Error("create the folder of a file", err)
 	}
-	if err := s.rename(staged.name, name); err != nil {
+	err := s.rename(staged.name, name)
+	if errors.Is(err, syscall.EXDEV) {
+		err = s.copy(staged, name)
+	}
+	if err != nil {
 		return filestore.Error("commit a staged file", err)
 	}
 	if err := s.syncParents(path.Dir(name)); err != nil {
-		_ = s.root.Remove(name)
+		_ = root.Remove(place)
 		_ = s.syncDir(path.Dir(name))
 		return filestore.Error("make a stored file durable", err)
 	}
 	return nil
 }
 
-// rename renames a staged file to its path unless there is a file, which
+// rename renames a file to the path of a stored one unless there is one, which
 // Rename alone would replace. The check and the rename are atomic within this
 // process only. That is enough: the database never gives two files one path.
-func (s *Store) rename(staged, name string) error {
+func (s *Store) rename(from, name string) error {
 	s.renames.Lock()
 	defer s.renames.Unlock()
-	_, err := s.root.Lstat(name)
+	root, place := s.at(name)
+	_, err := root.Lstat(place)
 	if err == nil {
 		return fs.ErrExist
 	}
 	if !isNotExist(err) {
 		return err
 	}
-	return s.root.Rename(staged, name)
+	if other, from := s.at(from); other == root {
+		return root.Rename(from, place)
+	}
+	return syscall.EXDEV
+}
+
+// copy is rename for a path on another file system: it copies the file beside the path, makes
+// the copy durable, and renames that.
+func (s *Store) copy(staged *StagedFile, name string) (err error) {
+	from, err := s.root.Open(staged.name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }()
+	beside := path.Join(path.Dir(name), staged.ID())
+	root, place := s.at(beside)
+	to, err := root.OpenFile(place, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	if err == nil {
+		err = to.Sync()
+	}
+	if err = errors.Join(err, to.Close()); err == nil {
+		err = s.rename(beside, name)
+	}
+	if err != nil {
+		_ = root.Remove(place)
+	}
+	return err
 }
 
 // Open implements order.Files.
@@ -115,7 +154,8 @@ func (s *Store) Open(ctx context.Context, name string) (order.File, error) {
 	if !filestore.ValidPath(name) {
 		return nil, filestore.Error(action, fs.ErrNotExist)
 	}
-	file, err := s.root.Open(name)
+	root, place := s.at(name)
+	file, err := root.Open(place)
 	if isNotExist(err) {
 		err = fs.ErrNotExist
 	}
@@ -142,7 +182,8 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	if !filestore.ValidPath(name) {
 		return filestore.Error(action, fs.ErrInvalid)
 	}
-	if err := s.root.Remove(name); err != nil && !isNotExist(err) {
+	root, place := s.at(name)
+	if err := root.Remove(place); err != nil && !isNotExist(err) {
 		return filestore.Error(action, err)
 	}
 	// The database records the removal, so it must survive a power cut. Sync
@@ -158,26 +199,37 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 // not.
 func (s *Store) Each(ctx context.Context, fn func(path string) error) error {
 	var fnErr error // may contain a path, so it is returned as it is
-	err := fs.WalkDir(s.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case isNotExist(err):
-			return nil // removed meanwhile
-		case err != nil:
-			return err
-		case name == filestore.StagingDir:
-			return fs.SkipDir
-		case entry.IsDir():
-			return nil
-		}
-		fnErr = fn(name)
-		return fnErr
-	})
+	walk := func(root *os.Root, prefix string) error {
+		return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+			return s.visit(ctx, path.Join(prefix, name), entry, err, fn, &fnErr)
+		})
+	}
+	err := walk(s.root, "")
+	if err == nil && s.linked != nil {
+		err = walk(s.linked, linkedFolder)
+	}
 	if err != nil && fnErr == nil {
 		return filestore.Error("list the stored files", err)
 	}
 	return fnErr
+}
+
+// visit is fs.WalkDirFunc for Each.
+func (s *Store) visit(ctx context.Context, name string, entry fs.DirEntry, err error, fn func(path string) error, fnErr *error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case isNotExist(err):
+		return nil // removed meanwhile
+	case err != nil:
+		return err
+	case name == filestore.StagingDir:
+		return fs.SkipDir
+	case entry.IsDir(), filestore.IsProbe(name), name == linkedFolder:
+		return nil
+	}
+	*fnErr = fn(name)
+	return *fnErr
 }
 
 // syncParents makes the entries of a folder and of every folder above it
@@ -196,7 +248,8 @@ func (s *Store) syncParents(name string) error {
 
 // syncDir makes the entries of a folder durable.
 func (s *Store) syncDir(name string) error {
-	dir, err := s.root.Open(name)
+	root, place := s.at(name)
+	dir, err := root.Open(place)
 	if err != nil {
 		return err
 	}

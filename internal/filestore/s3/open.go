@@ -3,9 +3,9 @@ package s3
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -98,21 +98,26 @@ func newClient(bucket Bucket) (*minio.Client, error) {
 	})
 }
 
-// probe writes, reads and deletes a small object. Its path is below StagingDir,
-// so it cannot replace a stored file.
+// probe writes, reads and deletes an object where invoice files go.
 func (s *Store) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	name := path.Join(filestore.StagingDir, "probe-"+rand.Text())
-	content := []byte("This object tests that the bucket can be written to.\n")
-	if err := s.put(ctx, name, path.Base(name), bytes.NewReader(content), int64(len(content))); err != nil {
+	name, size := filestore.ProbePath(), int64(len(filestore.ProbeContent))
+	content := io.NewSectionReader(bytes.NewReader(filestore.ProbeContent), 0, size)
+	if err := s.put(ctx, name, path.Base(name), content, size); err != nil {
 		return fmt.Errorf("cannot be written to: %w", explain(err))
 	}
-	_, readErr := s.client.StatObject(ctx, s.bucket, name, minio.StatObjectOptions{})
+	object, readErr := s.client.StatObject(ctx, s.bucket, name, minio.StatObjectOptions{})
+	same := false
+	if readErr == nil {
+		same, readErr = s.same(ctx, name, object, content)
+	}
 	removeErr := s.client.RemoveObject(ctx, s.bucket, name, minio.RemoveObjectOptions{})
 	switch {
 	case readErr != nil:
 		return fmt.Errorf("cannot be read: %w", explain(readErr))
+	case !same || object.UserMetadata[uploadIDKey] != path.Base(name):
+		return fmt.Errorf("does not keep what it is sent: %d bytes were written, and %d are stored, or others", size, object.Size)
 	case removeErr != nil:
 		return fmt.Errorf("cannot be deleted from: %w", explain(removeErr))
 	}

@@ -2,7 +2,10 @@
 package s3
 
 import (
+	"bytes"
 	"context"
+	"crypto/md5"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -60,12 +63,12 @@ func (s *Store) commit(ctx context.Context, staged *disk.StagedFile, path string
 	defer cancel()
 	err = s.put(ctx, path, staged.ID(), content, content.Size())
 	if err == nil {
-		return nil
+		return s.verify(ctx, path, staged.ID(), content)
 	}
 	status := minio.ToErrorResponse(err).StatusCode
 	switch {
 	case status == http.StatusPreconditionFailed:
-		return s.existing(ctx, path, staged.ID())
+		return s.verify(ctx, path, staged.ID(), content)
 	case status >= 400 && status < 500 && status != http.StatusConflict:
 		return storeError(action, err)
 	}
@@ -90,10 +93,11 @@ func (s *Store) put(ctx context.Context, path, uploadID string, content io.Reade
 	return err
 }
 
-// existing returns the result of a commit that found an object with its path:
-// nil if an earlier attempt of the same commit stored it and the response was
-// lost, fs.ErrExist if it is another file.
-func (s *Store) existing(ctx context.Context, path, uploadID string) error {
+// verify returns nil if the object with a path is that of an upload, with its content. A
+// response that was lost may have been a success, and one that says so may come from a server
+// that has kept something else: then verify removes the object. It returns fs.ErrExist if the
+// object is another file.
+func (s *Store) verify(ctx context.Context, path, uploadID string, content *io.SectionReader) error {
 	object, err := s.client.StatObject(ctx, s.bucket, path, minio.StatObjectOptions{})
 	switch {
 	case err != nil:
@@ -101,7 +105,42 @@ func (s *Store) existing(ctx context.Context, path, uploadID string) error {
 	case object.UserMetadata[uploadIDKey] != uploadID:
 		return filestore.Error("commit a staged file", fs.ErrExist)
 	}
+	same, err := s.same(ctx, path, object, content)
+	if err == nil && !same {
+		err = fmt.Errorf("the bucket has kept %d bytes that are not the %d bytes of the file", object.Size, content.Size())
+	}
+	if err != nil {
+		return errors.Join(err, s.Remove(ctx, path))
+	}
 	return nil
+}
+
+// same reports whether an object has a content. Its entity tag is the MD5 of what is stored,
+// or else, as with some encryption, the object is read.
+func (s *Store) same(ctx context.Context, path string, object minio.ObjectInfo, content *io.SectionReader) (bool, error) {
+	if object.Size != content.Size() {
+		return false, nil
+	}
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	want := md5.New()
+	if _, err := io.Copy(want, content); err != nil {
+		return false, err
+	}
+	if strings.Trim(object.ETag, `"`) == hex.EncodeToString(want.Sum(nil)) {
+		return true, nil
+	}
+	file, err := s.Open(ctx, path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = file.Close() }()
+	got := md5.New()
+	if _, err := io.Copy(got, file); err != nil {
+		return false, err
+	}
+	return bytes.Equal(got.Sum(nil), want.Sum(nil)), nil
 }
 
 // Open implements order.Files.
@@ -169,7 +208,7 @@ func (s *Store) Each(ctx context.Context, fn func(path string) error) error {
 			return storeError("list the stored files", object.Err)
 		}
 		// Some servers also list folders. They are not files.
-		if strings.HasSuffix(object.Key, "/") || strings.HasPrefix(object.Key, filestore.StagingDir+"/") {
+		if strings.HasSuffix(object.Key, "/") || strings.HasPrefix(object.Key, filestore.StagingDir+"/") || filestore.IsProbe(object.Key) {
 			continue
 		}
 		if err := fn(object.Key); err != nil {

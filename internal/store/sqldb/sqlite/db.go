@@ -86,7 +86,7 @@ func Open(ctx context.Context, path string, schema migrations.Options) (*DB, err
 		db, err = open(ctx, file)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open database %s: %w", path, damaged(diskFull(err)))
+		return nil, fmt.Errorf("open database %s: %w", path, notLocal(damaged(diskFull(denied(file, err)))))
 	}
 	if checked {
 		db.dialect.QuickCheck = ""

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -48,6 +50,37 @@ func extendedCode(err error) int {
 func diskFull(err error) error {
 	if code := extendedCode(err); code == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE {
 		return fmt.Errorf("%w: %w", syscall.ENOSPC, err)
+	}
+	return err
+}
+
+// denied adds fs.ErrPermission to the error of a file that the process may not open, which has
+// the same code as that of a file that is not there.
+func denied(path string, err error) error {
+	switch resultCode(err) {
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			// Not opened before: closing it releases no lock.
+			file, openErr := os.OpenFile(path+suffix, os.O_RDWR, 0)
+			if openErr == nil {
+				_ = file.Close()
+			} else if errors.Is(openErr, fs.ErrPermission) {
+				return fmt.Errorf("%s: %w: %w", path+suffix, fs.ErrPermission, err)
+			}
+		}
+	}
+	return err
+}
+
+// errNoSharedMemory is the error of a file system whose files cannot be mapped into memory, as
+// that of FUSE with direct_io.
+var errNoSharedMemory = errors.New("the file system lacks shared memory, which a write-ahead log needs; move the data to a local disk")
+
+// notLocal adds errNoSharedMemory to an error that it causes.
+func notLocal(err error) error {
+	switch extendedCode(err) {
+	case sqlite3.SQLITE_IOERR_SHMMAP, sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMLOCK:
+		return fmt.Errorf("%w: %w", errNoSharedMemory, err)
 	}
 	return err
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"zombiezen.com/go/sqlite"
+
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
 )
@@ -46,5 +48,15 @@ func TestReplacedFiles(t *testing.T) {
 	})
 	if _, ok := errors.AsType[*ReplacedError](err); !ok {
 		t.Errorf("deleted during a transaction: %v", err)
+	}
+}
+
+// TestNoSharedMemory names the cause of errors that a file system without shared memory has.
+func TestNoSharedMemory(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[sqlite.ResultCode]bool{sqlite.ResultIOErrSHMMap: true, sqlite.ResultIOErrSHMOpen: true, sqlite.ResultIOErrRead: false} {
+		if err := notLocal(code.ToError()); errors.Is(err, errNoSharedMemory) != want {
+			t.Errorf("%v: %v", code, err)
+		}
 	}
 }

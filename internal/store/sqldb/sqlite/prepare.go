@@ -59,7 +59,7 @@ func migrate(ctx context.Context, db *sql.DB, options migrations.Options) error 
 	}
 	if mode != "wal" {
 		// SQLite returns no error where the file system lacks shared memory.
-		return fmt.Errorf("the file system does not support a write-ahead log (journal mode %s); move the data to a local disk", mode)
+		return fmt.Errorf("%w (journal mode %s)", errNoSharedMemory, mode)
 	}
 	return migrations.SQLite.Up(ctx, db, options)
 }
@@ -104,7 +104,7 @@ func SchemaStatus(ctx context.Context, path string) (status migrations.Status, e
 		err = errors.Join(err, db.Close())
 	}
 	if err != nil {
-		return migrations.Status{}, fmt.Errorf("open database %s: %w", path, err)
+		return migrations.Status{}, fmt.Errorf("open database %s: %w", path, notLocal(denied(path, err)))
 	}
 	return status, nil
 }

@@ -1,0 +1,56 @@
+package s3_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/s3"
+	"merchantorders/internal/filestore/s3test"
+	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
+)
+
+// TestBucketKeepsSomethingElse stores a file in buckets that acknowledge it and keep something
+// else: the upload fails and leaves nothing, and the bucket cannot be opened.
+func TestBucketKeepsSomethingElse(t *testing.T) {
+	t.Parallel()
+	for name, mood := range map[string]struct {
+		keep   func([]byte) []byte
+		etag   string
+		stores bool
+	}{
+		"all":                        {nil, "", true},
+		"all, with a tag of its own": {nil, `"tag"`, true},
+		"nothing":                    {func([]byte) []byte { return nil }, "", false},
+		"a part":                     {func(content []byte) []byte { return content[:len(content)-1] }, "", false},
+		"other bytes":                {func(content []byte) []byte { return []byte(strings.ToUpper(string(content))) }, `"tag"`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			memory := new(s3test.Memory)
+			server := httptest.NewServer(memory)
+			defer server.Close()
+			bucket := s3.Bucket{Name: "files", Region: s3test.Region, Endpoint: server.URL, Credentials: s3.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}}
+			files, err := s3.Open(t.Context(), bucket)
+			testenv.NoError(t, err)
+			testenv.NoError(t, files.OpenStaging(t.TempDir()))
+			defer func() { _ = files.Close() }()
+			memory.Keep, memory.ETag = mood.keep, mood.etag
+			staged, err := files.Stage(t.Context())
+			testenv.NoError(t, err)
+			_, err = staged.Write([]byte("invoice"))
+			testenv.NoError(t, err)
+			if err := staged.Commit(t.Context(), order.InvoicePath("R-1", "a.pdf")); (err == nil) != mood.stores || memory.Objects() > 0 != mood.stores {
+				t.Errorf("commit: %v; %d objects are left", err, memory.Objects())
+			}
+			if err := filestore.Probe(t.Context(), files); (err == nil) != mood.stores {
+				t.Errorf("probe: %v", err)
+			}
+			if _, err := s3.Open(t.Context(), bucket); (err == nil) != mood.stores {
+				t.Errorf("open: %v", err)
+			}
+		})
+	}
+}
