@@ -50,4 +50,6 @@ func Probe(ctx context.Context, files order.Files) (err error) {
 func ProbePath() string { return probeFolder + rand.Text() }
 
 // IsProbe reports whether a path is that of a probe, perhaps of one that was killed.
-func IsProbe(path string) bool { return len(path) > len(probeFolder) && path[:len(probeFolder)] == probeFolder }
+func IsProbe(path string) bool {
+	return len(path) > len(probeFolder) && path[:len(probeFolder)] == probeFolder
+}
