@@ -82,7 +82,7 @@ func TestBulkImport(t *testing.T) {
 func TestDeletedOrdersAgain(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.bulk("/orders/import", line("D-1", 7001, ""), nil, `{"line":1,"reference":"D-1","status":"created","orderId":7001}`, importSummary(1, 0, 0, 0, 1))
+	s.bulk("/orders/import", line("D-1", 7001, `,"state":"completed"`), nil, `{"line":1,"reference":"D-1","status":"created","orderId":7001}`, importSummary(1, 0, 0, 0, 1))
 	_, err := s.Retention.DeleteOldOrders(t.Context(), s.Now().AddDate(10, 0, 0))
 	testenv.NoError(t, err)
 	s.bulk("/orders/import", line("D-1", 7001, `,"notes":"other"`)+line("D-1", 7002, ""), nil,

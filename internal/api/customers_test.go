@@ -256,8 +256,9 @@ func TestCustomersBadInput(t *testing.T) {
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	old := strings.Replace(personalOrder("P-0", "zoe@secret.example"), "2026-11-20T", "2015-11-20T", 1)
-	for _, text := range []string{old, personalOrder("P-1", "a@example.com")} {
+	open := strings.Replace(personalOrder("P-2", "zoe@secret.example"), "2026-11-20T", "2015-11-20T", 1)
+	old := strings.NewReplacer("P-2", "P-0", `"total"`, `"state":"completed","total"`).Replace(open)
+	for _, text := range []string{old, open, personalOrder("P-1", "a@example.com")} {
 		s.Send(s.operator, "POST", "/operator/orders", text).WantStatus(t, http.StatusCreated)
 	}
 	s.Send(s.merchant, "POST", "/v2/orders/P-0/invoices", apptest.UploadBody("a.pdf", []byte("content"))).WantStatus(t, http.StatusOK)
@@ -267,7 +268,9 @@ func TestRetention(t *testing.T) {
 		}
 	}
 	s.expect("GET", "/v2/orders/P-0", "", 404, v2NotFound("P-0"))
-	s.Send(s.merchant, "GET", "/v2/orders/P-1", "").WantStatus(t, http.StatusOK)
+	for _, stays := range []string{"P-1", "P-2"} {
+		s.Send(s.merchant, "GET", "/v2/orders/"+stays, "").WantStatus(t, http.StatusOK)
+	}
 	if found, err := filepath.Glob(filepath.Join(s.Folder, "invoices", "P-0", "*")); len(found) > 0 || err != nil {
 		t.Errorf("stored files %q, %v", found, err)
 	}
@@ -277,4 +280,30 @@ func TestRetention(t *testing.T) {
 		t.Errorf("feed: %d %s", feed.Status, feed.Body)
 	}
 	s.Send(s.operator, "POST", "/operator/orders", old).WantText(t, http.StatusOK, `"result":"deleted"`)
+}
+
+// TestRetentionNotice begins periods: a shorter one is announced for a day, unless it is
+// confirmed, and another one meanwhile begins the day again.
+func TestRetentionNotice(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const day = 24 * time.Hour
+	begin := func(period time.Duration, confirmed bool, want time.Duration) {
+		t.Helper()
+		begins, err := s.Retention.BeginRetention(t.Context(), period, confirmed)
+		testenv.NoError(t, err)
+		testenv.Equal(t, "begins in", want, begins.Sub(s.Now()))
+	}
+	begin(3650*day, false, day)
+	s.Pass(day - time.Hour)
+	begin(3650*day, false, time.Hour)
+	s.Pass(time.Hour)
+	begin(3650*day, false, 0)
+	begin(365*day, false, day)
+	s.Pass(time.Hour)
+	begin(36*day, false, day) // a typo
+	begin(3651*day, false, 0) // put back
+	begin(365*day, false, day)
+	begin(365*day, true, 0)
+	begin(365*day, false, 0)
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -134,6 +135,12 @@ func TestExportDeleted(t *testing.T) {
 	s := start(t)
 	s.fillMany()
 	lines, _, cursor := s.export(s.merchant, "/v2/orders/export")
+	for _, line := range lines[:11] {
+		var o struct{ ID string }
+		testenv.NoError(t, json.Unmarshal([]byte(line), &o))
+		_, err := s.Orders.ChangeOrder(t.Context(), order.Command(), apitest.MerchantID, order.ByReference(o.ID), order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})
+		testenv.NoError(t, err)
+	}
 	_, err := s.Retention.DeleteOldOrders(t.Context(), time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC))
 	testenv.NoError(t, err)
 	rest, _, _ := s.export(s.merchant, "/v2/orders/export?cursor="+cursor+".R-9")

@@ -90,6 +90,7 @@ func (m *monitor) snapshot() metrics.Snapshot {
 	snapshot.Deliveries, snapshot.WebhooksInFlight = m.server.Sender.Stats()
 	snapshot.Mails = m.server.Sender.Mails()
 	snapshot.CanceledByDeadline = m.server.Orders.CanceledByDeadline()
+	snapshot.RetentionAnnounced = m.server.retaining.Load()
 	snapshot.DeadlineWarnings = m.server.Orders.DeadlineWarnings()
 	uses := m.server.cache.Uses()
 	snapshot.CacheHits, snapshot.CacheMisses, snapshot.CacheBytes = uses.Hits, uses.Misses, uses.Bytes

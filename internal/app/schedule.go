@@ -108,6 +108,27 @@ func (s *server) checkFile(ctx context.Context) {
 	}
 }
 
+// deleteOldOrders deletes the orders beyond an age, or shows how many it will delete.
+func (s *server) deleteOldOrders(ctx context.Context, age time.Duration) error {
+	before := s.Now().Add(-age)
+	begins, err := s.Retention.BeginRetention(ctx, age, s.Flags.RetainAtOnce())
+	if err != nil {
+		return err
+	}
+	if begins.After(s.Now()) {
+		count, err := s.Retention.CountOldOrders(ctx, before)
+		if err == nil {
+			s.retaining.Store(count)
+			s.log.Warn("--retain is new or shorter, and will delete orders", "orders", count, "created_before", before.UTC().Format(time.RFC3339),
+				"begins", begins.Format(time.RFC3339), "at_once_with", "--retain-confirmed "+s.Flags.Retain)
+		}
+		return err
+	}
+	s.retaining.Store(0)
+	count, err := s.Retention.DeleteOldOrders(ctx, before)
+	return logCount(s.log, "old orders deleted", count, err)
+}
+
 // startOptionalJobs starts the jobs that the settings ask for.
 func (s *server) startOptionalJobs(group *jobGroup) {
 	if s.Flags.CancelExpired {
@@ -130,8 +151,7 @@ func (s *server) startOptionalJobs(group *jobGroup) {
 	}
 	if age := s.Flags.RetainFor(); age > 0 {
 		group.every("delete old orders", purgeInterval, true, func(ctx context.Context) error {
-			count, err := s.Retention.DeleteOldOrders(ctx, s.Now().Add(-age))
-			return logCount(s.log, "old orders deleted", count, err)
+			return s.deleteOldOrders(ctx, age)
 		})
 	}
 }

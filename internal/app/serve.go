@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -132,7 +133,9 @@ type server struct {
 	log     *slog.Logger
 	metrics *metrics.Metrics
 	jobs    *jobs
-	tls     *tls.Config // nil: connections are not encrypted
+	// retaining is how many orders a retention that is announced will delete.
+	retaining atomic.Int64
+	tls       *tls.Config // nil: connections are not encrypted
 }
 
 // prepare removes the staged files and reservations that crashed servers have

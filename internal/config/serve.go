@@ -39,7 +39,8 @@ type Serve struct {
 	IdleTimeout          string `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed. Set it longer than the time after which a proxy closes its own."`
 	Drain                string `default:"0s" placeholder:"DURATION" help:"Time, up to 1h, that a stopping server still serves requests while /readyz is 503, so that load balancers send no more."`
 	PurgeDeletedAfter    string `name:"purge-deleted-after" default:"720h" placeholder:"DURATION" help:"Time after which the bytes of a deleted invoice file are removed from the storage. 0: never."`
-	Retain               string `default:"0" placeholder:"DURATION" help:"Age after which orders are deleted with their files, such as 3650d or 87600h; from 1d. Events, references and the audit log stay. 0: never."`
+	Retain               string `default:"0" placeholder:"DURATION" help:"Age after which orders in a final state are deleted with their files, such as 3650d or 87600h; from 1d. Events, references and the audit log stay. 0: never."`
+	RetainConfirmed      string `name:"retain-confirmed" default:"0" placeholder:"DURATION" help:"The same as --retain, to let a shorter age delete at once. Otherwise it is shown for a day first, in the log, doctor and metrics."`
 	CancelExpired        bool   `name:"cancel-expired" help:"Cancel orders that their merchant has neither accepted nor rejected before their deadline (expiresAt)."`
 	DeadlineWarning      string `name:"deadline-warning" default:"0" placeholder:"DURATION" help:"Time before the deadline (expiresAt) of an order that its merchant has neither accepted nor rejected at which the event order.deadline_near is written, such as 6h. 0: none."`
 	HideAddresses        bool   `name:"hide-addresses" help:"Do not log the addresses of clients whose request is refused with 401 or 403."`
@@ -81,6 +82,10 @@ func (s Serve) Check() error {
 	if d, ok := order.ParseDuration(s.Retain); !ok || d != 0 && d < 24*time.Hour {
 		retain = "must be a duration from 1d, such as 3650d or 87600h, or 0 for never"
 	}
+	confirmed := ""
+	if d, ok := order.ParseDuration(s.RetainConfirmed); !ok || d != 0 && d != duration(s.Retain) {
+		confirmed = "must be the duration of --retain, which it confirms, or 0"
+	}
 	warning := ""
 	if _, ok := order.ParseDuration(s.DeadlineWarning); !ok {
 		warning = "must be a duration such as 6h, or 0 for none"
@@ -107,7 +112,7 @@ func (s Serve) Check() error {
 	return errors.Join(Invalid("listen", listen), s.checkTLS(),
 		Invalid("admin-listen", checkFurtherListen(s.AdminListen, listenFlag{"listen", s.Listen})),
 		Invalid("metrics-listen", checkFurtherListen(s.MetricsListen, listenFlag{"listen", s.Listen}, listenFlag{"admin-listen", s.AdminListen})),
-		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge), Invalid("retain", retain), Invalid("deadline-warning", warning),
+		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge), Invalid("retain", retain), Invalid("retain-confirmed", confirmed), Invalid("deadline-warning", warning),
 		Invalid("max-connections", connections), Invalid("idle-timeout", idle), Invalid("drain", drain),
 		Invalid("time-zone", zone), Invalid("security-contact", checkContact(s.SecurityContact)), Invalid("oidc-issuer", issuer), Invalid("oidc-client-id", clientID), Invalid("oidc-rules", rules),
 		s.checkMail(),
@@ -264,6 +269,9 @@ func (s Serve) PurgeAfter() time.Duration { return duration(s.PurgeDeletedAfter)
 
 // RetainFor returns Retain as a duration; 0 means for ever.
 func (s Serve) RetainFor() time.Duration { return duration(s.Retain) }
+
+// RetainAtOnce reports whether RetainFor is confirmed.
+func (s Serve) RetainAtOnce() bool { return duration(s.RetainConfirmed) == s.RetainFor() }
 
 // WarnBefore returns DeadlineWarning as a duration; 0 means no warnings.
 func (s Serve) WarnBefore() time.Duration { return duration(s.DeadlineWarning) }

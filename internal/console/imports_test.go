@@ -96,6 +96,8 @@ func TestImportPage(t *testing.T) {
 	if _, err := s.Orders.Get(t.Context(), ours, order.ByReference("SECOND")); err != nil {
 		t.Error(err)
 	}
+	_, err = s.Orders.ChangeOrder(t.Context(), order.Command(), ours, order.ByReference("GOOD"), order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})
+	testenv.NoError(s.T, err)
 	_, err = s.Retention.DeleteOldOrders(t.Context(), s.Now().AddDate(10, 0, 0))
 	testenv.NoError(s.T, err)
 	b.sendFile(importOrders, lines(good)).WantText(t, http.StatusOK, "Every line is done",

@@ -23,6 +23,8 @@ type Snapshot struct {
 	CanceledByDeadline uint64 // orders, by this instance
 	DeadlineWarnings   uint64 // events, by this instance
 
+	RetentionAnnounced int64 // orders that --retain will delete when it begins
+
 	FeedWaiters int           // requests that wait for events
 	FeedLag     time.Duration // see order.Service.Waiting
 
@@ -104,6 +106,7 @@ var (
 	descCertificate = describe("certificate_not_after_timestamp_seconds", "When the TLS certificate expires; 0 without TLS.")
 	descCanceled    = describe("orders_canceled_by_deadline_total", "Orders that this instance has canceled because of their deadline.")
 	descWarnings    = describe("deadline_warnings_total", "Events order.deadline_near that this instance has written.")
+	descRetention   = describe("retention_announced_orders", "Orders that a new or shorter --retain will delete when its notice of a day ends; 0: none is announced.")
 	descLimited     = describe("rate_limited_total", "Requests refused with 429, by the limit.", "limit")
 	descWaiters     = describe("feed_waiters", "Requests that wait for events.")
 	descLag         = describe("feed_lag_seconds", "Longest time for which a commit of another instance may have gone unnoticed by waiting requests; 0 if none waits.")
@@ -166,6 +169,7 @@ func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 	to.gauge(descLog, float64(s.DatabaseLog))
 	to.counter(descCanceled, s.CanceledByDeadline)
 	to.counter(descWarnings, s.DeadlineWarnings)
+	to.gauge(descRetention, float64(s.RetentionAnnounced))
 	to.counter(descHits, s.CacheHits)
 	to.counter(descMisses, s.CacheMisses)
 	to.gauge(descCacheBytes, float64(s.CacheBytes))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -43,6 +44,12 @@ func (s *Service) PurgeDeletedFiles(ctx context.Context, before time.Time) (int,
 	return s.forEachInvoice(ctx,
 		func() ([]StoredInvoice, error) { return s.store.DeletedInvoices(ctx, before, fileBatch) },
 		func(invoice StoredInvoice) error { return s.purge(ctx, invoice) })
+}
+
+// CountDeletedFiles returns how many files PurgeDeletedFiles would remove.
+func (s *Service) CountDeletedFiles(ctx context.Context, before time.Time) (int, error) {
+	files, err := s.store.DeletedInvoices(ctx, before, math.MaxInt32)
+	return len(files), err
 }
 
 // purge removes the file of an entry that is not active.

@@ -17,9 +17,14 @@ type RetentionStore interface {
 	// CustomerOrders returns merchant, legacy id, reference and number of files of the
 	// orders whose customer has an e-mail address, whatever its letter case.
 	CustomerOrders(ctx context.Context, email string) ([]LockedOrder, error)
-	// OrdersBefore returns merchant, legacy id and reference of up to limit orders that
-	// were created before a time.
+	// OrdersBefore returns merchant, legacy id and reference of up to limit orders in a final
+	// state that were created before a time.
 	OrdersBefore(ctx context.Context, before time.Time, limit int) ([]LockedOrder, error)
+	// CountOrdersBefore returns how many orders in a final state were created before a time.
+	CountOrdersBefore(ctx context.Context, before time.Time) (int64, error)
+	// ChangeRetention reads the period that all instances share, calls fn, and writes it if fn
+	// has changed it.
+	ChangeRetention(ctx context.Context, fn func(*RetentionPeriod)) error
 	// FilesToRemove returns the files of an order that are deleted or expired and
 	// still stored.
 	FilesToRemove(ctx context.Context, merchantID, legacyID int64) ([]StoredInvoice, error)
@@ -41,8 +46,51 @@ func NewRetention(store RetentionStore, orders *Service) *Retention {
 	return &Retention{store: store, changes: NewChanges(store.InTx, orders.now), orders: orders}
 }
 
-// DeleteOldOrders deletes the orders that were created before a time, whatever their
-// state, with their files. Their events stay, so that the numbers of events have no
+// RetentionPeriod is the age after which orders are deleted.
+type RetentionPeriod struct {
+	Begun       time.Duration // deletes; 0: none does
+	Announced   time.Duration // is shorter, and will delete; 0: none
+	AnnouncedAt time.Time     // zero: none is announced
+}
+
+// RetentionNotice is how long a shorter period is announced before it deletes.
+const RetentionNotice = 24 * time.Hour
+
+// BeginRetention returns when a period begins to delete, which may be in the past: at once if it
+// is not shorter than the one before or is confirmed, and otherwise after RetentionNotice. A
+// period of another length meanwhile begins the notice again.
+func (r *Retention) BeginRetention(ctx context.Context, period time.Duration, confirmed bool) (begins time.Time, err error) {
+	now := r.orders.Now()
+	err = r.store.ChangeRetention(ctx, func(p *RetentionPeriod) {
+		begins = now
+		if p.Begun == 0 || period < p.Begun {
+			if p.Announced != period {
+				p.Announced, p.AnnouncedAt = period, now
+			}
+			if !confirmed {
+				begins = p.AnnouncedAt.Add(RetentionNotice)
+			}
+		}
+		if !begins.After(now) {
+			*p = RetentionPeriod{Begun: period}
+		}
+	})
+	return begins, err
+}
+
+// Period returns the period that all instances share.
+func (r *Retention) Period(ctx context.Context) (period RetentionPeriod, err error) {
+	err = r.store.ChangeRetention(ctx, func(p *RetentionPeriod) { period = *p })
+	return period, err
+}
+
+// CountOldOrders returns how many orders DeleteOldOrders would delete.
+func (r *Retention) CountOldOrders(ctx context.Context, before time.Time) (int64, error) {
+	return r.store.CountOrdersBefore(ctx, before)
+}
+
+// DeleteOldOrders deletes the orders in a final state that were created before a time, with
+// their files. Their events stay, so that the numbers of events have no
 // gaps, and their references and legacy ids are not used again. It returns how many
 // orders it deleted. It may be interrupted, and be run by several instances at a time.
 func (r *Retention) DeleteOldOrders(ctx context.Context, before time.Time) (int, error) {
@@ -95,7 +143,7 @@ func (r *Retention) deleteOrder(ctx context.Context, o LockedOrder) (bool, error
 	if err == nil {
 		deleted, err = Change(ctx, r.changes, cause.By, Options[bool]{}, func(tx Tx) (bool, error) {
 			locked, err := tx.LockOrder(ctx, o.MerchantID, ByLegacyID(o.LegacyID))
-			if err != nil {
+			if err != nil || !locked.State.Final() {
 				return false, err
 			}
 			return tx.DeleteOrder(ctx, locked, cause)

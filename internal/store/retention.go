@@ -2,17 +2,22 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
 )
 
+// finalStates are the states of OrdersBefore.
+var finalStates = slices.DeleteFunc(order.States(), func(state order.State) bool { return !state.Final() })
+
 // OrdersBefore implements order.Store. It reads the index that begins with the state.
 func (db *DB) OrdersBefore(ctx context.Context, before time.Time, limit int) ([]order.LockedOrder, error) {
 	defer db.timed("retention")()
 	var orders []order.LockedOrder
-	for _, state := range order.States() {
+	for _, state := range finalStates {
 		text := `SELECT merchant_id, legacy_id, reference FROM orders WHERE state = ` + sqldb.Literal(state) + ` AND created_at < $1
 			ORDER BY created_at, legacy_id LIMIT $2+0`
 		some, err := sqldb.All(ctx, db.sql, text, []any{before.Unix(), limit - len(orders)}, func(rows sqldb.Rows) (o order.LockedOrder, err error) {
@@ -24,6 +29,62 @@ func (db *DB) OrdersBefore(ctx context.Context, before time.Time, limit int) ([]
 		}
 	}
 	return orders, nil
+}
+
+// CountOrdersBefore implements order.Store.
+func (db *DB) CountOrdersBefore(ctx context.Context, before time.Time) (n int64, err error) {
+	defer db.timed("retention")()
+	for _, state := range finalStates {
+		var some int64
+		text := `SELECT COUNT(*) FROM orders WHERE state = ` + sqldb.Literal(state) + ` AND created_at < $1`
+		if err := db.sql.QueryRow(ctx, text, []any{before.Unix()}, &some); err != nil {
+			return 0, db.readError("count old orders", err, nil)
+		}
+		n += some
+	}
+	return n, nil
+}
+
+// The rows of counters that hold an order.RetentionPeriod, in seconds.
+const (
+	retainBegun       = "retain"
+	retainAnnounced   = "retain_announced"
+	retainAnnouncedAt = "retain_announced_at"
+)
+
+// ChangeRetention implements order.Store.
+func (db *DB) ChangeRetention(ctx context.Context, fn func(*order.RetentionPeriod)) error {
+	return db.inTx(ctx, "retention", func(t *tx) error {
+		numbers := make(map[string]int64)
+		err := sqldb.Each(ctx, t, `SELECT name, last FROM counters WHERE name LIKE 'retain%'`, nil, func(rows sqldb.Rows) error {
+			var name string
+			var n int64
+			err := rows.Scan(&name, &n)
+			numbers[name] = n
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		period := order.RetentionPeriod{Begun: time.Duration(numbers[retainBegun]) * time.Second, Announced: time.Duration(numbers[retainAnnounced]) * time.Second}
+		if at := numbers[retainAnnouncedAt]; at != 0 {
+			period.AnnouncedAt = time.Unix(at, 0).UTC()
+		}
+		before := period
+		if fn(&period); period == before {
+			return nil
+		}
+		numbers = map[string]int64{retainBegun: int64(period.Begun / time.Second), retainAnnounced: int64(period.Announced / time.Second), retainAnnouncedAt: 0}
+		if !period.AnnouncedAt.IsZero() {
+			numbers[retainAnnouncedAt] = period.AnnouncedAt.Unix()
+		}
+		for _, name := range slices.Sorted(maps.Keys(numbers)) {
+			if _, err := t.Exec(ctx, `INSERT INTO counters (name, last) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET last = excluded.last`, name, numbers[name]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 const countStoredFiles = `SELECT COUNT(*) FROM invoices WHERE merchant_id = $1 AND legacy_id = $2 AND purged_at IS NULL`

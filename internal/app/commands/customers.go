@@ -16,6 +16,7 @@ type eraseCommand struct {
 	CustomerEmail string `name:"customer-email" placeholder:"TEXT" help:"E-mail address of the customer whose orders to erase, of all merchants. This, or --merchant and --reference, is required."`
 	Merchant      string `placeholder:"N" help:"Merchant of the order to erase."`
 	Reference     string `placeholder:"TEXT" help:"Reference of the order to erase."`
+	DryRun        bool   `name:"dry-run" help:"Only count what would be erased."`
 	Files         bool   `help:"Also delete the invoice files, remove their bytes at once and replace their names."`
 
 	merchantID int64
@@ -50,22 +51,34 @@ func checkEmail(text string) error {
 func (c *eraseCommand) run(ctx context.Context, p *process) error {
 	return p.withBackend(ctx, existing, func(b *app.Backend) error {
 		target := order.EraseTarget{Email: c.CustomerEmail, MerchantID: c.merchantID, Reference: c.Reference, Files: c.Files}
+		if c.DryRun {
+			found, err := b.Retention.CountErasable(ctx, target)
+			if errors.Is(err, order.ErrNotFound) {
+				return errNoSuchOrder
+			}
+			return errors.Join(err, p.print("would erase: orders %d, files %d", found.Orders, found.Files))
+		}
 		var total order.Erasure
 		for more := true; more; {
 			erased, err := b.Retention.Erase(ctx, p.caller, target, order.Options[order.Erasure]{})
 			total.Orders += erased.Orders
 			total.Files += erased.Files
 			if errors.Is(err, order.ErrNotFound) {
-				return errors.New("the merchant has no such order")
+				return errNoSuchOrder
 			}
 			if err != nil {
 				return errors.Join(err, p.print("erased: orders %d, files %d; run the command again", total.Orders, total.Files))
 			}
 			more = erased.More
 		}
-		return p.print("erased: orders %d, files %d", total.Orders, total.Files)
+		if err := p.print("erased: orders %d, files %d", total.Orders, total.Files); err != nil || total.Orders > 0 || c.CustomerEmail == "" {
+			return err
+		}
+		return errors.New("no order has a customer with this address, or all are erased already")
 	})
 }
+
+var errNoSuchOrder = errors.New("the merchant has no such order")
 
 type exportCommand struct {
 	CustomerEmail string `name:"customer-email" placeholder:"TEXT" help:"E-mail address of the customer. This or --orders is required."`

@@ -104,6 +104,7 @@ func (c *doctorCommand) run(ctx context.Context, p *process) error {
 	}
 	d.checkFolder()
 	d.checkDatabase(ctx)
+	d.checkRetention(ctx)
 	d.checkStorage(ctx)
 	d.checkDisks()
 	d.checkLimits()

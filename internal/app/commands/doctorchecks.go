@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/app"
 	"merchantorders/internal/filestore"
 	"merchantorders/internal/filestore/disk"
+	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb"
 )
@@ -115,6 +117,34 @@ func (d *doctor) checkSchema(schema migrations.Status) {
 		d.add(statusProblem, "schema", detail, "serve of this program does not start on it: use the newer program")
 	default:
 		d.add(statusOK, "schema", detail, "")
+	}
+}
+
+// checkRetention shows what --retain deletes, and when.
+func (d *doctor) checkRetention(ctx context.Context) {
+	age := d.flags.RetainFor()
+	if age == 0 || d.DatabaseMissing() {
+		return
+	}
+	var period order.RetentionPeriod
+	var old int64
+	err := d.withDatabase(ctx, existing, func(b *app.Backend) (err error) {
+		if period, err = b.Retention.Period(ctx); err == nil {
+			old, err = b.Retention.CountOldOrders(ctx, d.Now().Add(-age))
+		}
+		return err
+	})
+	name, orders := "--retain "+d.flags.Retain, "deletes "+count(old, "order", "orders")
+	switch {
+	case err != nil:
+		d.problem("retention", err)
+	case d.flags.RetainAtOnce() || period.Begun != 0 && age >= period.Begun:
+		d.add(statusOK, "retention", name+" "+orders+" at its next run", "")
+	case period.Announced == age:
+		d.add(statusWarning, "retention", fmt.Sprintf("%s is announced, and %s from %s on", name, orders, period.AnnouncedAt.Add(order.RetentionNotice).Format(time.RFC3339)),
+			"change it if these are too many")
+	default:
+		d.add(statusWarning, "retention", name+" is new or shorter, and "+orders+" a day after serve has begun with it", "change it if these are too many")
 	}
 }
 

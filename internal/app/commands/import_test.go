@@ -98,9 +98,14 @@ func TestImportOfDeletedOrders(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
 	f.Merchant(t, 355)
-	old := document(1, func(d map[string]any) { d["createdAt"] = "2015-11-20T08:15:30Z" })
+	old := document(1, func(d map[string]any) { d["createdAt"], d["state"] = "2015-11-20T08:15:30Z", "completed" })
 	f.Import(t, old)
-	f.Serve(t, "--retain", "3650d")
+	s := f.Serve(t, "--retain", "3650d")
+	testenv.Eventually(t, "a line in the log", func() bool { return strings.Contains(s.Log(), `"orders":1,"created_before"`) })
+	testenv.Send(t, "", "GET", s.Address("/metrics"), "").WantText(t, 200, "merchant_orders_retention_announced_orders 1")
+	f.Run(t, "", "doctor", "--retain", "3650d").WantText(t, 0, "--retain 3650d is announced, and deletes 1 order from ")
+	s.Stop(t)
+	f.Serve(t, "--retain", "3650d", "--retain-confirmed", "3650d")
 	file := filepath.Join(t.TempDir(), "rejected.jsonl")
 	var got apptest.Result
 	testenv.Eventually(t, "the order is deleted", func() bool {

@@ -139,6 +139,7 @@ func TestPurge(t *testing.T) {
 		left  int
 	}{
 		{nil, "files purged: 0\n", 2},
+		{[]string{"--deleted-before=0s", "--dry-run"}, "files to purge: 1\n", 2},
 		{[]string{"--deleted-before=1h"}, "files purged: 0\n", 2},
 		{[]string{"--deleted-before=0s"}, "files purged: 1\n", 1},
 		{[]string{"--deleted-before=0s"}, "files purged: 0\n", 1},

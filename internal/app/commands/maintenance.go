@@ -141,6 +141,7 @@ func count(n int64, one, many string) string {
 type purgeCommand struct {
 	withFiles
 	DeletedBefore string `name:"deleted-before" default:"720h" placeholder:"TIME" help:"Minimum age of a deletion. 720h is 30 days; 0s removes all deleted files."`
+	DryRun        bool   `name:"dry-run" help:"Only count the files."`
 
 	age time.Duration
 }
@@ -158,6 +159,10 @@ func (c *purgeCommand) run(ctx context.Context, p *process) error {
 		before := p.Now().Add(-c.age)
 		if c.age == 0 {
 			before = before.Add(time.Second)
+		}
+		if c.DryRun {
+			count, err := b.Orders.CountDeletedFiles(ctx, before)
+			return errors.Join(err, p.print("files to purge: %d", count))
 		}
 		count, err := b.Orders.PurgeDeletedFiles(ctx, before)
 		if printErr := p.print("files purged: %d", count); err == nil {

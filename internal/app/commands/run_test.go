@@ -19,12 +19,12 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-var serveFlags = []string{"listen", "admin-listen", "metrics-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "retain", "cancel-expired", "deadline-warning", "hide-addresses", "time-zone", "log-format", "ready-requires-storage", "oidc-issuer", "oidc-client-id", "oidc-client-secret", "oidc-rules", "security-contact", "smtp", "smtp-from", "smtp-user", "smtp-password", "no-webhooks", "webhook-allow-private", "demo", "sandbox"}
+var serveFlags = []string{"listen", "admin-listen", "metrics-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "retain", "retain-confirmed", "cancel-expired", "deadline-warning", "hide-addresses", "time-zone", "log-format", "ready-requires-storage", "oidc-issuer", "oidc-client-id", "oidc-client-secret", "oidc-rules", "security-contact", "smtp", "smtp-from", "smtp-user", "smtp-password", "no-webhooks", "webhook-allow-private", "demo", "sandbox"}
 
 // settingsCommands are the commands that use settings, with their flags.
 var settingsCommands = map[string][]string{
 	"audit":         {"json", "merchant", "reference", "token-id", "action", "from", "to", "limit", "heads"},
-	"erase":         {"customer-email", "merchant", "reference", "files"},
+	"erase":         {"customer-email", "merchant", "reference", "dry-run", "files"},
 	"export":        {"customer-email", "orders", "merchant"},
 	"serve":         serveFlags,
 	"doctor":        append(slices.Clip(serveFlags), "json"),
@@ -40,7 +40,7 @@ var settingsCommands = map[string][]string{
 	"migrate":       {"status", "json"},
 	"links revoke":  {},
 	"simulate":      {"merchant", "rate", "seed", "speed", "accept", "count", "duration"},
-	"purge":         {"deleted-before"},
+	"purge":         {"deleted-before", "dry-run"},
 	"check":         {"json", "repair", "backup", "audit-heads"},
 	"backup":        {},
 	"restore":       {"with-faults", "partial"},

@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/maintenance/maintenancetest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // TestCopyDeletedOrders deletes old orders between two copies, and before the first one
@@ -16,6 +18,13 @@ func TestCopyDeletedOrders(t *testing.T) {
 	source, target, late := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{})
 	source.Fill(t, 5)
 	mustCopy(t, source.Installation, target.Installation)
+	for orders, err := range source.Orders.Export(t.Context(), order.ExportQuery{From: order.NoDay, To: order.NoDay}) {
+		testenv.NoError(t, err)
+		for _, o := range orders {
+			// Those that cannot be canceled stay.
+			_, _ = source.Orders.ChangeOrder(t.Context(), order.Command(), o.MerchantID, order.ByReference(o.Reference), order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})
+		}
+	}
 	if n, err := source.Retention.DeleteOldOrders(t.Context(), maintenancetest.Now.Add(-36*time.Hour)); n == 0 || err != nil {
 		t.Fatalf("%d orders deleted, error %v", n, err)
 	}

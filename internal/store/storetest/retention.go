@@ -17,13 +17,21 @@ func testDeletedOrders(f *fixture) {
 	old, young := noon.AddDate(-10, 0, -1), noon.AddDate(-10, 0, 1)
 	number := f.create(dated(alpha, "OLD", old, order.Completed))
 	f.create(dated(alpha, "YOUNG", young, order.Completed))
-	f.create(dated(beta, "OLD-2", old, order.Registered))
+	f.create(dated(beta, "OLD-2", old, order.Canceled))
+	for _, state := range order.States() {
+		if !state.Final() {
+			f.create(dated(beta, "OPEN-"+state.String(), old, state))
+		}
+	}
 	if page, err := f.b.List(f.Context(), alpha, order.NewFilter()); err != nil || page.Total != 2 {
 		f.Fatalf("%d orders, %v", page.Total, err)
 	}
 	found, err := f.a.OrdersBefore(f.Context(), noon.AddDate(-10, 0, 0), 10)
 	if err != nil || len(found) != 2 {
 		f.Fatalf("old orders %+v, %v", found, err)
+	}
+	if n, err := f.b.CountOrdersBefore(f.Context(), noon.AddDate(-10, 0, 0)); err != nil || n != 2 {
+		f.Errorf("%d old orders, %v", n, err)
 	}
 	cause := order.Cause{By: order.Caller{Actor: order.ActorSystem}, At: noon}
 	remove := func(want bool) {

@@ -1,0 +1,16 @@
+package commands_test
+
+import "testing"
+
+// TestEraseCommand counts, erases, and says that nobody has an address.
+func TestEraseCommand(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	f.Import(t, document(1, func(d map[string]any) { d["customer"] = map[string]any{"email": "maria@example.com"} }))
+	f.Run(t, "", "erase", "--customer-email", "maria@example.com", "--dry-run").WantOut(t, 0, "would erase: orders 1, files 0\n")
+	f.Run(t, "", "erase", "--merchant=355", "--reference=T-9", "--dry-run").WantText(t, 1, "no such order")
+	f.Run(t, "", "erase", "--customer-email", "mara@example.com").WantText(t, 1, "no order has a customer with this address")
+	f.Run(t, "", "erase", "--customer-email", "maria@example.com").WantOut(t, 0, "erased: orders 1, files 0\n")
+	f.Run(t, "", "erase", "--customer-email", "maria@example.com").WantText(t, 1, "are erased already")
+}
