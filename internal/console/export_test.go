@@ -61,7 +61,7 @@ func TestExport(t *testing.T) {
 	b.header.Set("Accept-Language", "el")
 	got := b.get("/console/orders.xlsx?to=2026-03-29")
 	row := []string{
-		"A-003", "", "46110.1875", "", "Σε επεξεργασία", "Κάρτα", o.Customer.FirstName + " " + o.Customer.LastName + " " + o.Customer.Company, "\ttab_x005F_x003D_", "+30 210",
+		"A-003", "", "46110.1875", "", "Σε επεξεργασία", "Κάρτα", o.Customer.FirstName + " " + o.Customer.LastName + " " + o.Customer.Company, "tab_x005F_x003D_", "+30 210",
 		"GR", *d.Company, d.VATNumber, *d.TaxOfficeCode + " · " + *d.TaxOfficeName, *d.Occupation, *d.Address + ", " + *d.PostCode + " " + *d.City,
 		order.Decimal(o.Subtotal, "EUR"), order.Decimal(-o.Discount, "EUR"), order.Decimal(o.Total-o.Subtotal+o.Discount, "EUR"), "12.05", "EUR", "0",
 	}

@@ -53,6 +53,9 @@ func Parse(text []byte) (order.Incoming, error) {
 		return order.Incoming{}, err
 	}
 	in.Digest = orderpb.Digest(&in.Order, canonicalAttributes)
+	// After the digest, so that a document with spaces is the one that an earlier version has
+	// stored with them.
+	in.Order.Customer.Email = order.TrimEmail(in.Order.Customer.Email)
 	return in, nil
 }
 

@@ -66,3 +66,14 @@ func TestManyValues(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 }
+
+// TestEmailIsTrimmed checks that an address is stored without what surrounds it, and that the
+// document has the digest that earlier versions gave it.
+func TestEmailIsTrimmed(t *testing.T) {
+	t.Parallel()
+	plain := mustParse(t, with(t, `"customer":{}`, `"customer":{"email":"a@example.com"}`))
+	spaced := mustParse(t, with(t, `"customer":{}`, `"customer":{"email":"\t\u00a0a@example.com \ufeff"}`))
+	if spaced.Order.Customer.Email != "a@example.com" || spaced.Digest == plain.Digest {
+		t.Errorf("stored %q, equal digests: %t", spaced.Order.Customer.Email, spaced.Digest == plain.Digest)
+	}
+}

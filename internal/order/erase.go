@@ -8,6 +8,7 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -230,14 +231,22 @@ var ErrInvalidEmail = errors.New("must be an e-mail address")
 
 // customerOrders returns the orders of a customer, or ErrInvalidEmail.
 func (r *Retention) customerOrders(ctx context.Context, email string) ([]LockedOrder, error) {
+	email = TrimEmail(email)
 	if !ValidEmail(email) {
 		return nil, ErrInvalidEmail
 	}
 	return r.store.CustomerOrders(ctx, email)
 }
 
+// TrimEmail returns an e-mail address without what people and programs leave around it: white
+// space of any kind, and characters that nobody sees.
+func TrimEmail(text string) string {
+	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r != utf8.RuneError && !unicode.IsGraphic(r) })
+}
+
 // ValidEmail reports whether a text can be an e-mail address.
 func ValidEmail(text string) bool {
+	text = TrimEmail(text)
 	return len(text) <= maxEmail && strings.Contains(strings.Trim(text, "@"), "@") && !strings.ContainsAny(text, " \t\r\n\x00") && utf8.ValidString(text)
 }
 

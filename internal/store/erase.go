@@ -108,6 +108,7 @@ func (db *DB) EraseFileNames(ctx context.Context, merchantID, legacyID int64) er
 func (db *DB) CustomerOrders(ctx context.Context, email string) ([]order.LockedOrder, error) {
 	defer db.timed("customer_orders")()
 	var found []order.LockedOrder
+	email = order.TrimEmail(email)
 	request := order.Search{Email: email, From: order.NoDay, To: order.NoDay, Limit: order.MaxSearchLimit}
 	err := db.sql.Snapshot(ctx, func(q sqldb.Querier) error {
 		for {
@@ -116,7 +117,7 @@ func (db *DB) CustomerOrders(ctx context.Context, email string) ([]order.LockedO
 				return err
 			}
 			for _, o := range page.Orders {
-				if strings.EqualFold(o.Customer.Email, email) {
+				if strings.EqualFold(order.TrimEmail(o.Customer.Email), email) {
 					found = append(found, order.LockedOrder{MerchantID: o.MerchantID, LegacyID: o.LegacyID, Reference: o.Reference, ActiveInvoices: o.Invoices})
 				}
 			}

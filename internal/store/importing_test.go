@@ -47,7 +47,7 @@ func TestImportOfManyMerchants(t *testing.T) {
 		var batch []order.Incoming
 		for id := range int64(merchants) {
 			testenv.NoError(t, addTestMerchant(t.Context(), db, 1+id))
-			batch = append(batch, testOrder(1+id, fmt.Sprintf("M%d", id)))
+			batch = append(batch, testOrder(1+id, fmt.Sprintf("MANY%d", id)))
 		}
 		recorded := &recorder{DB: db.sql}
 		imported := New(recorded, Options{})

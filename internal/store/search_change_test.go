@@ -141,3 +141,27 @@ func testSearchBesideCorrection(t *testing.T, engine Engine, address string) {
 		t.Error("the searches have too few statements")
 	}
 }
+
+// TestCustomersAsTyped finds the orders of a customer however the address was typed, in the
+// order and in the request, and none of a customer whose address is only alike.
+func TestCustomersAsTyped(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, db *DB) {
+		testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
+		same := []string{"buyer@example.com", " Buyer@Example.com ", "\tBUYER@example.com\r\n", "\u00a0buyer@example.com\u2003", "\ufeffbuyer@example.com\u200b"}
+		var batch []order.Incoming
+		for i, email := range append(same, "b\u00fcyer@example.com", "buyer@example.com.gr", "buyer@example.co", "a buyer@example.com", "") {
+			incoming := testOrder(1, fmt.Sprint("S-", i))
+			incoming.Order.Customer.Email = email
+			batch = append(batch, incoming)
+		}
+		_, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Command(), At: testTime})
+		testenv.NoError(t, err)
+		for _, email := range same {
+			found, err := db.CustomerOrders(t.Context(), email)
+			if err != nil || len(found) != len(same) {
+				t.Errorf("%q: %d orders, %v: %+v", email, len(found), err, found)
+			}
+		}
+	})
+}

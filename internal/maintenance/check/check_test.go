@@ -269,6 +269,9 @@ var (
 			[]string{"the newest audit entry is 1, but entry 2 was written last"}, 0, 0,
 		},
 		{
+			"words that 1.0 did not write", exec(`DELETE FROM order_words WHERE word LIKE 'l%' OR word LIKE 't%'`), nil, 0, 0,
+		},
+		{
 			"missing word", exec(`DELETE FROM order_words WHERE word = 'rm356-1'`),
 			[]string{"merchant 356: the words by which its orders are found are not those of the orders"}, 0, 0,
 		},

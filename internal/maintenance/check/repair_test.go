@@ -42,6 +42,7 @@ func TestRepair(t *testing.T) {
 				`DELETE FROM order_days WHERE merchant_id = 356 AND day = 20776 AND state = 7`,
 				`UPDATE merchants SET in_state_1 = 0 WHERE id = 356`,
 				`DELETE FROM order_words WHERE word = 'rm356-1'`,
+				`DELETE FROM order_words WHERE word LIKE 'l%'`,
 				`UPDATE orders SET expires_at = 7 WHERE merchant_id = 355`,
 			)(t, in)
 			for _, path := range []string{purged, left, "invoices/none/a.pdf", "notes/a.txt"} {

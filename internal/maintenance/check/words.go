@@ -21,12 +21,13 @@ import (
 type wordCheck struct {
 	seed  maphash.Seed
 	sums  map[int64]uint64 // of the words that orders should have, less those stored
+	newer map[int64]uint64 // the same, of the words that orders of 1.0 may lack
 	wrong map[int64]int64  // orders whose column expires_at differs from their details
 }
 
 // checkWords checks the words and the deadlines by which orders are found.
 func checkWords(ctx context.Context, db sqldb.DB, options Options, reporter *maintenance.Reporter) error {
-	c := &wordCheck{seed: maphash.MakeSeed(), sums: make(map[int64]uint64), wrong: make(map[int64]int64)}
+	c := &wordCheck{seed: maphash.MakeSeed(), sums: make(map[int64]uint64), newer: make(map[int64]uint64), wrong: make(map[int64]int64)}
 	err := db.Snapshot(ctx, func(q sqldb.Querier) error {
 		q = q.WithoutTimeout()
 		if err := c.readOrders(ctx, q); err != nil {
@@ -39,6 +40,10 @@ func checkWords(ctx context.Context, db sqldb.DB, options Options, reporter *mai
 	}
 	maps.DeleteFunc(c.sums, func(_ int64, sum uint64) bool { return sum == 0 })
 	merchants := slices.Collect(maps.Keys(c.sums))
+	if options.Repair {
+		maps.DeleteFunc(c.newer, func(_ int64, sum uint64) bool { return sum == 0 })
+		merchants = slices.AppendSeq(merchants, maps.Keys(c.newer))
+	}
 	merchants = slices.AppendSeq(merchants, maps.Keys(c.wrong))
 	slices.Sort(merchants)
 	for _, id := range slices.Compact(merchants) {
@@ -89,12 +94,19 @@ func scanDerived(rows sqldb.Rows) (derivedOrder, error) {
 	return o, err
 }
 
+func (c *wordCheck) sumsOf(word search.Word) map[int64]uint64 {
+	if word.SinceFirst() {
+		return c.newer
+	}
+	return c.sums
+}
+
 // readOrders adds what the orders should have.
 func (c *wordCheck) readOrders(ctx context.Context, q sqldb.Querier) error {
 	return sqldb.Each(ctx, q, selectDerived, nil, func(rows sqldb.Rows) error {
 		o, err := scanDerived(rows)
 		for _, word := range search.WordsOf(&o.Order) {
-			c.sums[o.MerchantID] += maphash.Comparable(c.seed, word)
+			c.sumsOf(word)[o.MerchantID] += maphash.Comparable(c.seed, word)
 		}
 		if o.wrongDeadline {
 			c.wrong[o.MerchantID]++
@@ -110,7 +122,7 @@ func (c *wordCheck) readWords(ctx context.Context, q sqldb.Querier) error {
 		var word search.Word
 		err := rows.Scan(&block, &word.Text, &word.CreatedAt, &word.LegacyID, &word.MerchantID)
 		if !word.Misplaced(block) {
-			c.sums[word.MerchantID] -= maphash.Comparable(c.seed, word)
+			c.sumsOf(word)[word.MerchantID] -= maphash.Comparable(c.seed, word)
 		}
 		return err
 	})

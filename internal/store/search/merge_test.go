@@ -51,7 +51,7 @@ func TestMerge(t *testing.T) {
 	if blocks >= minBlocks {
 		t.Errorf("%d blocks are left", blocks)
 	}
-	if len(after) != len(before)+100*6 || len(slices.Compact(after)) != len(after) {
+	if len(after) != len(before)+100*8 || len(slices.Compact(after)) != len(after) {
 		t.Errorf("%d words were merged to %d", len(before), len(after))
 	}
 	found, err := sqldb.Column[int64](t.Context(), db, `SELECT legacy_id FROM order_words WHERE block < 0 AND word >= $1 AND word < $2`, "rr-39", endOf("rr-39"))

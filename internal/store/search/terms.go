@@ -3,6 +3,8 @@ package search
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"merchantorders/internal/order"
 )
@@ -10,8 +12,8 @@ import (
 // term is a part of a search. An order has it if one of its words begins with one of
 // the prefixes, or if it has the legacy id. So no order has a term without both.
 type term struct {
-	Prefixes []string // at most one of each kind of word
-	LegacyID int64    // 0: none
+	Prefixes []string
+	LegacyID int64 // 0: none
 }
 
 // maxTerms limits the terms of a search; the others are ignored. Each costs a read.
@@ -37,8 +39,16 @@ func termsOf(search *order.Search) []term {
 		terms[len(terms)-1].add(endKind, end)
 	}
 	add(emailKind, search.Email, address(search.Email))
-	add(phoneKind, search.Phone, digits(search.Phone))
-	add(nameKind, search.Name, names(search.Name)...)
+	add(phoneKind, search.Phone, phoneOf(search.Phone))
+	if number := phoneOf(search.Phone); number != "" {
+		terms[len(terms)-1].add(furtherPhone, number)
+	}
+	before := len(terms)
+	words := names(search.Name)
+	add(nameKind, search.Name, words...)
+	for i, word := range words {
+		terms[before+i].addSpelling(word)
+	}
 	for _, part := range parts(search.Text) {
 		terms = append(terms, anyTerm(part, search.MerchantData))
 	}
@@ -72,6 +82,17 @@ func (t *term) add(kind, prefix string) {
 	}
 }
 
+// addSpelling adds the spelling of a word of a name in Latin letters. One in Greek letters is
+// looked for as it is.
+func (t *term) addSpelling(word string) {
+	if first, _ := utf8.DecodeRuneInString(word); unicode.Is(unicode.Latin, first) {
+		t.add(spellingKind, spelling(word))
+		if plain := plainLatin.Replace(word); plain != word {
+			t.add(nameKind, plain)
+		}
+	}
+}
+
 // anyTerm returns the term of a text that may be anything, also the merchant's own data if
 // merchantData is set.
 func anyTerm(text string, merchantData bool) term {
@@ -87,10 +108,12 @@ func anyTerm(text string, merchantData bool) term {
 		longest = slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) })
 	}
 	if isPhone(text) {
-		term.add(phoneKind, digits(text))
+		term.add(phoneKind, phoneOf(text))
+		term.add(furtherPhone, phoneOf(text))
 		term.LegacyID, _ = order.ParseID(text)
 	} else {
 		term.add(nameKind, longest)
+		term.addSpelling(longest)
 	}
 	if merchantData {
 		term.add(merchantReferenceKind, fold(text))

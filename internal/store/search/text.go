@@ -29,6 +29,11 @@ const (
 	// Only searches of the merchant itself read these two.
 	merchantReferenceKind = "m"
 	noteKind              = "o"
+	// 1.0 did not write the others: a name with letters that people type as Latin ones, see
+	// spelling, and a phone number of a field with several.
+	spellingKind    = "l"
+	furtherPhone    = "t"
+	kindsSinceFirst = spellingKind + furtherPhone
 )
 
 const (
@@ -37,7 +42,7 @@ const (
 	maxLength = 64
 	// maxWords limits the words of an order without those of its codes and of the note,
 	// which are at most maxCodes and maxNoteWords.
-	maxWords, maxCodes, maxNoteWords = 16, 64, 32
+	maxWords, maxCodes, maxNoteWords, maxSpellings = 16, 64, 32, 16
 	// minEnd is how many characters of the end of a reference, or of a code, find it. Less
 	// would find a part of all orders.
 	minEnd, minCode = 4, 4
@@ -60,9 +65,25 @@ func textsOf(reference string, customer *order.Customer, itemCodes []string, dat
 	if customer.Phone != nil {
 		add(phoneKind, digits(*customer.Phone))
 	}
+	var spellings []string
 	for _, text := range []string{customer.LastName, customer.FirstName, customer.Company} {
 		for _, word := range names(text) {
 			add(nameKind, word)
+			if !isPlain(word) {
+				spellings = append(spellings, spelling(word))
+			}
+		}
+	}
+	limit = len(words) + maxSpellings
+	for _, word := range spellings {
+		add(spellingKind, word)
+	}
+	if customer.Phone != nil {
+		limit = len(words) + maxPhones
+		for _, number := range phones(*customer.Phone) {
+			if !strings.HasPrefix(digits(*customer.Phone), number) {
+				add(furtherPhone, number)
+			}
 		}
 	}
 	limit = len(words) + maxCodes
@@ -167,6 +188,47 @@ func digits(text string) string {
 		return rest
 	}
 	return number
+}
+
+// trunkZero is the zero of national calls, which people write in brackets into international
+// numbers.
+const trunkZero = "(0)"
+
+// phoneOf returns the digits of one phone number as people write it.
+func phoneOf(text string) string {
+	text = strings.TrimSpace(norm.NFKD.String(text))
+	if strings.HasPrefix(text, "+") || strings.HasPrefix(text, "00") {
+		text = strings.Replace(text, trunkZero, "", 1)
+	}
+	return digits(text)
+}
+
+const (
+	// maxPhones is how many phone numbers of a field find their order.
+	maxPhones = 4
+	// minPhone is how many digits a part of a field has that is a number of its own.
+	minPhone = 7
+)
+
+// phones returns the phone numbers of a field in which people have written several: divided
+// by what is no part of a number, by the + of the next one, or by a space after a whole Greek
+// number.
+func phones(text string) (numbers []string) {
+	text = strings.ReplaceAll(norm.NFKD.String(text), "+", "\x00+")
+	parts := strings.FieldsFunc(text, func(r rune) bool { return (r < '0' || r > '9') && !strings.ContainsRune("+-(). ", r) })
+	for _, part := range parts {
+		rest := ""
+		for word := range strings.FieldsSeq(part) {
+			rest += " " + word
+			if number := phoneOf(rest); len(number) == nationalDigits && (number[0] == '2' || number[0] == '6') {
+				numbers, rest = append(numbers, number), ""
+			}
+		}
+		if number := phoneOf(rest); len(number) >= minPhone {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
 }
 
 // cut returns the beginning of a text that a word holds.

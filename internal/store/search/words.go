@@ -65,6 +65,10 @@ func WordsOf(o *order.Order) []Word {
 // searches do not find it.
 func (w Word) Misplaced(block int64) bool { return block < 0 && block != periodBlock(w.CreatedAt) }
 
+// SinceFirst reports whether 1.0 did not write words of this kind: orders of that time may
+// lack them.
+func (w Word) SinceFirst() bool { return strings.Contains(kindsSinceFirst, w.Text[:1]) }
+
 // Compare orders words as the table does, within a block.
 func (w Word) Compare(other Word) int {
 	return cmp.Or(strings.Compare(w.Text, other.Text), cmp.Compare(w.CreatedAt, other.CreatedAt),
