@@ -38,6 +38,9 @@ type Console struct {
 	// BaseURL is the URL of the service. Its path is the prefix of every link; https
 	// makes the cookies secure also behind a proxy that ends TLS.
 	BaseURL string
+	// KnowsURL says that browsers reach the service at BaseURL, and that it is not only how
+	// this machine does.
+	KnowsURL bool
 	// Proxies are those that tell whether a browser uses https, if BaseURL does not.
 	Proxies web.TrustedProxies
 	// MerchantURL is the URL at which merchants sign in, for login links. Empty: BaseURL.

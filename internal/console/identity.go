@@ -18,10 +18,20 @@ const (
 	attemptCookie = "oidc-"
 )
 
-// callbackURL returns the address to which the provider sends a browser back: that of the
-// port that it uses now. The provider knows which addresses are right.
+// callbackURL returns the address to which the provider sends a browser back. The provider
+// knows which addresses are right.
 func (s *site) callbackURL(r *http.Request) string {
-	return s.origin(r) + Prefix + identityPath + "/callback"
+	address := s.origin(r)
+	if s.KnowsURL {
+		address = s.BaseURL // a proxy may send another Host
+	}
+	return address + Prefix + identityPath + "/callback"
+}
+
+// attemptKey returns the key of the attempts in cookies, which also a service without a secret
+// at the provider has.
+func (s *site) attemptKey(r *web.Request) ([]byte, error) {
+	return s.Links.KeyFor(r.Context(), "sign-in attempt")
 }
 
 // origin returns the address of the service as the browser of a request names it.
@@ -39,7 +49,11 @@ func (s *site) toProvider(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return s.notIdentified(w, r, err)
 	}
-	kept, err := s.Identity.Seal(attempt)
+	key, err := s.attemptKey(r)
+	if err != nil {
+		return err
+	}
+	kept, err := s.Identity.Seal(key, attempt)
 	if err != nil {
 		return err
 	}
@@ -59,7 +73,11 @@ func (s *site) fromProvider(w http.ResponseWriter, r *web.Request) error {
 	if state := r.URL.Query().Get("state"); states.MatchString(state) {
 		name := s.cookieName(r.Request, attemptCookie+state)
 		if cookie, noCookie := r.Cookie(name); noCookie == nil {
-			attempt, err = s.Identity.Unseal(cookie.Value)
+			key, failed := s.attemptKey(r)
+			if failed != nil {
+				return failed
+			}
+			attempt, err = s.Identity.Unseal(key, cookie.Value)
 			s.setCookie(w, r.Request, name, "", 0) // an answer counts once
 		}
 	}
@@ -97,17 +115,22 @@ func (s *site) fromProvider(w http.ResponseWriter, r *web.Request) error {
 
 // notIdentified shows why the identity provider signed nobody in. The log has the cause.
 func (s *site) notIdentified(w http.ResponseWriter, r *web.Request, err error) error {
-	status, problem := http.StatusForbidden, ""
+	status, problem, reason := http.StatusForbidden, "", ""
 	switch {
 	case errors.Is(err, identity.ErrUnavailable):
-		status, problem = http.StatusServiceUnavailable, "oidc.unavailable"
+		status, problem, reason = http.StatusServiceUnavailable, "oidc.unavailable", "unavailable"
+	case errors.Is(err, identity.ErrSettings):
+		status, problem, reason = http.StatusServiceUnavailable, "oidc.settings", "settings"
 	case errors.Is(err, identity.ErrNoAccess):
-		problem = "oidc.noaccess"
+		problem, reason = "oidc.noaccess", "no_access"
+	case errors.Is(err, identity.ErrTooManyGroups):
+		problem, reason = "oidc.toomanygroups", "no_access"
 	case errors.Is(err, identity.ErrRefused):
-		problem = "oidc.refused"
+		problem, reason = "oidc.refused", "refused"
 	default:
 		return err
 	}
+	s.Metrics.IdentityFailure(reason)
 	s.Log.Warn("the identity provider signed nobody in", "request", r.Caller.RequestID, "error", err)
 	return s.render(w, r, status, "signin", signInView{Next: Prefix, Problem: problem})
 }

@@ -29,6 +29,8 @@ type provider struct {
 	key, other *ecdsa.PrivateKey
 	now        func() time.Time
 
+	secret    string         // of the client
+	slash     string         // at the end of the issuer, as the provider names it
 	status    int            // of the next answer to a code
 	claims    map[string]any // of the next answer
 	forged    bool           // the next answer is signed with another key
@@ -39,7 +41,7 @@ type provider struct {
 
 func startProvider(t *testing.T) *provider {
 	t.Helper()
-	p := &provider{status: http.StatusOK, now: func() time.Time { return apptest.StartOfTime }}
+	p := &provider{secret: "s3cret", status: http.StatusOK, now: func() time.Time { return apptest.StartOfTime }}
 	for _, key := range []**ecdsa.PrivateKey{&p.key, &p.other} {
 		var err error
 		*key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -48,7 +50,7 @@ func startProvider(t *testing.T) *provider {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, map[string]any{
-			"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+			"issuer": p.URL + p.slash, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
 			"id_token_signing_alg_values_supported": []string{"ES256"}, "subject_types_supported": []string{"public"},
 		})
 	})
@@ -70,7 +72,7 @@ func (p *provider) answerCode(w http.ResponseWriter, r *http.Request) {
 	p.requests.Add(1)
 	verifier := sha256.Sum256([]byte(r.FormValue("code_verifier")))
 	_, secret, _ := r.BasicAuth()
-	if p.status != http.StatusOK || encode(verifier[:]) != p.challenge || r.FormValue("code") != "code" || secret != "s3cret" {
+	if p.status != http.StatusOK || encode(verifier[:]) != p.challenge || r.FormValue("code") != "code" || secret != p.secret {
 		w.WriteHeader(max(p.status, http.StatusBadRequest))
 		writeJSON(w, map[string]any{"error": "invalid_grant"})
 		return
@@ -241,7 +243,8 @@ func TestIdentityProvider(t *testing.T) {
 func TestSignInsInTabs(t *testing.T) {
 	t.Parallel()
 	p := startProvider(t)
-	settings := config.Serve{OIDCIssuer: p.URL, OIDCClientID: "orders", OIDCClientSecret: "s3cret", OIDCRules: "email=maria@shop.example merchant=355 orders:read"}
+	p.secret = "" // a public client
+	settings := config.Serve{OIDCIssuer: p.URL, OIDCClientID: "orders", OIDCRules: "email=maria@shop.example merchant=355 orders:read"}
 	s := startWith(t, "", settings, newOrder(1, "A-1"))
 	b := s.browser()
 	var tabs []url.Values
@@ -261,11 +264,43 @@ func TestSignInsInTabs(t *testing.T) {
 
 	const state = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	before := p.requests.Load()
-	mine := identity.Provider{Issuer: p.URL, ClientID: "orders", Secret: "guessed", Now: s.Now}
-	made, err := mine.Seal(identity.Attempt{State: state, Nonce: "n", Verifier: "v", Begun: s.Now().Unix()})
+	mine := identity.Provider{Issuer: p.URL, ClientID: "orders", Now: s.Now}
+	made, err := mine.Seal(make([]byte, 32), identity.Attempt{State: state, Nonce: "n", Verifier: "v", Begun: s.Now().Unix()})
 	testenv.NoError(t, err)
 	testenv.Send(t, "", "GET", s.URL+"/console/oidc/callback?code=x&state="+state, "", "Cookie", "oidc-"+state+"="+made).WantText(t, http.StatusForbidden, "did not succeed")
 	if sent := p.requests.Load() - before; sent != 0 {
 		t.Errorf("a home-made attempt sends %d requests to the provider", sent)
 	}
+}
+
+// TestIdentitySettings checks what people and the log see of settings that do not fit the
+// provider, and that the address of the callback does not follow what a proxy sends as Host.
+func TestIdentitySettings(t *testing.T) {
+	t.Parallel()
+	p := startProvider(t)
+	s := startWith(t, "https://orders.example.com/shop/", config.Serve{OIDCIssuer: p.URL, OIDCClientID: "orders", OIDCClientSecret: "s3cret", OIDCRules: "groups=a merchant=355 orders:read"})
+	p.slash = "/"
+	s.browser().get("/console/oidc").WantText(t, http.StatusServiceUnavailable, "is not set up correctly")
+	if want := `so set --oidc-issuer to that instead of`; !strings.Contains(s.Log.String(), want) || !strings.Contains(s.Log.String(), p.URL+"/") {
+		t.Errorf("the log has no %q:\n%s", want, s.Log.String())
+	}
+	p.slash = ""
+	got := testenv.Send(t, "", "GET", s.URL+"/console/oidc", "", "Host", "backend:8080", "X-Forwarded-Host", "evil.example")
+	if redirect := mustURL(t, got.Header.Get("Location")).Query().Get("redirect_uri"); redirect != "https://orders.example.com/shop/console/oidc/callback" {
+		t.Errorf("the provider leads to %q", redirect)
+	}
+}
+
+// TestTooManyGroups says of a person whose groups the provider has left out why no rule
+// applies.
+func TestTooManyGroups(t *testing.T) {
+	t.Parallel()
+	p := startProvider(t)
+	s := startWith(t, "", config.Serve{OIDCIssuer: p.URL, OIDCClientID: "orders", OIDCClientSecret: "s3cret", OIDCRules: "groups=a merchant=355 orders:read"})
+	b := s.browser()
+	query := mustURL(t, b.get("/console/oidc").location()).Query()
+	p.challenge = query.Get("code_challenge")
+	p.claims = map[string]any{"iss": p.URL, "aud": "orders", "sub": "1", "nonce": query.Get("nonce"), "iat": s.Now().Unix(), "exp": s.Now().Add(time.Minute).Unix(),
+		"_claim_names": map[string]any{"groups": "src1"}, "_claim_sources": map[string]any{"src1": map[string]any{"endpoint": p.URL + "/groups"}}}
+	b.get("/console/oidc/callback?"+url.Values{"code": {"code"}, "state": {query.Get("state")}}.Encode()).WantText(t, http.StatusForbidden, "because they are too many")
 }

@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -34,8 +35,13 @@ var (
 	// ErrRefused means that the provider signed nobody in, or that its answer is forged, has
 	// expired, or belongs to another attempt.
 	ErrRefused = errors.New("the identity provider's answer is not valid")
+	// ErrSettings means that the settings and the provider do not fit together: nobody can
+	// sign in until somebody changes one of them.
+	ErrSettings = errors.New("the identity provider and the settings do not fit together")
 	// ErrNoAccess means that no rule lets the person in.
 	ErrNoAccess = errors.New("no rule lets the person in")
+	// ErrTooManyGroups means the same, of a person whose groups the provider has left out.
+	ErrTooManyGroups = errors.New("the identity provider left out the groups of the person, who has too many")
 )
 
 // timeout bounds each request to the provider.
@@ -68,18 +74,17 @@ type Attempt struct {
 const AttemptLifetime = 10 * time.Minute
 
 // Seal returns an attempt as text for the browser, with an HMAC: a home-made attempt would
-// make the service send requests to the provider. All instances have its key, which is made
-// from the secret of the client; a public client sends no secret.
-func (p *Provider) Seal(a Attempt) (string, error) {
+// make the service send requests to the provider.
+func (p *Provider) Seal(key []byte, a Attempt) (string, error) {
 	text, err := json.Marshal(a)
-	return base64.RawURLEncoding.EncodeToString(append(p.mac(text), text...)), err
+	return base64.RawURLEncoding.EncodeToString(append(p.mac(key, text), text...)), err
 }
 
 // Unseal returns the attempt of a text that Seal has returned within AttemptLifetime.
 // Errors: ErrRefused.
-func (p *Provider) Unseal(sealed string) (a Attempt, err error) {
+func (p *Provider) Unseal(key []byte, sealed string) (a Attempt, err error) {
 	text, err := base64.RawURLEncoding.DecodeString(sealed)
-	if err != nil || len(text) < sha256.Size || !hmac.Equal(text[:sha256.Size], p.mac(text[sha256.Size:])) {
+	if err != nil || len(text) < sha256.Size || !hmac.Equal(text[:sha256.Size], p.mac(key, text[sha256.Size:])) {
 		return Attempt{}, fmt.Errorf("%w: there is no such attempt", ErrRefused)
 	}
 	if err := json.Unmarshal(text[sha256.Size:], &a); err != nil || p.Now().Unix()-a.Begun > int64(AttemptLifetime/time.Second) {
@@ -88,10 +93,11 @@ func (p *Provider) Unseal(sealed string) (a Attempt, err error) {
 	return a, nil
 }
 
-func (p *Provider) mac(text []byte) []byte {
-	key := sha256.Sum256(fmt.Appendf(nil, "sign-in attempt %q %q %q", p.Issuer, p.ClientID, p.Secret))
-	mac := hmac.New(sha256.New, key[:])
-	_, _ = mac.Write(text) // a hash never returns an error
+// mac returns the HMAC of an attempt at this provider.
+func (p *Provider) mac(key, text []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	_, _ = fmt.Fprintf(mac, "%q %q ", p.Issuer, p.ClientID) // a hash never returns an error
+	_, _ = mac.Write(text)
 	return mac.Sum(nil)
 }
 
@@ -113,7 +119,7 @@ func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, qu
 		return token.Person{}, fmt.Errorf("%w: it has another state", ErrRefused)
 	}
 	if problem := query.Get("error"); problem != "" {
-		return token.Person{}, fmt.Errorf("%w: %q", ErrRefused, problem)
+		return token.Person{}, fmt.Errorf("%w: %q, %q", ErrRefused, words(problem), words(query.Get("error_description")))
 	}
 	provider, err := p.discover(ctx)
 	if err != nil {
@@ -122,10 +128,14 @@ func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, qu
 	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: timeout})
 	answer, err := p.client(provider, redirectURL).Exchange(ctx, query.Get("code"), oauth2.VerifierOption(a.Verifier))
 	if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refusal.Response.StatusCode < http.StatusInternalServerError {
-		return token.Person{}, fmt.Errorf("%w: status %d, %q", ErrRefused, refusal.Response.StatusCode, refusal.ErrorCode)
+		kind := ErrRefused
+		if slices.Contains([]string{"invalid_client", "unauthorized_client", "redirect_uri_mismatch"}, refusal.ErrorCode) {
+			kind = ErrSettings
+		}
+		return token.Person{}, fmt.Errorf("%w: status %d, %q, %q", kind, refusal.Response.StatusCode, refusal.ErrorCode, words(refusal.ErrorDescription))
 	}
 	if err != nil {
-		return token.Person{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return token.Person{}, fmt.Errorf("%w: %w", ErrUnavailable, shortened{err})
 	}
 	text, _ := answer.Extra("id_token").(string)
 	id, err := provider.Verifier(&oidc.Config{ClientID: p.ClientID, Now: p.Now}).Verify(ctx, text)
@@ -192,8 +202,33 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	if other, ok := errors.AsType[*oidc.IssuerMismatchError](err); ok {
+		return nil, fmt.Errorf("%w: the provider calls itself %q, so set --oidc-issuer to that instead of %q", ErrSettings, words(other.Discovered), p.Issuer)
+	}
+	return nil, fmt.Errorf("%w: %w", ErrUnavailable, shortened{err})
 }
+
+// Check returns why nobody can sign in, as far as the provider tells without a person.
+// Errors: ErrUnavailable, ErrSettings.
+func (p *Provider) Check(ctx context.Context) error {
+	_, err := p.discover(ctx)
+	return err
+}
+
+// maxWords is how many bytes of a text of the provider are kept.
+const maxWords = 300
+
+// words returns a text of the provider for the log.
+func words(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	return strings.ToValidUTF8(text[:min(len(text), maxWords)], "")
+}
+
+// shortened is an error whose text may have a whole page of the provider.
+type shortened struct{ error }
+
+func (s shortened) Error() string { return words(s.error.Error()) }
+func (s shortened) Unwrap() error { return s.error }
 
 func (p *Provider) client(provider *oidc.Provider, redirectURL string) *oauth2.Config {
 	return &oauth2.Config{

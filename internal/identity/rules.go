@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,10 +25,11 @@ type Rule struct {
 const anyValue = "*"
 
 // ruleForm says how a rule is written.
-const ruleForm = `must have lines such as "groups=support operator orders:read,audit", "groups=shop-355 merchant=355 orders:read,orders:write" or "store=* merchant=* orders:read"`
+const ruleForm = `must have lines such as groups=support operator orders:read,audit or groups="Shop 355" merchant=355 orders:read,orders:write or store=* merchant=* orders:read`
 
 // ParseRules parses rules, one a line: a claim with its value, whom it makes the person,
-// and the scopes. Empty lines and those that begin with # do not count.
+// and the scopes. Empty lines and those that begin with # do not count. A word, or a part of
+// it, may stand in double quotes.
 func ParseRules(text string) ([]Rule, error) {
 	var rules []Rule
 	for line := range strings.Lines(text) {
@@ -35,9 +37,13 @@ func ParseRules(text string) ([]Rule, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		rule, ok := parseRule(strings.Fields(line))
+		words, ok := splitWords(line)
+		var rule Rule
+		if ok {
+			rule, ok = parseRule(words)
+		}
 		if !ok {
-			return nil, fmt.Errorf("%s; not %q", ruleForm, line)
+			return nil, fmt.Errorf("%s; not %s", ruleForm, line)
 		}
 		rules = append(rules, rule)
 	}
@@ -45,6 +51,35 @@ func ParseRules(text string) ([]Rule, error) {
 		return nil, errors.New(ruleForm)
 	}
 	return rules, nil
+}
+
+// splitWords splits a line at spaces outside of double quotes, and removes the quotes. Inside
+// of them, \" is a quote and \\ a backslash.
+func splitWords(line string) (words []string, ok bool) {
+	var word strings.Builder
+	quoted, begun := false, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '"':
+			quoted, begun = !quoted, true
+		case !quoted && (c == ' ' || c == '\t'):
+			if begun {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			begun = false
+		case quoted && c == '\\' && i+1 < len(line) && strings.IndexByte(`"\`, line[i+1]) >= 0:
+			i++
+			word.WriteByte(line[i])
+		default:
+			word.WriteByte(c)
+			begun = true
+		}
+	}
+	if begun {
+		words = append(words, word.String())
+	}
+	return words, !quoted
 }
 
 func parseRule(words []string) (rule Rule, ok bool) {
@@ -77,14 +112,21 @@ func parseRule(words []string) (rule Rule, ok bool) {
 
 const emailClaim = "email"
 
-// personOf returns the person with claims by the first rule that applies, or ErrNoAccess. A
-// rule about an e-mail address needs the provider's word that it is verified, unless
-// addresses without it are trusted.
+// personOf returns the person with claims by the first rule that applies, or ErrNoAccess, or
+// ErrTooManyGroups. A rule about an e-mail address needs the provider's word that it is
+// verified, unless addresses without it are trusted, and compares without case.
 func personOf(claims map[string]any, rules []Rule, trustUnverified bool) (token.Person, error) {
+	refusal := ErrNoAccess
 	for _, rule := range rules {
-		if outer, isEmail := strings.CutSuffix(rule.claim, emailClaim); isEmail && (outer == "" || outer[len(outer)-1] == '.') &&
-			!trustUnverified && !slices.Equal(valuesOf(claims, outer+"email_verified"), []string{"true"}) {
-			continue // whoever signs in may have typed the address of somebody else
+		same := func(value string) bool { return value == rule.value }
+		if outer, isEmail := strings.CutSuffix(rule.claim, emailClaim); isEmail && (outer == "" || outer[len(outer)-1] == '.') {
+			if !trustUnverified && !slices.Equal(valuesOf(claims, outer+"email_verified"), []string{"true"}) {
+				continue // whoever signs in may have typed the address of somebody else
+			}
+			same = func(value string) bool { return lower(value) == lower(rule.value) }
+		}
+		if leftOut(claims, rule.claim) {
+			refusal = fmt.Errorf("%w (claim %s)", ErrTooManyGroups, rule.claim)
 		}
 		for _, value := range valuesOf(claims, rule.claim) {
 			person := token.Person{Name: nameOf(claims), Operator: rule.operator, MerchantID: rule.merchantID, Scopes: rule.scopes}
@@ -96,27 +138,62 @@ func personOf(claims map[string]any, rules []Rule, trustUnverified bool) (token.
 				person.MerchantID = id
 				return person, nil
 			}
-			if value == rule.value {
+			if same(value) {
 				return person, nil
 			}
 		}
 	}
-	return token.Person{}, ErrNoAccess
+	return token.Person{}, refusal
 }
 
-// valuesOf returns the values of a claim as text: one, or those of a list. A claim inside
-// of others is named with dots, as realm_access.roles.
+// leftOut reports whether the provider names another place for a claim instead of its values
+// (OpenID Connect Core, 5.6.2), as Entra ID does for a person in more than 200 groups.
+func leftOut(claims map[string]any, name string) bool {
+	names, _ := claims["_claim_names"].(map[string]any)
+	return names[name] != nil || name == "groups" && claims["hasgroups"] == true
+}
+
+// lower returns a text with small Latin letters. The case of others stays: some of them have
+// a Latin letter as theirs.
+func lower(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, text)
+}
+
+// valuesOf returns the values of a claim as text. A claim inside of others is named with dots,
+// as realm_access.roles; each name may have dots itself.
 func valuesOf(claims map[string]any, name string) []string {
-	claim, ok := claims[name]
-	if outer, inner, nested := strings.Cut(name, "."); !ok && nested {
-		object, _ := claims[outer].(map[string]any)
-		return valuesOf(object, inner)
+	for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '.') {
+		claim, ok := claims[name[:end]]
+		if object, nested := claim.(map[string]any); nested && end < len(name) {
+			if values := valuesOf(object, name[end+1:]); values != nil {
+				return values
+			}
+		} else if ok && end == len(name) {
+			return texts(claim)
+		}
 	}
+	return nil
+}
+
+// texts returns the values of a claim: one, those of a list, or the names of objects in an
+// object, as Zitadel has its roles.
+func texts(claim any) (values []string) {
 	list, isList := claim.([]any)
 	if !isList {
 		list = []any{claim}
 	}
-	var values []string
+	if object, ok := claim.(map[string]any); ok {
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			if _, ok := object[name].(map[string]any); ok {
+				values = append(values, name)
+			}
+		}
+	}
 	for _, value := range list {
 		switch value := value.(type) {
 		case string:

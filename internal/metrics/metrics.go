@@ -23,6 +23,7 @@ type Metrics struct {
 	damaged  prometheus.Counter
 	database *prometheus.HistogramVec
 	errors   *prometheus.CounterVec
+	signIns  *prometheus.CounterVec
 	// uploading is the number of uploads in progress.
 	uploading prometheus.Gauge
 }
@@ -62,13 +63,17 @@ func New() *Metrics {
 			Name: "merchant_orders_errors_total",
 			Help: "Requests that failed, or whose response was not sent, by the kind of the error.",
 		}, []string{"kind"}),
+		signIns: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "merchant_orders_identity_failures_total",
+			Help: "Sign-ins with the identity provider that failed, by the reason: unavailable, settings, refused, no_access.",
+		}, []string{"reason"}),
 		uploading: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "merchant_orders_uploads_in_progress",
 			Help: "Upload requests in progress.",
 		}),
 	}
 	m.zero()
-	m.registry.MustRegister(m.requests, m.seconds, m.uploads, m.uploaded, m.damaged, m.database, m.errors, m.uploading,
+	m.registry.MustRegister(m.requests, m.seconds, m.uploads, m.uploaded, m.damaged, m.database, m.errors, m.signIns, m.uploading,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -79,6 +84,9 @@ func (m *Metrics) zero() {
 	for _, result := range []UploadResult{UploadStored, UploadRefused, UploadFailed} {
 		m.uploads.WithLabelValues(string(result))
 	}
+	for _, reason := range []string{"unavailable", "settings", "refused", "no_access"} {
+		m.signIns.WithLabelValues(reason)
+	}
 }
 
 // KnowErrors does the same for kinds of errors.
@@ -87,6 +95,9 @@ func (m *Metrics) KnowErrors(kinds ...string) {
 		m.errors.WithLabelValues(kind)
 	}
 }
+
+// IdentityFailure counts a sign-in with the identity provider that failed.
+func (m *Metrics) IdentityFailure(reason string) { m.signIns.WithLabelValues(reason).Inc() }
 
 // Handler serves the metrics in Prometheus' text format.
 func (m *Metrics) Handler() http.Handler {

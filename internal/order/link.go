@@ -141,6 +141,20 @@ func newLinkKey() (key LinkKey) {
 	return key
 }
 
+// KeyFor returns a key for another purpose, which all instances have: it is made from the key
+// that signs links.
+func (l *Links) KeyFor(ctx context.Context, purpose string) ([]byte, error) {
+	key, ok, err := l.store.LinkKey(ctx)
+	if err == nil && !ok {
+		key, err = Change(ctx, l.orders.changes, System(), Options[LinkKey]{}, func(tx Tx) (LinkKey, error) {
+			return tx.AddLinkKey(ctx, newLinkKey(), l.orders.Now())
+		})
+	}
+	mac := hmac.New(sha256.New, key[:])
+	_, _ = mac.Write([]byte(purpose)) // a hash never returns an error
+	return mac.Sum(nil), err
+}
+
 // Open opens the file that a signed link identifies and verifies its content. admit may
 // refuse it for its merchant before the file is looked up. The caller closes the file. Open
 // returns ErrLinkInvalid, ErrLinkExpired, ErrInvoiceNotFound, ErrMerchantSuspended or

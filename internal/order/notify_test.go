@@ -13,7 +13,7 @@ import (
 var withoutEvents = []string{
 	"BeginRetention", "CountOldOrders", "Period", "CountErasable", "CountDeletedFiles",
 	"Add", "Affected", "ByMerchantReference", "CanceledByDeadline", "CustomerData", "DayCounts", "DeadlineWarnings", "DeleteExpiredIdempotencyRecords", "EndWaits", "Entries", "Events", "Export",
-	"ExpireReservations", "Get", "GetMany", "Inspect", "LimitWaiters", "List", "MarketEvents", "Now", "OnChange", "Open", "OpenInvoice", "OrderEvents", "Overview", "Page",
+	"ExpireReservations", "Get", "GetMany", "Inspect", "KeyFor", "LimitWaiters", "List", "MarketEvents", "Now", "OnChange", "Open", "OpenInvoice", "OrderEvents", "Overview", "Page",
 	"PurgeDeletedFiles", "Refuse", "Resume", "Revision", "Revoke", "Search", "StageFile", "StopWaiting", "Suspend", "Unanswered", "Update",
 	"Waiting", "WithoutInvoice",
 }
