@@ -67,6 +67,7 @@ type Service struct {
 	Sessions *token.Sessions // at the console
 	Webhooks *webhook.Service
 	Sender   *webhook.Sender // delivers while its Run does
+	Mails    *webhook.CountedMailer
 
 	cache   *respcache.Cache
 	limits  *ratelimit.Limiter
@@ -84,14 +85,19 @@ func NewService(d Deps) *Service {
 	if d.Poster == nil {
 		d.Poster = webhook.NewClient(d.Flags.WebhookAllowPrivate)
 	}
-	if server, ok := d.Flags.MailServer(); ok && d.Mailer == nil {
-		d.Mailer = mail.NewClient(mail.Options{
-			Host: server.Host, Port: server.Port, TLS: server.TLS, Plain: server.Local && !server.TLS,
-			User: d.Flags.SMTPUser, Password: d.Flags.SMTPPassword, From: d.Flags.SMTPFrom,
-		})
+	baseURL, _ := d.Settings.Addresses("")
+	if d.Mailer == nil {
+		if client := MailClient(d.Flags, baseURL); client != nil {
+			d.Mailer = client
+		}
+	}
+	var mails *webhook.CountedMailer
+	if d.Mailer != nil {
+		mails = webhook.NewCountedMailer(d.Mailer, d.Log)
+		d.Mailer = mails
 	}
 	connections := d.Flags.Connections(MaxOpenFiles())
-	s := &Service{Deps: d, encoder: &v2.EventEncoder{}, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), connections, d.Now)}
+	s := &Service{Deps: d, Mails: mails, encoder: &v2.EventEncoder{}, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), connections, d.Now)}
 	var orders order.Stores = d.Store
 	files, poster := d.Files, d.Poster
 	if s.sandbox() {
@@ -105,7 +111,6 @@ func NewService(d Deps) *Service {
 	s.Tokens = token.NewRegistry(d.Store, d.Now)
 	s.Tokens.MaxLifetime = d.Settings.TokenLifetime()
 	s.Sessions = token.NewSessions(d.Store, s.Tokens)
-	baseURL, _ := d.Settings.Addresses("")
 	texts := console.MailTexts{BaseURL: baseURL, TimeZone: d.Flags.Zone()}
 	s.Sender = webhook.NewSender(webhook.Options{
 		Store: d.Store, Poster: poster, Encoder: s.encoder, Mailer: d.Mailer, Texts: texts, Now: d.Now, Random: rand.Float64, Log: d.Log,
@@ -124,6 +129,18 @@ func NewService(d Deps) *Service {
 		Stopping:        s.stopping.Load,
 	})
 	return s
+}
+
+// MailClient returns a client of the mail server of the settings; nil: there is none.
+func MailClient(flags config.Serve, baseURL string) *mail.Client {
+	server, ok := flags.MailServer()
+	if !ok {
+		return nil
+	}
+	return mail.NewClient(mail.Options{
+		Host: server.Host, Port: server.Port, TLS: server.TLS, Plain: server.Local && !server.TLS, Hello: flags.MailHello(baseURL),
+		User: flags.SMTPUser, Password: flags.SMTPPassword, From: flags.SMTPFrom,
+	})
 }
 
 // sandbox reports whether integrators rehearse with the server.
@@ -219,7 +236,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 	admin = append([]web.RouteGroup{operators, docpages.DocumentRoutes(""), operatorPages, httpserver.ProfileRoutes(), adminRoot}, allPages...)
 	return func(audience console.Audience) []web.RouteGroup {
 		staff := people
-		staff.BaseURL, staff.Audience = baseURL, audience
+		staff.BaseURL, staff.KnowsURL, staff.Audience = baseURL, s.Settings.BaseURL != "", audience
 		staffPages, signIn := staff.Routes()
 		groups, root := slices.Concat(shared, []web.RouteGroup{staffPages}), s.health.Routes(nil)
 		if audience&console.Operators != 0 {

@@ -424,6 +424,7 @@ func TestMailServer(t *testing.T) {
 	}{
 		"no sender":       {func(s *config.Serve) { s.SMTPFrom = "" }, "--smtp-from (MERCHANT_ORDERS_SMTP_FROM): must be an e-mail address, which --smtp needs"},
 		"a named sender":  {func(s *config.Serve) { s.SMTPFrom = "Shop <orders@example.com>" }, "--smtp-from (MERCHANT_ORDERS_SMTP_FROM): must be an e-mail address, which --smtp needs"},
+		"a bad name":      {func(s *config.Serve) { s.SMTPHello = "a b" }, "--smtp-hello (MERCHANT_ORDERS_SMTP_HELLO): must be a host name, or an IP address in brackets"},
 		"only a user":     {func(s *config.Serve) { s.SMTPUser = "u" }, "--smtp-user (MERCHANT_ORDERS_SMTP_USER): needs --smtp-password, and that needs --smtp-user"},
 		"only a password": {func(s *config.Serve) { s.SMTPPassword = "p" }, "--smtp-user (MERCHANT_ORDERS_SMTP_USER): needs --smtp-password, and that needs --smtp-user"},
 	} {
@@ -448,5 +449,16 @@ func TestOrigin(t *testing.T) {
 		if got := config.Origin(text); got != want {
 			t.Errorf("Origin(%q) = %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestMailHello names the service to the mail server.
+func TestMailHello(t *testing.T) {
+	t.Parallel()
+	for baseURL, want := range map[string]string{
+		"https://orders.example.com:8443/shop": "orders.example.com", "http://192.0.2.1:80": "[192.0.2.1]", "http://[2001:db8::1]": "[IPv6:2001:db8::1]", "": "",
+	} {
+		testenv.Equal(t, baseURL, want, config.Serve{}.MailHello(baseURL))
+		testenv.Equal(t, baseURL, "mail.example.com", config.Serve{SMTPHello: "mail.example.com"}.MailHello(baseURL))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/mail"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -55,6 +56,7 @@ type Serve struct {
 	SecurityContact      string `name:"security-contact" placeholder:"URI" help:"Where to report vulnerabilities, for /.well-known/security.txt: mailto:ADDRESS, https://... or tel:NUMBER. Empty: that page is a 404."`
 	SMTP                 string `placeholder:"URL" help:"Mail server for the e-mails that merchants ask for: smtps://HOST:PORT with TLS, or smtp://HOST:PORT with STARTTLS, which only localhost may lack. Needs --base-url. Empty: no e-mails."`
 	SMTPFrom             string `name:"smtp-from" placeholder:"ADDRESS" help:"Sender of the e-mails, such as orders@example.com."`
+	SMTPHello            string `name:"smtp-hello" placeholder:"NAME" help:"Name of this server in EHLO. Empty: the host of --base-url."`
 	SMTPUser             string `name:"smtp-user" placeholder:"TEXT" help:"User name at --smtp. Empty: none is needed."`
 	SMTPPassword         string `name:"smtp-password" secret:"" placeholder:"TEXT" help:"Password of --smtp-user."`
 	NoWebhooks           bool   `name:"no-webhooks" help:"Deliver no webhooks and e-mails from this server, for example because it serves a copy of an installation."`
@@ -133,7 +135,10 @@ func (s Serve) checkMail() error {
 	if s.SMTP == "" {
 		return nil
 	}
-	var server, from, user string
+	var server, from, hello, user string
+	if strings.ContainsFunc(s.SMTPHello, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		hello = "must be a host name, or an IP address in brackets"
+	}
 	if _, ok := s.MailServer(); !ok {
 		server = "must be smtps://HOST:PORT or smtp://HOST:PORT"
 	}
@@ -143,7 +148,7 @@ func (s Serve) checkMail() error {
 	if (s.SMTPUser == "") != (s.SMTPPassword == "") {
 		user = "needs --smtp-password, and that needs --smtp-user"
 	}
-	return errors.Join(Invalid("smtp", server), Invalid("smtp-from", from), Invalid("smtp-user", user))
+	return errors.Join(Invalid("smtp", server), Invalid("smtp-from", from), Invalid("smtp-hello", hello), Invalid("smtp-user", user))
 }
 
 // CheckLinks returns an *Error if e-mails are to be sent, but the base URL, with which
@@ -186,6 +191,26 @@ func (s Serve) MailServer() (server MailServer, ok bool) {
 		}
 	}
 	return server, true
+}
+
+// MailHello returns the name of the service in EHLO, which many mail servers refuse if it is
+// not one that others can know (RFC 5321, 4.1.1.1).
+func (s Serve) MailHello(baseURL string) string {
+	if s.SMTPHello != "" {
+		return s.SMTPHello
+	}
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return ""
+	}
+	address, err := netip.ParseAddr(u.Hostname())
+	switch {
+	case err != nil:
+		return u.Hostname()
+	case address.Is6():
+		return "[IPv6:" + address.String() + "]"
+	}
+	return "[" + address.String() + "]"
 }
 
 // checkIssuer checks the URL of an identity provider.

@@ -35,7 +35,7 @@ var auditActions = func() []string {
 		order.MerchantAdded, order.MerchantUpdated, order.MerchantSuspended, order.MerchantResumed,
 		token.ActionCreated, token.ActionRotated, token.ActionRevoked, token.ActionLinkCreated, token.ActionSessionEnded,
 		webhook.AuditAdded, webhook.AuditChanged, webhook.AuditRemoved, webhook.AuditSecretRotated, webhook.AuditReplayed,
-		webhook.AuditMailAdded, webhook.AuditMailLink, webhook.AuditMailConfirmed, webhook.AuditMailRemoved, webhook.AuditMailEnded,
+		webhook.AuditMailAdded, webhook.AuditMailLink, webhook.AuditMailNotSent, webhook.AuditMailConfirmed, webhook.AuditMailRemoved, webhook.AuditMailEnded,
 		webhook.AuditMailFailed, webhook.AuditMailFailing,
 	} {
 		actions = append(actions, string(action))

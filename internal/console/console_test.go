@@ -78,7 +78,7 @@ func (s *service) Post(context.Context, webhook.Message) webhook.Result {
 // Send implements webhook.Mailer: addresses that begin with down cannot be reached.
 func (s *service) Send(_ context.Context, m webhook.Mail) webhook.Result {
 	if strings.HasPrefix(m.To, "down") {
-		return webhook.Result{Error: webhook.ErrorConnection}
+		return webhook.Result{Error: webhook.ErrorConnection, Response: "nobody listens"}
 	}
 	s.mails = append(s.mails, m)
 	return webhook.Result{}

@@ -81,6 +81,10 @@ func TestMailAddresses(t *testing.T) {
 	if got := b.get("/console/mail"); strings.Contains(got.Body, ">a@example.com<") {
 		t.Error("the address was not removed")
 	}
+	if !strings.Contains(s.Log.String(), `"msg":"e-mail not sent","merchant":355,"address":2`) || !strings.Contains(s.Log.String(), `"error":"connection","answer":"nobody listens"`) {
+		t.Errorf("the log does not say why an e-mail was not sent:\n%s", s.Log.String())
+	}
+	testenv.Equal(t, "e-mails that failed", uint64(1), s.Mails.Counts()[webhook.ErrorConnection])
 	if strings.Contains(s.Log.String(), "@example.com") {
 		t.Error("the log has an address")
 	}
@@ -157,6 +161,6 @@ func TestMailOfOrders(t *testing.T) {
 	if addresses, err := s.Webhooks.Addresses(t.Context(), ours); err != nil || len(addresses) != 0 {
 		t.Errorf("%+v, %v", addresses, err)
 	}
-	testenv.Eventually(t, "a count of the e-mail", func() bool { return s.Sender.Mails()["sent"] == 1 })
-	testenv.Equal(t, "e-mails refused", uint64(0), s.Sender.Mails()[webhook.ErrorRefused])
+	testenv.Eventually(t, "a count of the e-mail", func() bool { return s.Mails.Counts()["sent"] == 2 /* with the link */ })
+	testenv.Equal(t, "e-mails refused", uint64(0), s.Mails.Counts()[webhook.ErrorRefused])
 }

@@ -520,6 +520,7 @@ oidc-rules: groups=staff operator orders:read,audit
 security-contact: mailto:security@example.com
 smtp: smtps://mail.example.com
 smtp-from: orders@example.com
+smtp-hello: orders.example.com
 smtp-user: orders
 smtp-password: secret
 no-webhooks: true

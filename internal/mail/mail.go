@@ -3,15 +3,23 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/textproto"
+	"regexp"
+	"slices"
 	"strings"
+	"time"
+	"unicode"
 
 	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 
 	"merchantorders/internal/webhook"
 )
@@ -26,7 +34,10 @@ type Options struct {
 	User     string // empty: no authentication
 	Password string
 	From     string         // e-mail address
+	Hello    string         // name for EHLO; empty: that of this machine
 	Roots    *x509.CertPool // trusted authorities; nil: those of the system
+	// Patience bounds each wait for the server; 0: as long as RFC 5321, 4.5.3.2, asks for.
+	Patience time.Duration
 }
 
 // Client sends e-mails, each over a connection of its own. It implements webhook.Mailer.
@@ -35,16 +46,47 @@ type Client struct{ options Options }
 // NewClient returns a Client.
 func NewClient(o Options) *Client { return &Client{o} }
 
-// Send sends an e-mail. The caller bounds the time with ctx.
+// connectTimeout bounds the connection, before the server says anything.
+const connectTimeout = 30 * time.Second
+
+// step is a step of a session, with the time that RFC 5321, 4.5.3.2, gives the server. A
+// client that gives up earlier does not know whether the server has taken the e-mail.
+type step struct {
+	name string
+	wait time.Duration
+}
+
+var (
+	stepGreeting  = step{"greeting", 5 * time.Minute} // with EHLO, STARTTLS and the authentication
+	stepSender    = step{"MAIL FROM", 5 * time.Minute}
+	stepRecipient = step{"RCPT TO", 5 * time.Minute}
+	stepData      = step{"DATA", 2 * time.Minute}
+	stepContent   = step{"content", 3 * time.Minute}
+	stepEnd       = step{"end of DATA", 10 * time.Minute}
+)
+
+// Send sends an e-mail. It ends with ctx, or when the server takes too long for a step.
 func (c *Client) Send(ctx context.Context, m webhook.Mail) webhook.Result {
 	message, err := c.message(m)
 	if err == nil {
-		err = c.send(ctx, message)
+		err = c.session(ctx, func(s *session) error { return s.send(message, c.options.From, m.To) })
 	}
-	if message.IsDelivered() { // also if the connection did not end as it should
+	if err == nil {
 		return webhook.Result{}
 	}
-	return webhook.Result{Error: errorKind(ctx, err)}
+	return webhook.Result{Error: errorKind(ctx, err), Response: c.words(err)}
+}
+
+// Check returns why the server would take no e-mail, or nil. The server hears the sender, and
+// no recipient.
+func (c *Client) Check(ctx context.Context) error {
+	err := c.session(ctx, func(s *session) error {
+		return s.do(stepSender, func() error { return s.Mail("<" + c.options.From + ">") })
+	})
+	if err != nil {
+		return errors.New(errorKind(ctx, err) + ": " + c.words(err))
+	}
+	return nil
 }
 
 // message returns an e-mail as the library has it. Long lines and characters that are not
@@ -65,21 +107,22 @@ func (c *Client) message(m webhook.Mail) (*gomail.Msg, error) {
 	return message, errors.Join(message.From(c.options.From), message.To(m.To))
 }
 
-// send sends a message over a new connection.
-func (c *Client) send(ctx context.Context, message *gomail.Msg) error {
+// session opens a session with the server, and ends it after a function.
+func (c *Client) session(ctx context.Context, use func(*session) error) error {
 	config := &tls.Config{ServerName: c.options.Host, RootCAs: c.options.Roots}
-	policy, dial := gomail.TLSMandatory, new(net.Dialer).DialContext
+	dialer := &net.Dialer{Timeout: connectTimeout}
+	policy, dial := gomail.TLSMandatory, dialer.DialContext
 	switch {
 	case c.options.TLS:
 		// The library finds the TLS of the connection itself.
-		policy, dial = gomail.TLSOpportunistic, (&tls.Dialer{Config: config}).DialContext
+		policy, dial = gomail.TLSOpportunistic, (&tls.Dialer{NetDialer: dialer, Config: config}).DialContext
 	case c.options.Plain:
 		policy = gomail.NoTLS
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // closes the connection, which the library leaves open if the authentication fails
 	options := []gomail.Option{
-		gomail.WithPort(c.options.Port), gomail.WithTLSPolicy(policy), gomail.WithTLSConfig(config), gomail.WithoutNoop(), gomail.WithoutRset(),
+		gomail.WithPort(c.options.Port), gomail.WithTLSPolicy(policy), gomail.WithTLSConfig(config), gomail.WithTimeout(cmp.Or(c.options.Patience, stepGreeting.wait)),
 		gomail.WithDialContextFunc(func(dialing context.Context, network, address string) (net.Conn, error) {
 			connection, err := dial(dialing, network, address)
 			if err == nil {
@@ -87,6 +130,9 @@ func (c *Client) send(ctx context.Context, message *gomail.Msg) error {
 			}
 			return connection, err
 		}),
+	}
+	if c.options.Hello != "" {
+		options = append(options, gomail.WithHELO(c.options.Hello))
 	}
 	if c.options.User != "" {
 		options = append(options, gomail.WithUsername(c.options.User), gomail.WithPassword(c.options.Password),
@@ -96,7 +142,62 @@ func (c *Client) send(ctx context.Context, message *gomail.Msg) error {
 	if err != nil {
 		return fmt.Errorf("mail server: %w", err)
 	}
-	return client.DialAndSendWithContext(ctx, message)
+	opened, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return &stepError{stepGreeting, err}
+	}
+	s := &session{opened, c.options.Patience}
+	err = use(s)
+	_ = s.UpdateDeadline(time.Second)
+	_ = s.Quit() // says nothing of the e-mail
+	return err
+}
+
+// session is a session with the server after EHLO, STARTTLS and the authentication.
+type session struct {
+	*smtp.Client
+	patience time.Duration // see Options
+}
+
+// stepError is an error at a step of a session.
+type stepError struct {
+	step step
+	error
+}
+
+func (e *stepError) Unwrap() error { return e.error }
+
+func (s *session) do(at step, run func() error) error {
+	err := s.UpdateDeadline(cmp.Or(s.patience, at.wait))
+	if err == nil {
+		err = run()
+	}
+	if err != nil {
+		return &stepError{at, err}
+	}
+	return nil
+}
+
+// send sends a message. The addresses are those of the message.
+func (s *session) send(message *gomail.Msg, sender, recipient string) error {
+	// A server that passes the e-mail on to one without the extension refuses it.
+	s.SkipSMTPUTF8(!strings.ContainsFunc(sender+recipient, func(r rune) bool { return r > '~' }))
+	var body io.WriteCloser
+	for _, part := range []struct {
+		step
+		run func() error
+	}{
+		{stepSender, func() error { return s.Mail("<" + sender + ">") }},
+		{stepRecipient, func() error { return s.Rcpt("<" + recipient + ">") }},
+		{stepData, func() (err error) { body, err = s.Data(); return err }},
+		{stepContent, func() error { _, err := message.WriteTo(body); return err }},
+		{stepEnd, func() error { return body.Close() }},
+	} {
+		if err := s.do(part.step, part.run); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // errorKind returns the value of webhook.Result.Error for an error.
@@ -104,10 +205,14 @@ func errorKind(ctx context.Context, err error) string {
 	var timeout net.Error
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
-	var refusal *gomail.SendError
+	var reply *textproto.Error
+	var failed *stepError
 	switch {
-	case errors.As(err, &refusal) && refusal.Reason != gomail.ErrSMTPMailFrom && !refusal.IsTemp() && refusal.ErrorCode() >= 500:
-		return webhook.ErrorRefused
+	case errors.As(err, &reply):
+		if errors.As(err, &failed) && aboutRecipient(failed.step, reply) {
+			return webhook.ErrorRefused
+		}
+		return webhook.ErrorServer
 	case ctx.Err() != nil, errors.As(err, &timeout) && timeout.Timeout():
 		return webhook.ErrorTimeout
 	case errors.As(err, &dns):
@@ -116,4 +221,55 @@ func errorKind(ctx context.Context, err error) string {
 		return webhook.ErrorTLS
 	}
 	return webhook.ErrorConnection
+}
+
+// status is an enhanced status code (RFC 3463): its class, its subject and its detail.
+var status = regexp.MustCompile(`^([245])\.(\d{1,3}\.\d{1,3})\b`)
+
+// ofAddress are the statuses that say of the recipient's address that it leads nowhere. The
+// others of the subject 1 are about the sender, or do not say about whom they are.
+var ofAddress = []string{"1.1", "1.2", "1.3", "1.4", "1.6", "1.10"}
+
+// aboutRecipient reports whether a reply is a refusal for ever because of the recipient's
+// address or mailbox, and not because of the sender, the relay or the content. One without
+// a status is if it names a mailbox (RFC 5321, 4.2.3) and answers the recipient.
+func aboutRecipient(at step, reply *textproto.Error) bool {
+	if reply.Code < 500 || at == stepGreeting || at == stepSender {
+		return false
+	}
+	found := status.FindStringSubmatch(reply.Msg)
+	if found == nil {
+		return at == stepRecipient && slices.Contains([]int{550, 551, 553}, reply.Code)
+	}
+	return found[1] == "5" && (strings.HasPrefix(found[2], "2.") || slices.Contains(ofAddress, found[2]))
+}
+
+// maxWords is how many bytes of an error are kept.
+const maxWords = 300
+
+var address = regexp.MustCompile(`[^\s<>:"]+@[^\s<>:"]+`)
+
+// words returns an error for people: without addresses and the password, which a server may
+// repeat, on one line.
+func (c *Client) words(err error) string {
+	text := err.Error()
+	var reply *textproto.Error
+	if errors.As(err, &reply) {
+		text = fmt.Sprint(reply.Code, " ", reply.Msg)
+	}
+	var failed *stepError
+	if errors.As(err, &failed) {
+		text = failed.step.name + ": " + text
+	}
+	if c.options.Password != "" {
+		text = strings.ReplaceAll(text, c.options.Password, "(password)")
+	}
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, address.ReplaceAllString(strings.ToValidUTF8(text, ""), "(address)"))
+	text = strings.Join(strings.Fields(text), " ")
+	return strings.ToValidUTF8(text[:min(len(text), maxWords)], "")
 }

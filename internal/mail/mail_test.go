@@ -4,9 +4,14 @@ import (
 	"context"
 	"crypto/x509"
 	"net"
+	"net/textproto"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/mail"
 	"merchantorders/internal/mail/mailtest"
@@ -39,11 +44,11 @@ func TestSend(t *testing.T) {
 		"on this machine":    {func(o *mail.Options, _ *webhook.Mail) { o.Port, o.Plain, o.User = server.Plain, true, "" }, ""},
 		"no TLS elsewhere":   {func(o *mail.Options, _ *webhook.Mail) { o.Port, o.User = server.Plain, "" }, webhook.ErrorConnection},
 		"unknown authority":  {func(o *mail.Options, _ *webhook.Mail) { o.Roots = x509.NewCertPool() }, webhook.ErrorTLS},
-		"wrong password":     {func(o *mail.Options, _ *webhook.Mail) { o.Password = "x" }, webhook.ErrorConnection},
+		"wrong password":     {func(o *mail.Options, _ *webhook.Mail) { o.Password = "x" }, webhook.ErrorServer},
 		"nobody listens":     {func(o *mail.Options, _ *webhook.Mail) { o.Port = 1 }, webhook.ErrorConnection},
 		"no answer":          {func(o *mail.Options, _ *webhook.Mail) { o.Port = silent.Addr().(*net.TCPAddr).Port }, webhook.ErrorTimeout},
 		"refused":            {func(_ *mail.Options, m *webhook.Mail) { m.To = "refused@example.com" }, webhook.ErrorRefused},
-		"refused for now":    {func(_ *mail.Options, m *webhook.Mail) { m.To = "later@example.com" }, webhook.ErrorConnection},
+		"refused for now":    {func(_ *mail.Options, m *webhook.Mail) { m.To = "later@example.com" }, webhook.ErrorServer},
 		"line breaks in To":  {func(_ *mail.Options, m *webhook.Mail) { m.To = "a@example.com\r\nRCPT TO:<b@example.com>" }, webhook.ErrorConnection},
 		"two recipients":     {func(_ *mail.Options, m *webhook.Mail) { m.To = "a@example.com, b@example.com" }, webhook.ErrorConnection},
 		"line breaks in end": {func(_ *mail.Options, m *webhook.Mail) { m.End = "https://a.example/\r\nX: 1" }, ""},
@@ -85,5 +90,113 @@ func TestSend(t *testing.T) {
 	case m := <-server.Mails:
 		t.Errorf("an e-mail that was not sent: %+v", m)
 	default:
+	}
+}
+
+// moody starts a mail server that answers as a test says: by the beginning of the command,
+// "." for the end of the content and "" for the greeting. The other commands succeed. It
+// returns its port, and a function that returns the commands so far.
+func moody(t *testing.T, answers map[string]string) (port int, commands func() []string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	testenv.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	var mu sync.Mutex
+	var heard []string
+	go func() {
+		for connection, err := listener.Accept(); err == nil; connection, err = listener.Accept() {
+			lines := textproto.NewConn(connection)
+			answer := func(command, usual string) bool {
+				for beginning, text := range answers {
+					if (beginning == "") == (command == "") && strings.HasPrefix(command, beginning) {
+						usual = text
+					}
+				}
+				return usual == "silence" || lines.PrintfLine("%s", usual) == nil
+			}
+			for ok := answer("", "220 mx.example.com"); ok; {
+				line, err := lines.ReadLine()
+				if err != nil {
+					break
+				}
+				mu.Lock()
+				heard = append(heard, line)
+				mu.Unlock()
+				switch line {
+				case "DATA":
+					if ok = answer(line, "354 go on"); answers["DATA"] == "" {
+						_, _ = lines.ReadDotBytes()
+						ok = answer(".", "250 OK")
+					}
+				default:
+					ok = answer(line, "250 OK")
+				}
+			}
+			_ = connection.Close()
+		}
+	}()
+	return listener.Addr().(*net.TCPAddr).Port, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(heard)
+	}
+}
+
+// TestRefusals checks which replies say that the address leads nowhere: not those about the
+// sender, the relay, the content, or a time that passes.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ command, reply, want string }{
+		{"RCPT", "550 5.1.1 <a@example.com>: user unknown", webhook.ErrorRefused},
+		{"RCPT", "550-5.1.1 no such account\r\n550 5.1.1 see https://example.com", webhook.ErrorRefused},
+		{"RCPT", "550 5.2.1 mailbox disabled", webhook.ErrorRefused},
+		{"RCPT", "552 5.2.2 mailbox full", webhook.ErrorRefused},
+		{"RCPT", "556 5.1.10 the domain takes no e-mail", webhook.ErrorRefused},
+		{"RCPT", "550 no such user", webhook.ErrorRefused},
+		{"RCPT", "553 mailbox name not allowed", webhook.ErrorRefused},
+		{".", "550 5.1.1 user unknown", webhook.ErrorRefused},
+		{"RCPT", "450 4.2.0 greylisted", webhook.ErrorServer},
+		{"RCPT", "550 4.2.2 later", webhook.ErrorServer},
+		{"RCPT", "550 5.1.0 sender address rejected", webhook.ErrorServer},
+		{"RCPT", "550 5.1.8 the sender's domain does not exist", webhook.ErrorServer},
+		{"RCPT", "550 5.7.1 relaying denied", webhook.ErrorServer},
+		{"RCPT", "554 5.7.1 blocked; see a@example.com", webhook.ErrorServer},
+		{"RCPT", "550 5.4.1 access denied", webhook.ErrorServer},
+		{"RCPT", "554 no", webhook.ErrorServer},
+		{"MAIL", "550 5.1.1 unknown sender", webhook.ErrorServer},
+		{"MAIL", "553 not you", webhook.ErrorServer},
+		{"DATA", "550 no", webhook.ErrorServer},
+		{".", "550 spam", webhook.ErrorServer},
+		{".", "554 5.6.0 what is this", webhook.ErrorServer},
+		{"EHLO", "550 5.1.1 who are you", webhook.ErrorServer},
+		{"", "554 5.7.1 blocked", webhook.ErrorServer},
+		{".", "silence", webhook.ErrorTimeout},
+	} {
+		port, _ := moody(t, map[string]string{row.command: row.reply, "HELO": "550 no"})
+		client := mail.NewClient(mail.Options{Host: "127.0.0.1", Port: port, Plain: true, From: "orders@example.com", Hello: "orders.example.com", Patience: 200 * time.Millisecond})
+		got := client.Send(t.Context(), webhook.Mail{ID: "mail_1", At: noon, To: "a@example.com", Subject: "x", Body: "x"})
+		words := strings.TrimSpace(strings.TrimPrefix(row.reply, "550-"))
+		if first, _, ok := strings.Cut(words, " "); got.Error != row.want || ok && !strings.Contains(got.Response, first) || strings.Contains(got.Response, "@") {
+			t.Errorf("%s %s: %+v, want %q", row.command, row.reply, got, row.want)
+		}
+		if err := client.Check(t.Context()); (err != nil) != slices.Contains([]string{"", "EHLO", "MAIL"}, row.command) {
+			t.Errorf("%s %s: the check says %v", row.command, row.reply, err)
+		}
+	}
+}
+
+// TestCommands checks what the server hears: the name of the service, and SMTPUTF8 only for
+// an address that needs it.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	for sender, parameter := range map[string]string{"orders@example.com": "", "παραγγελίες@example.com": " SMTPUTF8"} {
+		port, commands := moody(t, map[string]string{"EHLO": "250-mx.example.com\r\n250-8BITMIME\r\n250 SMTPUTF8"})
+		got := mail.NewClient(mail.Options{Host: "127.0.0.1", Port: port, Plain: true, From: sender, Hello: "orders.example.com"}).Send(t.Context(), webhook.Mail{
+			ID: "mail_1", At: noon, To: "a@example.com", Subject: "Νέες", Body: "Ω",
+		})
+		want := []string{"EHLO orders.example.com", "MAIL FROM:<" + sender + "> BODY=8BITMIME" + parameter, "RCPT TO:<a@example.com>", "DATA", "QUIT"}
+		if diff := cmp.Diff(want, commands()); got.Error != "" || diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", got, diff)
+		}
 	}
 }

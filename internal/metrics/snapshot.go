@@ -32,6 +32,8 @@ type Snapshot struct {
 	WebhooksInFlight int               // requests to webhooks
 	Mails            map[string]uint64 // e-mails by this server, by their result
 
+	LostSpans uint64 // of traces
+
 	CacheHits, CacheMisses uint64 // of the response cache
 	CacheBytes             int
 
@@ -111,7 +113,8 @@ var (
 	descWaiters     = describe("feed_waiters", "Requests that wait for events.")
 	descLag         = describe("feed_lag_seconds", "Longest time for which a commit of another instance may have gone unnoticed by waiting requests; 0 if none waits.")
 	descDeliveries  = describe("webhook_deliveries_total", "Deliveries to webhooks, by their result.", "result")
-	descMails       = describe("mails_total", "E-mails to merchants, by their result: sent, refused by the address, failed.", "result")
+	descSpans       = describe("lost_spans_total", "Spans of traces that could not be sent.")
+	descMails       = describe("mails_total", "E-mails to merchants, by their result (sent; refused by the address; failed), and why those failed.", "result", "reason")
 	descInFlight    = describe("webhook_requests_in_flight", "Requests to webhooks that wait for a response.")
 	descWebhooks    = describe("webhooks", "Webhooks by state.", "state")
 	descUndelivered = describe("oldest_undelivered_event_age_seconds", "Age of the oldest event that an active or failing webhook has yet to acknowledge; 0 if there is none.")
@@ -182,8 +185,13 @@ func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 	for result, n := range s.Deliveries {
 		to.counter(descDeliveries, n, result)
 	}
+	to.counter(descSpans, s.LostSpans)
 	for result, n := range s.Mails {
-		to.counter(descMails, n, result)
+		reason := ""
+		if result != "sent" && result != "refused" {
+			result, reason = "failed", result
+		}
+		to.counter(descMails, n, result, reason)
 	}
 	for _, disk := range s.Disks {
 		to.gauge(descDiskFree, float64(disk.Free), disk.Folder)

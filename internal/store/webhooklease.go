@@ -110,9 +110,9 @@ const (
 	// saveWebhook changes an endpoint if it is as it was when it was leased.
 	saveWebhook = `UPDATE webhooks SET acknowledged = $1, state = $2, reason = $3, state_set_at = $4, failures = $5, failing_since = $6,
 		next_attempt_at = $7, lease_until = $8, deliveries = deliveries + $9,
-		event_merchant = $10, event_position = $11, event_nonce = $12, feed_history = $13, sent_at = $14, held = $15, held_until = $16
-		WHERE merchant_id = $17 AND id = $18 AND lease_number = $19 AND revision = $20 AND acknowledged = $21 AND event_nonce = $22 AND state = $23
-		RETURNING deliveries, (SELECT suspended_at FROM merchants WHERE id = $17)`
+		event_merchant = $10, event_position = $11, event_nonce = $12, feed_history = $13, sent_at = $14, held = $15, held_until = $16, digest_end = $17
+		WHERE merchant_id = $18 AND id = $19 AND lease_number = $20 AND revision = $21 AND acknowledged = $22 AND event_nonce = $23 AND state = $24
+		RETURNING deliveries, (SELECT suspended_at FROM merchants WHERE id = $18)`
 	// countDelivery does not change what a request has changed meanwhile.
 	countDelivery = `UPDATE webhooks SET deliveries = deliveries + 1 WHERE merchant_id = $1 AND id = $2 AND lease_number = $3
 		RETURNING deliveries`
@@ -142,7 +142,7 @@ func (t *tx) saveProgress(ctx context.Context, lease webhook.Lease, p webhook.Pr
 	err = t.QueryRow(ctx, saveWebhook, []any{
 		p.Acknowledged.Seq, int64(p.State), p.Reason, seconds(p.StateSet), p.Failures, seconds(p.FailingSince),
 		seconds(p.NextAttempt), seconds(p.LeaseUntil), added,
-		p.Acknowledged.MerchantID, p.Acknowledged.Position, p.Acknowledged.Nonce, p.Acknowledged.History, seconds(p.SentAt), jsonText(len(p.Held), p.Held), heldUntil(p.Held),
+		p.Acknowledged.MerchantID, p.Acknowledged.Position, p.Acknowledged.Nonce, p.Acknowledged.History, seconds(p.SentAt), jsonText(len(p.Held), p.Held), heldUntil(p.Held), p.DigestEnd,
 		lease.MerchantID, lease.ID, lease.Number, lease.Revision, lease.Acknowledged.Seq, lease.Acknowledged.Nonce, int64(lease.State),
 	}, &newest, &suspended)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -182,6 +182,14 @@ func (t *tx) addFailure(merchantID int64, f webhook.Failure) {
 		return
 	}
 	t.add(merchantID, recordedEvent{Event: f.Event, order: order.LockedOrder{MerchantID: merchantID, CreatedAt: time.Unix(0, 0)}}, f.Audit)
+}
+
+// LastMail implements webhook.Store. It names all merchants: its result is shown to nobody.
+func (db *DB) LastMail(ctx context.Context) (time.Time, error) {
+	defer db.timed("last_mail")()
+	var last sql.NullInt64
+	err := db.sql.QueryRow(ctx, `SELECT MAX(sent_at) FROM webhooks WHERE mail = 1`, nil, &last)
+	return timeOf(last), db.readError("find the last e-mail", err, nil)
 }
 
 // ReleaseWebhook implements webhook.Store.

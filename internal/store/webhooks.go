@@ -14,7 +14,7 @@ import (
 
 const webhookColumns = `merchant_id, id, url, description, types, include_orders, headers, username, password, created_at, secret, old_secret, old_secret_until,
 	state, reason, state_set_at, acknowledged, event_merchant, event_position, event_nonce, feed_history, failures, failing_since, next_attempt_at,
-	mail, language, digest_every, sent_at, link_hash, link_until, held`
+	mail, language, digest_every, sent_at, link_hash, link_until, held, digest_end`
 
 const (
 	selectWebhook          = `SELECT ` + webhookColumns + ` FROM webhooks WHERE merchant_id = $1 AND id = $2 AND mail = $3`
@@ -38,7 +38,7 @@ func (r *webhookRow) dest() []any {
 		&r.MerchantID, &r.ID, &r.URL, &r.Description, sqldb.Int(&r.Types), &r.orders, &r.headers, &r.Username, &r.password, &r.createdAt, &r.secret, &r.oldSecret, &r.oldUntil,
 		sqldb.Int(&r.State), &r.Reason, &r.stateSet, &r.Acknowledged.Seq, &r.Acknowledged.MerchantID, &r.Acknowledged.Position, &r.Acknowledged.Nonce, &r.Acknowledged.History,
 		&r.failures, &r.failingSince, &r.nextTryAt,
-		&r.mail, &r.Language, &r.every, &r.sentAt, &r.LinkHash, &r.linkUntil, &r.held,
+		&r.mail, &r.Language, &r.every, &r.sentAt, &r.LinkHash, &r.linkUntil, &r.held, &r.DigestEnd,
 	}
 }
 
@@ -151,7 +151,7 @@ func (t webhookTx) AddWebhook(ctx context.Context, e webhook.Endpoint) (id int64
 		return 0, webhook.ErrTooMany
 	}
 	_, err = t.Exec(ctx, `INSERT INTO webhooks (`+webhookColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, '')`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, '', 0)`,
 		e.MerchantID, id, e.URL, e.Description, int64(e.Types), flag(e.Orders), jsonText(len(e.Headers), e.Headers), e.Username, string(e.Password), e.CreatedAt.Unix(), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
 		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged.Seq, e.Acknowledged.MerchantID, e.Acknowledged.Position, e.Acknowledged.Nonce, e.Acknowledged.History,
 		e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt),
@@ -159,14 +159,16 @@ func (t webhookTx) AddWebhook(ctx context.Context, e webhook.Endpoint) (id int64
 	return id, err
 }
 
-// LinksSent implements webhook.Tx. No index has the actions: it reads the newest entries of
+// Links implements webhook.Tx. No index has the actions: it reads the newest entries of
 // the merchant, as the audit log does.
-func (t webhookTx) LinksSent(ctx context.Context, merchantID int64, detail string, after time.Time) (some, all int64, err error) {
-	err = t.QueryRow(ctx, `SELECT COUNT(CASE WHEN detail LIKE $1 THEN 1 END), COUNT(*)
-		FROM (SELECT at, action, detail FROM audit WHERE merchant_id = $2 ORDER BY seq DESC LIMIT $3+0) newest
-		WHERE at > $4 AND action IN ($5, $6)`,
-		[]any{detail + "%", merchantID, maxAuditScan, after.Unix(), string(webhook.AuditMailAdded), string(webhook.AuditMailLink)}, &some, &all)
-	return some, all, err
+func (t webhookTx) Links(ctx context.Context, merchantID int64, detail string, after time.Time) (l webhook.Links, err error) {
+	err = t.QueryRow(ctx, `SELECT COUNT(CASE WHEN detail LIKE $1 AND action <> $2 THEN 1 END), COUNT(CASE WHEN action <> $2 THEN 1 END),
+			COUNT(CASE WHEN detail LIKE $1 AND action = $2 THEN 1 END), COUNT(CASE WHEN action = $2 THEN 1 END)
+		FROM (SELECT at, action, detail FROM audit WHERE merchant_id = $3 ORDER BY seq DESC LIMIT $4+0) newest
+		WHERE at > $5 AND action IN ($2, $6, $7)`,
+		[]any{detail + "%", string(webhook.AuditMailNotSent), merchantID, maxAuditScan, after.Unix(), string(webhook.AuditMailAdded), string(webhook.AuditMailLink)},
+		&l.ToAddress, &l.All, &l.ToAddressFailed, &l.Failed)
+	return l, err
 }
 
 // LockWebhook implements webhook.Tx.

@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -44,6 +46,7 @@ type Tracing struct {
 	// propagator reads and writes traceparent and tracestate. Baggage is not passed on:
 	// it may hold anything.
 	propagator propagation.TraceContext
+	lost       *atomic.Uint64
 }
 
 // Start begins to send spans to an endpoint, as the environment variables of
@@ -63,10 +66,49 @@ func Start(ctx context.Context, endpoint, version string, log *slog.Logger) (*Tr
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
+	lost := new(atomic.Uint64)
 	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(loggingExporter{exporter, log}), sdktrace.WithResource(about))
-	return &Tracing{provider: provider, tracer: provider.Tracer("merchantorders")}, nil
+		sdktrace.WithBatcher(loggingExporter{exporter, log, lost}), sdktrace.WithResource(about))
+	return &Tracing{provider: provider, tracer: provider.Tracer("merchantorders"), lost: lost}, nil
 }
+
+// Lost returns how many spans could not be sent; 0 if tracing is off.
+func (t *Tracing) Lost() uint64 {
+	if t == nil {
+		return 0
+	}
+	return t.lost.Load()
+}
+
+// Check sends a span, and returns why the collector did not take it.
+func Check(ctx context.Context, endpoint string) error {
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(endpoint), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
+	if err != nil {
+		return fmt.Errorf("start tracing: %w", err)
+	}
+	var sent error
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(checkingExporter{exporter, &sent}))
+	_, span := provider.Tracer("merchantorders").Start(ctx, "doctor", trace.WithNewRoot())
+	span.End()
+	return errors.Join(sent, provider.Shutdown(ctx))
+}
+
+// checkingExporter keeps the error of an exporter.
+type checkingExporter struct {
+	sdktrace.SpanExporter
+	sent *error
+}
+
+// ExportSpans implements sdktrace.SpanExporter.
+func (e checkingExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
+		*e.sent = errors.New(words(err))
+	}
+	return nil
+}
+
+// words returns the beginning of an error, which may have a page of the collector.
+func words(err error) string { return strings.ToValidUTF8(fmt.Sprintf("%.300s", err.Error()), "") }
 
 // Stop sends the spans that were not sent yet. It gives up after 5 seconds.
 func (t *Tracing) Stop() error {
@@ -82,13 +124,15 @@ func (t *Tracing) Stop() error {
 // handler of the whole process.
 type loggingExporter struct {
 	sdktrace.SpanExporter
-	log *slog.Logger
+	log  *slog.Logger
+	lost *atomic.Uint64
 }
 
 // ExportSpans implements sdktrace.SpanExporter.
 func (e loggingExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
-		e.log.Warn("cannot send spans; they are lost", "spans", len(spans), "error", err)
+		e.lost.Add(uint64(len(spans)))
+		e.log.Warn("cannot send spans; they are lost", "spans", len(spans), "error", words(err))
 	}
 	return nil
 }

@@ -17,8 +17,9 @@ const (
 	AuditFailed        order.AuditAction = "webhook.failed"   // disabled by the service
 	AuditFailing       order.AuditAction = "webhook.failing"  // about to be disabled
 
-	AuditMailAdded     order.AuditAction = "mail.added" // not confirmed yet
-	AuditMailLink      order.AuditAction = "mail.link"  // another link to confirm the address
+	AuditMailAdded     order.AuditAction = "mail.added"    // not confirmed yet
+	AuditMailLink      order.AuditAction = "mail.link"     // another link to confirm the address
+	AuditMailNotSent   order.AuditAction = "mail.not_sent" // the mail server did not take a link
 	AuditMailConfirmed order.AuditAction = "mail.confirmed"
 	AuditMailRemoved   order.AuditAction = "mail.removed"
 	AuditMailEnded     order.AuditAction = "mail.ended" // removed by the recipient

@@ -38,7 +38,8 @@ const (
 	ErrorResolve    = "resolve"    // the host name has no address
 	ErrorTLS        = "tls"        // the certificate is not valid, or no TLS
 	ErrorConnection = "connection" // no connection, or it broke
-	ErrorRefused    = "refused"    // of an e-mail: the mail server does not take it for this recipient, now or ever
+	ErrorRefused    = "refused"    // of an e-mail: the recipient's address leads nowhere
+	ErrorServer     = "server"     // of an e-mail: the mail server refuses, for now or because of the sender or itself
 )
 
 // Errors are the values of Result.Error for a webhook, except for the empty one.
@@ -49,7 +50,7 @@ type Result struct {
 	Status   int    // of the response; 0: none
 	Error    string // one of the constants above; empty: the endpoint has acknowledged
 	Took     time.Duration
-	Response string // the first bytes of the response's body
+	Response string // the first bytes of the response's body, or the words of the mail server
 	// RetryAfter is how long the endpoint asks to wait; 0: it does not.
 	RetryAfter time.Duration
 }

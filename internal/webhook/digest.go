@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -18,12 +19,8 @@ const (
 	// e-mail covers; the others are for the next one.
 	digestPage      = 500
 	maxDigestEvents = 5000
-)
-
-// The results of an e-mail in the metrics, beside ErrorRefused.
-const (
-	mailSent   = "sent"
-	mailFailed = "failed"
+	// mailsWork is how long after a digest to any address e-mails are known to arrive.
+	mailsWork = 24 * time.Hour
 )
 
 // mail sends one e-mail about the events after the cursor, unless there is nothing to tell
@@ -52,18 +49,30 @@ func (r *round) mail() error {
 		d.Merchant = merchant
 	}
 	m := r.Texts.Digest(r.lease.Endpoint, d)
-	m.ID, m.At = mailID(r.lease.Endpoint, end), now
-	result, err := r.sendMail(m)
+	m.Key, m.ID, m.At = r.lease.Key, mailID(r.lease.Endpoint, end), now
+	p.DigestEnd = end.cursor.Seq
+	result, err := r.sendMail(m, p)
+	if err == nil && result.Error == ErrorRefused {
+		err = r.blame(&result, now)
+	}
 	if err != nil {
 		return err
 	}
 	p = r.lease.after(end.cursor, result, now, r.Wait)
 	if result.Error == "" {
 		p.SentAt, p.NextAttempt = now, r.lease.nextLook(now, now.Add(r.lease.Every))
-	} else {
-		r.Log.Warn("e-mail not sent", "merchant", r.lease.MerchantID, "address", r.lease.ID, "error", result.Error)
 	}
 	return r.save(p, nil)
+}
+
+// blame decides about a refusal of the address: while no address gets e-mails, it says nothing
+// of this one, and the time after which it is given up begins again.
+func (r *round) blame(refusal *Result, now time.Time) error {
+	last, err := r.Store.LastMail(r.work)
+	if err == nil && now.Sub(last) >= mailsWork {
+		refusal.Error, r.lease.FailingSince = ErrorServer, time.Time{}
+	}
+	return err
 }
 
 // nextLook returns when to read the events again if a digest may be sent at a time.
@@ -74,32 +83,34 @@ func (e Endpoint) nextLook(now, digestAt time.Time) time.Time {
 	return digestAt
 }
 
-// sendMail sends an e-mail. It returns an error if the end of Run prevents or cancels it:
-// then nothing is known, and nothing counts.
-func (r *round) sendMail(m Mail) (Result, error) {
+// sendMail saves progress and sends an e-mail. It keeps the lease for as long as the mail
+// server takes. It returns an error if the end of Run prevents or cancels it, or if it loses
+// the lease: then nothing is known, and nothing counts.
+func (r *round) sendMail(m Mail, p Progress) (Result, error) {
 	if err := r.stop.Err(); err != nil {
 		return Result{}, err
 	}
-	if err := r.refresh(); err != nil {
+	if err := r.extend(p, nil); err != nil {
 		return Result{}, err
 	}
-	ctx, cancel := context.WithTimeout(r.work, r.Attempt)
+	ctx, cancel := context.WithCancel(r.work)
 	defer cancel()
-	result := r.Mailer.Send(ctx, m)
-	if err := r.work.Err(); err != nil {
-		return Result{}, err
+	results := make(chan Result, 1)
+	go func() { results <- r.Mailer.Send(ctx, m) }()
+	ticker := time.NewTicker(r.Lease / 2)
+	defer ticker.Stop()
+	for {
+		select {
+		case result := <-results:
+			return result, r.work.Err()
+		case <-ticker.C:
+			if err := r.extend(r.lease.progress(), nil); errors.Is(err, ErrLeaseLost) {
+				cancel()
+				<-results
+				return Result{}, err
+			}
+		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch result.Error {
-	case "":
-		r.sent[mailSent]++
-	case ErrorRefused:
-		r.sent[ErrorRefused]++
-	default:
-		r.sent[mailFailed]++
-	}
-	return result, nil
 }
 
 // digestEnd is the last event that a digest covers.
@@ -114,22 +125,29 @@ func mailID(e Endpoint, end digestEnd) string {
 	return fmt.Sprintf("mail_%d_%d_%d_%s", e.ID, e.Acknowledged.Seq, end.cursor.Seq, strconv.FormatUint(uint64(end.nonce), 36))
 }
 
-// readDigest reads the events after the cursor of an address, and the orders of those that
-// it wants which are unanswered now.
+// readDigest reads the events after the cursor of an address, up to the end of a digest that
+// is to be sent again, and the orders of those that it wants which are unanswered now.
 func readDigest(ctx context.Context, store Store, e Endpoint) (d Digest, end digestEnd, err error) {
 	var wanted []order.EventRecord
 	end.cursor = e.Acknowledged
+	again := e.DigestEnd > e.Acknowledged.Seq
 	for n, more := 0, true; more && n < maxDigestEvents; n += digestPage {
 		page, err := readPage(ctx, store, e, digestPage)
 		if err != nil {
 			return d, end, err
 		}
+		more, end.cursor = page.more, page.end
 		for _, event := range page.events {
-			if end.nonce = event.Nonce; e.Types.Has(event.Type) {
+			if again && event.Seq > e.DigestEnd {
+				more = false
+				break
+			}
+			end.cursor, end.nonce = page.at(event), event.Nonce
+			if e.Types.Has(event.Type) {
 				wanted = append(wanted, event)
 			}
 		}
-		more, end.cursor, e.Acknowledged = page.more, page.end, page.end
+		e.Acknowledged = end.cursor
 	}
 	if err := order.AddOrders(ctx, store, wanted); err != nil {
 		return d, end, err

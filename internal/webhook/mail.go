@@ -29,6 +29,12 @@ const (
 	// recipients may be strangers.
 	maxLinks, maxLinksOfMerchant = 3, 30
 	linkPeriod                   = 24 * time.Hour
+	// attemptsALink is how many links may be tried for each that may be sent: a link that no
+	// mail server takes does not count as sent, but makes it ask the recipient's.
+	attemptsALink = 10
+	// linkWait is how long a request waits until the mail server has taken a link. It may
+	// take the link later.
+	linkWait = 10 * time.Second
 )
 
 // Intervals are the times between two digests that an address can have.
@@ -50,6 +56,7 @@ var (
 
 // Mail is an e-mail.
 type Mail struct {
+	Key Key // of the address
 	// ID is the same at each attempt for the same events.
 	ID      string
 	At      time.Time
@@ -66,7 +73,7 @@ type Digest struct {
 	Near     []order.Order // about to pass their deadline; not in New
 }
 
-// Mailer sends e-mails.
+// Mailer sends e-mails. How long it waits for the mail server is for it to know.
 type Mailer interface {
 	Send(ctx context.Context, m Mail) Result
 }
@@ -132,7 +139,7 @@ func (s *Service) AddAddress(ctx context.Context, caller order.Caller, a Address
 	if err != nil {
 		return Endpoint{}, err
 	}
-	return added, s.sendLink(ctx, added, a.Merchant, secret)
+	return added, s.sendLink(ctx, caller, added, a.Merchant, secret)
 }
 
 // RenewLink sends another link to an address that is not confirmed, or that the service has
@@ -158,13 +165,21 @@ func (s *Service) RenewLink(ctx context.Context, caller order.Caller, key Key, m
 	if err != nil {
 		return Endpoint{}, err
 	}
-	return e, s.sendLink(ctx, e, merchant, secret)
+	return e, s.sendLink(ctx, caller, e, merchant, secret)
+}
+
+// Links are how many links a merchant has tried to send to an address and to all, and how many
+// of them the mail server has not taken.
+type Links struct {
+	ToAddress, All          int64
+	ToAddressFailed, Failed int64
 }
 
 // maySendLink returns ErrTooManyLinks if the address, or its merchant, has no link left.
 func (e *Endpoint) maySendLink(ctx context.Context, tx Tx, at time.Time) error {
-	toAddress, all, err := tx.LinksSent(ctx, e.MerchantID, e.linkDetail(), at.Add(-linkPeriod))
-	if err == nil && (toAddress >= maxLinks || all >= maxLinksOfMerchant) {
+	links, err := tx.Links(ctx, e.MerchantID, e.linkDetail(), at.Add(-linkPeriod))
+	if err == nil && (links.ToAddress-links.ToAddressFailed >= maxLinks || links.All-links.Failed >= maxLinksOfMerchant ||
+		links.ToAddress >= maxLinks*attemptsALink || links.All >= maxLinksOfMerchant*attemptsALink) {
 		err = ErrTooManyLinks
 	}
 	return err
@@ -189,18 +204,37 @@ func hashLink(secret string) string {
 	return base64.RawStdEncoding.EncodeToString(hash[:])
 }
 
-// sendLink sends the e-mail that confirms an address. A client that disconnects does not
-// stop it: the same request is not made again.
-func (s *Service) sendLink(ctx context.Context, e Endpoint, merchant, secret string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), attemptTimeout)
-	defer cancel()
+// sendLink sends the e-mail that confirms an address, and returns ErrNotSent if the mail
+// server refuses it at once. A client that disconnects does not stop it: the same request is
+// not made again.
+func (s *Service) sendLink(ctx context.Context, caller order.Caller, e Endpoint, merchant, secret string) error {
 	m := s.texts.Confirmation(e, merchant, secret)
-	m.At = s.now().UTC()
+	m.Key, m.At = e.Key, s.now().UTC()
 	m.ID = "link_" + number(e.ID) + "_" + number(m.At.UnixNano())
-	if s.mailer.Send(ctx, m).Error != "" {
-		return ErrNotSent
+	sent := make(chan error, 1)
+	go func() { sent <- s.sendCounted(context.WithoutCancel(ctx), caller, e, m) }()
+	timer := time.NewTimer(linkWait)
+	defer timer.Stop()
+	select {
+	case err := <-sent:
+		return err
+	case <-timer.C:
+		return nil
 	}
-	return nil
+}
+
+// sendCounted sends a link, and records if the mail server did not take it: then it does not
+// count.
+func (s *Service) sendCounted(ctx context.Context, caller order.Caller, e Endpoint, m Mail) error {
+	result := s.mailer.Send(ctx, m)
+	if result.Error == "" {
+		return nil
+	}
+	detail := e.linkDetail() + " " + order.AuditDetail("error", result.Error)
+	_, err := s.inTx(ctx, caller, e.MerchantID, order.Options[Endpoint]{}, func(tx Tx) (Endpoint, error) {
+		return e, tx.Audit(ctx, e.audit(AuditMailNotSent, s.second(), caller, detail))
+	})
+	return errors.Join(ErrNotSent, err)
 }
 
 // ConfirmAddress confirms an address with the secret of its link, which works once. The

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,14 +21,27 @@ type mailbox struct {
 	mu     sync.Mutex
 	mails  []webhook.Mail
 	result webhook.Result // of each e-mail; only those without an error arrive
+	spared string         // an address whose e-mails arrive whatever result says
+	took   time.Duration  // how long the mail server takes
+	tried  []string       // ids of all e-mails
 }
 
 // Send implements webhook.Mailer.
-func (b *mailbox) Send(_ context.Context, m webhook.Mail) webhook.Result {
+func (b *mailbox) Send(ctx context.Context, m webhook.Mail) webhook.Result {
+	b.mu.Lock()
+	took := b.took
+	b.mu.Unlock()
+	select {
+	case <-time.After(took):
+	case <-ctx.Done():
+		return webhook.Result{Error: webhook.ErrorTimeout}
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.result.Error == "" {
+	b.tried = append(b.tried, m.ID)
+	if b.result.Error == "" || m.To == b.spared {
 		b.mails = append(b.mails, m)
+		return webhook.Result{}
 	}
 	return b.result
 }
@@ -147,7 +161,7 @@ func TestMailLinks(t *testing.T) {
 				t.Errorf("the audit log has the address: %+v", entry)
 			}
 		}
-		testenv.Equal(t, fmt.Sprint("audit ", err), "mail.ended mail.confirmed mail.link mail.link mail.added merchant.added", strings.Join(actions, " "))
+		testenv.Equal(t, fmt.Sprint("audit ", err), "mail.ended mail.confirmed mail.link mail.not_sent mail.link mail.added merchant.added", strings.Join(actions, " "))
 
 		// Neither removing an address and adding it again nor other addresses lead past the
 		// limits.
@@ -161,7 +175,7 @@ func TestMailLinks(t *testing.T) {
 		for _, c := range []struct {
 			wait  time.Duration
 			links int
-		}{{0, 1}, {24 * time.Hour, 3}} {
+		}{{0, 2}, {24 * time.Hour, 3}} {
 			time.Sleep(c.wait)
 			sent := 0
 			for ; add("A@example.com") == nil; sent++ {
@@ -288,4 +302,136 @@ func TestAddressProblem(t *testing.T) {
 			t.Errorf("%q is accepted", bad)
 		}
 	}
+}
+
+// TestLinksNotTaken checks that links which no mail server has taken do not use up those of an
+// address, but cannot be tried without end.
+func TestLinksNotTaken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, box, hooks, _ := openMailWorld(t)
+		renew := func(want error) {
+			t.Helper()
+			time.Sleep(time.Minute)
+			if _, err := hooks.RenewLink(t.Context(), order.CommandFor(1), mailKey, "Shop", order.Options[webhook.Endpoint]{}); !errors.Is(err, want) {
+				t.Fatalf("another link: %v, want %v", err, want)
+			}
+		}
+		box.answer(webhook.ErrorServer)
+		for range 5 { // greylisted
+			renew(webhook.ErrNotSent)
+		}
+		box.answer("")
+		renew(nil)
+		box.took = time.Minute // the server takes it after the response
+		renew(nil)
+		renew(webhook.ErrTooManyLinks)
+		synctest.Wait()
+		if len(box.mails) != 2 {
+			t.Errorf("e-mails: %+v", box.mails)
+		}
+		time.Sleep(24 * time.Hour)
+		box.answer(webhook.ErrorServer)
+		for range 30 {
+			box.took = 0
+			renew(webhook.ErrNotSent)
+		}
+		renew(webhook.ErrTooManyLinks)
+	})
+}
+
+// TestMailsRefused refuses the e-mails to one address, which is given up after three days, and
+// then to all: the fault is not theirs, and all get e-mails when it is over.
+func TestMailsRefused(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		others bool // get their e-mails
+		want   webhook.State
+	}{"one address": {true, webhook.Failed}, "all": {false, webhook.Active}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w, box, hooks, secret := openMailWorld(t)
+				_, err := hooks.ConfirmAddress(t.Context(), order.Caller{}, mailKey, secret)
+				testenv.NoError(t, err)
+				w.run(newReceiver(), func(o *webhook.Options) { o.Mailer, o.Texts, o.Poll, o.Wait = box, box, 10*time.Second, nil })
+				w.addEvents(1, "first", 1)
+				time.Sleep(2 * time.Hour)
+				box.expect(w, "before", "new first-1-0, near ")
+				if row.others {
+					testenv.NoError(t, w.merchants.Add(t.Context(), order.Command(), 2, "Other", order.Options[order.Merchant]{}))
+					e, err := hooks.AddAddress(t.Context(), order.CommandFor(2), webhook.AddressAddition{MerchantID: 2, Address: "b@example.com", Types: 1 << order.OrderCreated, Every: time.Hour}, order.Options[webhook.Endpoint]{})
+					testenv.NoError(t, err)
+					_, err = hooks.ConfirmAddress(t.Context(), order.Caller{}, e.Key, box.mails[0].Body)
+					testenv.NoError(t, err)
+				}
+				box.mu.Lock()
+				box.result.Error, box.mails, box.spared = webhook.ErrorRefused, nil, "b@example.com"
+				box.mu.Unlock()
+				w.addEvents(1, "A", 1)
+				for day := range 4 {
+					w.addEvents(2, fmt.Sprint("B", day), 1)
+					time.Sleep(24 * time.Hour)
+				}
+				e, err := hooks.Get(t.Context(), mailKey)
+				testenv.Equal(t, fmt.Sprint("state, error ", err), row.want, e.State)
+				box.mu.Lock()
+				box.result.Error, box.mails = "", nil
+				box.mu.Unlock()
+				time.Sleep(15 * time.Minute)
+				if row.want == webhook.Active {
+					box.expect(w, "after the weekend", "new A-1-0, near ")
+				}
+			})
+		})
+	}
+}
+
+// TestDigestSentAgain checks that a digest of which nobody knows whether it has arrived is
+// sent again as it was: mail programs show one of two e-mails with the same Message-ID. What
+// came in since is in the next one.
+func TestDigestSentAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, box, hooks, secret := openMailWorld(t)
+		_, err := hooks.ConfirmAddress(t.Context(), order.Caller{}, mailKey, secret)
+		testenv.NoError(t, err)
+		box.answer(webhook.ErrorTimeout)
+		w.run(newReceiver(), func(o *webhook.Options) { o.Mailer, o.Texts, o.Poll, o.Wait = box, box, 10*time.Second, nil })
+		box.mu.Lock()
+		box.tried = nil
+		box.mu.Unlock()
+		w.addEvents(1, "A", 1)
+		time.Sleep(time.Minute)
+		w.addEvents(1, "B", 1)
+		time.Sleep(time.Hour)
+		box.answer("")
+		time.Sleep(15 * time.Minute)
+		first := box.expect(w, "again", "new A-1-0, near ")
+		time.Sleep(time.Hour)
+		second := box.expect(w, "the next", "new B-1-0, near ")
+		box.mu.Lock()
+		defer box.mu.Unlock()
+		if ids := slices.Compact(box.tried); len(ids) != 2 || ids[0] != first[0].ID || ids[1] != second[0].ID {
+			t.Errorf("ids %q", ids)
+		}
+	})
+}
+
+// TestSlowMailServer takes nine minutes for each e-mail: the address gets it once, also if
+// several senders run.
+func TestSlowMailServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, box, hooks, secret := openMailWorld(t)
+		_, err := hooks.ConfirmAddress(t.Context(), order.Caller{}, mailKey, secret)
+		testenv.NoError(t, err)
+		box.took = 9 * time.Minute
+		for range 2 {
+			w.run(newReceiver(), func(o *webhook.Options) { o.Mailer, o.Texts, o.Poll, o.Wait = box, box, 10*time.Second, nil })
+		}
+		w.addEvents(1, "A", 1)
+		time.Sleep(30 * time.Minute)
+		box.expect(w, "e-mails", "new A-1-0, near ")
+	})
 }

@@ -135,6 +135,11 @@ func (r *round) send(event order.EventRecord) (Delivery, error) {
 	}
 	if err == nil {
 		r.record(r.lease.Key, delivery.Result)
+		if delivery.Error != "" && r.lease.Failures == 0 {
+			// The response may have what nobody else may read; the log of deliveries keeps it.
+			r.Log.Warn("delivery to a webhook failed; others that follow are not logged", "merchant", r.lease.MerchantID, "webhook", r.lease.ID,
+				"message", m.id, "error", delivery.Error, "status", delivery.Status)
+		}
 	}
 	return delivery, err
 }

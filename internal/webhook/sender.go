@@ -23,7 +23,7 @@ type Options struct {
 
 	// The others have defaults.
 	Wait    func(failures int) time.Duration // before the next attempt, after so many failures
-	Attempt time.Duration                    // limit of one request
+	Attempt time.Duration                    // limit of one request to a webhook
 	Lease   time.Duration                    // how long a lease lasts, in whole seconds
 	Poll    time.Duration                    // how often the database is asked for due endpoints
 	Lanes   [2]int                           // slots: see maxHealthy and maxSlow
@@ -62,7 +62,6 @@ type Sender struct {
 	mails     lane // of e-mail addresses
 	inFlight  int  // requests
 	results   map[string]uint64
-	sent      map[string]uint64 // e-mails by result
 }
 
 // NewSender returns a Sender. Run starts it.
@@ -77,7 +76,7 @@ func NewSender(options Options) *Sender {
 		Options: options, kick: make(chan struct{}, 1),
 		changed: make(map[int64]bool), pending: make(map[Key]bool), slow: make(map[Key]int),
 		healthy: newLane(cmp.Or(options.Lanes[0], maxHealthy)), unhealthy: newLane(cmp.Or(options.Lanes[1], maxSlow)), mails: newLane(maxMails),
-		results: noResults(), sent: map[string]uint64{mailSent: 0, ErrorRefused: 0, mailFailed: 0},
+		results: noResults(),
 	}
 }
 
@@ -240,13 +239,6 @@ func (s *Sender) Stats() (results map[string]uint64, inFlight int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.results), s.inFlight
-}
-
-// Mails returns the number of e-mails by result.
-func (s *Sender) Mails() map[string]uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.sent)
 }
 
 // warn logs an error, unless it comes from the end of Run.

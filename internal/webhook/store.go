@@ -49,6 +49,8 @@ type Store interface {
 	// removed or another Sender has the lease, nothing; and if the merchant was suspended,
 	// everything.
 	SaveProgress(ctx context.Context, lease Lease, progress Progress, delivery *Delivery) error
+	// LastMail returns when the newest digest to any address was sent; zero: never.
+	LastMail(ctx context.Context) (time.Time, error)
 	// ReleaseWebhook ends a lease, unless another Sender has taken it.
 	ReleaseWebhook(ctx context.Context, lease Lease) error
 	// ReleaseWebhooks ends all leases, of instances that do not run any more.
@@ -76,9 +78,9 @@ type Tx interface {
 	UpdateWebhook(ctx context.Context, endpoint Endpoint) error
 	// RemoveWebhook removes a locked endpoint with its deliveries.
 	RemoveWebhook(ctx context.Context, key Key) error
-	// LinksSent returns how many links were sent to the e-mail addresses of a merchant after
-	// a time, by the audit entries: those with a detail, and all.
-	LinksSent(ctx context.Context, merchantID int64, detail string, after time.Time) (some, all int64, err error)
+	// Links returns what a merchant has sent to its e-mail addresses after a time, by the
+	// audit entries: those with a detail, and all.
+	Links(ctx context.Context, merchantID int64, detail string, after time.Time) (Links, error)
 	// NewestEvent returns the number of the newest event of a merchant.
 	NewestEvent(ctx context.Context, merchantID int64) (int64, error)
 	// Audit appends an entry to the audit log of its merchant.
@@ -112,6 +114,7 @@ type Progress struct {
 	FailingSince, NextAttempt time.Time
 	Held                      []Held
 	SentAt                    time.Time
+	DigestEnd                 int64
 	// LeaseUntil extends the lease; the zero time ends it.
 	LeaseUntil time.Time
 	// Failure is set if the endpoint becomes Failed or Failing.
@@ -129,13 +132,13 @@ type Failure struct {
 func (e Endpoint) progress() Progress {
 	return Progress{
 		Acknowledged: e.Acknowledged, State: e.State, Reason: e.Reason, StateSet: e.StateSet,
-		Failures: e.Failures, FailingSince: e.FailingSince, NextAttempt: e.NextAttempt, Held: e.Held, SentAt: e.SentAt,
+		Failures: e.Failures, FailingSince: e.FailingSince, NextAttempt: e.NextAttempt, Held: e.Held, SentAt: e.SentAt, DigestEnd: e.DigestEnd,
 	}
 }
 
 // apply returns the endpoint after a Progress.
 func (e Endpoint) apply(p Progress) Endpoint {
 	e.Acknowledged, e.State, e.Reason, e.StateSet = p.Acknowledged, p.State, p.Reason, p.StateSet
-	e.Failures, e.FailingSince, e.NextAttempt, e.Held, e.SentAt = p.Failures, p.FailingSince, p.NextAttempt, p.Held, p.SentAt
+	e.Failures, e.FailingSince, e.NextAttempt, e.Held, e.SentAt, e.DigestEnd = p.Failures, p.FailingSince, p.NextAttempt, p.Held, p.SentAt, p.DigestEnd
 	return e
 }

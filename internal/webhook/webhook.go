@@ -197,6 +197,9 @@ type Endpoint struct {
 	Language string        // code of the language
 	Every    time.Duration // at least between two digests of new orders
 	SentAt   time.Time     // the last e-mail; zero: none
+	// DigestEnd is the last event of the e-mail of which it is not known whether it has
+	// arrived: the next attempt covers the same events. Up to Acknowledged: there is none.
+	DigestEnd int64
 	// LinkHash is the hash of the secret in the link that confirms the address, which is
 	// valid until LinkUntil; empty: there is none.
 	LinkHash  string

@@ -109,6 +109,10 @@ func (c *doctorCommand) run(ctx context.Context, p *process) error {
 	d.checkDisks()
 	d.checkLimits()
 	d.checkListen()
+	d.checkReceivers(ctx)
+	d.checkMail(ctx)
+	d.checkIdentity(ctx)
+	d.checkTracing(ctx)
 	if ctx.Err() != nil {
 		return errors.New("stopped before the end of the checks")
 	}

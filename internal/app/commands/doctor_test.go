@@ -2,6 +2,10 @@ package commands_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -164,6 +168,57 @@ func TestDoctorCertificate(t *testing.T) {
 		got, _, statuses := doctor(t, nil, "--data", f.Data, "--tls-cert", pair.Cert, "--tls-key", pair.Key)
 		if statuses["certificate"] != want || (got.Code == 0) != (want != "problem") {
 			t.Errorf("expires at %s: %s, want %s: %+v", expires, statuses["certificate"], want, got)
+		}
+	}
+}
+
+// TestDoctorOutside tests the servers of others: a mail server that refuses the sender, an
+// identity provider that calls itself something else, and a collector that takes no spans;
+// and all of them dead.
+func TestDoctorOutside(t *testing.T) {
+	t.Parallel()
+	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/openid-configuration") {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `{"issuer": "http://%s/"}`, r.Host)
+			return
+		}
+		http.Error(w, "spans are not for you", http.StatusForbidden)
+	}))
+	t.Cleanup(outside.Close)
+	mail, err := net.Listen("tcp", "127.0.0.1:0")
+	testenv.NoError(t, err)
+	t.Cleanup(func() { _ = mail.Close() })
+	go func() {
+		for connection, err := mail.Accept(); err == nil; connection, err = mail.Accept() {
+			_, _ = connection.Write([]byte("554 5.7.1 your address is blocked\r\n"))
+			_ = connection.Close()
+		}
+	}()
+	f := folder(t)
+	f.Merchant(t, 355)
+	f.Run(t, "", "webhook", "add", "--merchant", "355", "--url", "https://receiver.example.com").WantText(t, 0)
+	setVersion(t, f.Data, "UPDATE webhooks SET state = 4")
+	for name, c := range map[string]struct {
+		http, mail string
+		want       []string
+	}{
+		"refuse": {outside.URL, mail.Addr().String(), []string{
+			"554 5.7.1 your address is blocked", `calls itself \"` + outside.URL + `/\", so set --oidc-issuer to that`, "403",
+		}},
+		"dead": {"http://127.0.0.1:1", "127.0.0.1:1", []string{"mail", "the identity provider cannot be reached", "connection refused"}},
+	} {
+		got, r, statuses := doctor(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.http}, "--data", f.Data, "--base-url=http://localhost",
+			"--smtp=smtp://"+c.mail, "--smtp-from=orders@example.com", "--oidc-issuer="+c.http, "--oidc-client-id=x", "--oidc-rules=sub=1 operator orders:read")
+		for _, check := range []string{"mail", "identity provider", "tracing"} {
+			if statuses[check] != "problem" {
+				t.Errorf("%s: %s is %q", name, check, statuses[check])
+			}
+		}
+		for _, want := range append(c.want, "1 webhook in the state failing") {
+			if !strings.Contains(got.Stdout, want) {
+				t.Errorf("%s: no %q: %+v", name, want, r.Checks)
+			}
 		}
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/tracing"
+	"merchantorders/internal/webhook"
 )
 
 // checkFolder examines the data folder and the settings file.
@@ -173,4 +175,77 @@ func (d *doctor) checkStorage(ctx context.Context) {
 		return
 	}
 	d.add(statusOK, "storage", name+": a file was written, read and deleted", "")
+}
+
+// checkReceivers counts the webhooks that do not take their events. It says nothing if there
+// are none, or if the database, of which other checks tell, cannot be read.
+func (d *doctor) checkReceivers(ctx context.Context) {
+	if d.DatabaseMissing() {
+		return
+	}
+	_ = d.withDatabase(ctx, current, func(b *app.Backend) error {
+		for _, state := range []webhook.State{webhook.Failed, webhook.Failing} {
+			found, err := b.Webhooks.Page(ctx, state, 0, webhooksPage)
+			if err != nil {
+				return err
+			}
+			if len(found) > 0 {
+				d.add(statusWarning, "webhooks", count(int64(len(found)), "webhook", "webhooks")+" in the state "+state.String(),
+					"run merchant-orders webhook list --state "+state.String())
+			}
+		}
+		return nil
+	})
+}
+
+// outsideTimeout bounds the check of a server of others. serve is more patient.
+const outsideTimeout = 15 * time.Second
+
+// checkMail opens a session with the mail server and names the sender.
+func (d *doctor) checkMail(ctx context.Context) {
+	baseURL, _ := d.Settings.Addresses("")
+	client := app.MailClient(d.flags, baseURL)
+	if client == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, outsideTimeout)
+	defer cancel()
+	if err := client.Check(ctx); err != nil {
+		d.add(statusProblem, "mail", d.flags.SMTP+" takes no e-mail from "+d.flags.SMTPFrom+": "+err.Error(), "check --smtp, --smtp-user, --smtp-password and --smtp-from")
+		return
+	}
+	d.add(statusOK, "mail", d.flags.SMTP+" takes e-mails from "+d.flags.SMTPFrom, "")
+}
+
+// checkIdentity reads what the identity provider says of itself.
+func (d *doctor) checkIdentity(ctx context.Context) {
+	provider := d.flags.Identity(d.Now)
+	if provider == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, outsideTimeout)
+	defer cancel()
+	if err := provider.Check(ctx); err != nil {
+		d.add(statusProblem, "identity provider", err.Error(), "check --oidc-issuer")
+		return
+	}
+	d.add(statusOK, "identity provider", d.flags.OIDCIssuer, "")
+}
+
+// checkTracing sends a span.
+func (d *doctor) checkTracing(ctx context.Context) {
+	endpoint, err := tracing.Endpoint(d.environ)
+	if err == nil && endpoint == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, outsideTimeout)
+	defer cancel()
+	if err == nil {
+		err = tracing.Check(ctx, endpoint)
+	}
+	if err != nil {
+		d.add(statusProblem, "tracing", err.Error(), "check the variables OTEL_EXPORTER_OTLP_...")
+		return
+	}
+	d.add(statusOK, "tracing", "the collector has taken a span", "")
 }

@@ -108,14 +108,15 @@ func testWebhookLife(f *fixture) {
 	}
 }
 
-// expectLinksSent checks which audit entries count as links to e-mail addresses.
-func (f *fixture) expectLinksSent() {
+// expectLinks checks which audit entries count as links to e-mail addresses.
+func (f *fixture) expectLinks() {
 	f.Helper()
 	earlier := noon.Add(-time.Hour)
 	err := f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error {
 		for _, e := range []order.AuditEntry{
 			{MerchantID: alpha, At: noon, Action: webhook.AuditMailAdded, Detail: "address=1"}, {MerchantID: alpha, At: noon, Action: webhook.AuditMailLink, Detail: "address=1 by=admin"},
 			{MerchantID: alpha, At: noon, Action: webhook.AuditMailAdded, Detail: "address=2"}, {MerchantID: alpha, At: noon, Action: webhook.AuditMailRemoved, Detail: "address=1"},
+			{MerchantID: alpha, At: noon, Action: webhook.AuditMailNotSent, Detail: "address=1 error=server"}, {MerchantID: alpha, At: noon, Action: webhook.AuditMailNotSent, Detail: "address=2 error=timeout"},
 			{MerchantID: alpha, At: earlier, Action: webhook.AuditMailAdded, Detail: "address=1"}, {MerchantID: beta, At: noon, Action: webhook.AuditMailAdded, Detail: "address=1"},
 		} {
 			if err := tx.Audit(f.Context(), e); err != nil {
@@ -125,13 +126,12 @@ func (f *fixture) expectLinksSent() {
 		return nil
 	})
 	testenv.NoError(f, err)
-	var got []int64
-	err = f.b.InWebhookTx(f.Context(), func(tx webhook.Tx) error {
-		some, all, err := tx.LinksSent(f.Context(), alpha, "address=1", earlier)
-		got = []int64{some, all}
+	var got webhook.Links
+	err = f.b.InWebhookTx(f.Context(), func(tx webhook.Tx) (err error) {
+		got, err = tx.Links(f.Context(), alpha, "address=1", earlier)
 		return err
 	})
-	testenv.Equal(f, fmt.Sprint("links sent, error ", err), []int64{2, 3}, got)
+	testenv.Equal(f, fmt.Sprint("links, error ", err), webhook.Links{ToAddress: 2, All: 3, ToAddressFailed: 1, Failed: 2}, got)
 }
 
 // testAddresses adds e-mail addresses of the same merchant as a webhook: neither is taken
@@ -153,7 +153,7 @@ func testAddresses(f *fixture) {
 		f.Errorf("an address twice: %v", err)
 	}
 	f.expectWebhook(first)
-	f.expectLinksSent()
+	f.expectLinks()
 	for _, key := range []webhook.Key{{MerchantID: alpha, ID: first.ID}, {MerchantID: alpha, ID: hook.ID, Mail: true}, {MerchantID: beta, ID: first.ID, Mail: true}} {
 		if _, err := f.b.Webhook(f.Context(), key); !errors.Is(err, webhook.ErrNotFound) {
 			f.Errorf("%+v: %v", key, err)
@@ -176,10 +176,12 @@ func testAddresses(f *fixture) {
 	f.expectDue("an address", alpha, noon, webhook.Due{Key: hook.Key}, webhook.Due{Key: first.Key})
 	lease, err := f.a.LeaseWebhook(f.Context(), first.Key, noon, noon.Add(time.Minute))
 	testenv.NoError(f, err)
-	first.Acknowledged.Seq, first.SentAt = 1, noon
-	p := webhook.Progress{Acknowledged: first.Acknowledged, State: webhook.Active, SentAt: noon}
+	first.Acknowledged.Seq, first.SentAt, first.DigestEnd = 1, noon, 2
+	p := webhook.Progress{Acknowledged: first.Acknowledged, State: webhook.Active, SentAt: noon, DigestEnd: 2}
 	testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, p, nil))
 	f.expectWebhook(first)
+	last, err := f.b.LastMail(f.Context())
+	testenv.Equal(f, fmt.Sprint("the last e-mail, error ", err), noon, last)
 	for i := range webhook.MaxAddresses - 1 {
 		e.URL = fmt.Sprint(i, "@example.com")
 		testenv.NoError(f, add(e))

@@ -1,0 +1,7 @@
+-- A digest that is sent again covers the same events.
+
+-- +goose Up
+ALTER TABLE webhooks ADD COLUMN digest_end INTEGER NOT NULL DEFAULT 0; -- 0: none
+
+-- +goose Down
+ALTER TABLE webhooks DROP COLUMN digest_end;
