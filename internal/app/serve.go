@@ -117,6 +117,7 @@ func (s *server) open(ctx context.Context, schema migrations.Options) error {
 	if err != nil {
 		return err
 	}
+	s.logAdvice(ctx)
 	files, err := s.openStorage(ctx, bucket, true)
 	if err != nil {
 		return errors.Join(err, db.Close())
@@ -124,6 +125,18 @@ func (s *server) open(ctx context.Context, schema migrations.Options) error {
 	s.Backend = s.NewBackend(db, files, Deps{Log: s.log, Flags: s.Flags, Metrics: s.metrics, CacheSize: responseCacheSize})
 	s.jobs = &jobs{now: s.Now, log: s.log}
 	return nil
+}
+
+// logAdvice logs what doctor says of a database that can be used.
+func (s *server) logAdvice(ctx context.Context) {
+	engine, address := s.Engine()
+	found, err := engine.Examine(ctx, address)
+	if err != nil {
+		s.log.Warn("cannot examine the database", "error", err)
+	}
+	for _, flaw := range found.Advice {
+		s.log.Warn("the database is not set as it should be", "problem", flaw.Problem, "advice", flaw.Advice)
+	}
 }
 
 // server is one run of serve.

@@ -71,6 +71,9 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	} else {
 		d.add(statusOK, "database", name, "")
 	}
+	for _, flaw := range found.Advice {
+		d.add(statusWarning, "database", flaw.Problem, flaw.Advice)
+	}
 	d.checkSchema(schema)
 	if flaw := found.Lacking; flaw != nil {
 		d.add(statusProblem, "rights", flaw.Problem, flaw.Advice)

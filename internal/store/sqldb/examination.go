@@ -9,6 +9,7 @@ type Examination struct {
 	Unusable *Flaw     // why the service cannot work on it; nil: it can
 	Lacking  *Flaw     // the rights that the user lacks; nil: none
 	Rights   string    // that the user has, if none is lacking
+	Advice   []Flaw    // the service works, but not as it should
 }
 
 // Flaw is something wrong with a database.

@@ -1,14 +1,17 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -59,11 +62,20 @@ func parseURL(address string) (*pgxpool.Config, error) {
 	pool.PingTimeout = pingTimeout
 	pool.ShouldPing = func(_ context.Context, idle pgxpool.ShouldPingParams) bool { return idle.IdleDuration >= pingAfter }
 	config := pool.ConnConfig
+	if err := dropLibpqParameters(config.RuntimeParams); err != nil {
+		return nil, err
+	}
+	if wantsWritable(address) {
+		config.ValidateConnect = checkWritable
+	}
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > statementTimeout {
 		config.ConnectTimeout = connectTimeout
 	}
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "merchant-orders"
+	}
+	if config.RuntimeParams["client_encoding"] != "" {
+		config.RuntimeParams["client_encoding"] = "UTF8" // the driver knows no other
 	}
 	config.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
 	config.AfterConnect = setDefaults(config.RuntimeParams)
@@ -87,12 +99,95 @@ func rotate(pool *pgxpool.Config, url string, reread func() (string, error)) {
 	}
 }
 
+// libpqOnly are parameters of libpq that the driver does not have, and the values with
+// which the service connects as libpq would; nil: any.
+var libpqOnly = map[string][]string{
+	"keepalives": nil, "keepalives_idle": nil, "keepalives_interval": nil, "keepalives_count": nil, "tcp_user_timeout": nil,
+	"sslcompression": nil, "gsslib": nil, "gssdelegation": nil, "load_balance_hosts": nil,
+	"gssencmode":               {"disable", "prefer"},
+	"replication":              {"false", "off", "no", "0"},
+	"ssl_min_protocol_version": {"", "TLSv1", "TLSv1.1", "TLSv1.2"},
+	"ssl_max_protocol_version": {"", "TLSv1.3"},
+}
+
+// dropLibpqParameters removes parameters of libpq from the startup parameters, among which
+// the driver sends all that it does not know. It returns an error for a value that asks for
+// what the driver cannot do: without it a connection may be less safe than it should be.
+func dropLibpqParameters(startup map[string]string) error {
+	for name, can := range libpqOnly {
+		value, given := startup[name]
+		if given && can != nil && !slices.Contains(can, value) {
+			return fmt.Errorf("%s=%s in the URL is not possible here; only %s", name, value, strings.TrimPrefix(strings.Join(can, ", "), ", "))
+		}
+		delete(startup, name)
+	}
+	const fallback = "fallback_application_name"
+	if startup["application_name"] == "" && startup[fallback] != "" {
+		startup["application_name"] = startup[fallback]
+	}
+	delete(startup, fallback)
+	return nil
+}
+
+// checkWritable returns errReadOnly for a new connection that takes no changes: the name of
+// the database may lead to a standby for a moment, and the connection would be kept for
+// maxConnLifetime.
+func checkWritable(ctx context.Context, conn *pgconn.PgConn) error {
+	err := pgconn.ValidateConnectTargetSessionAttrsReadWrite(ctx, conn)
+	if errors.Is(err, pgconn.ErrReadOnlyConnection) {
+		return errReadOnly
+	}
+	return err
+}
+
+// isReadOnly reports whether the server has said on a connection that it takes no changes:
+// it says so with its next response when that changes.
+func isReadOnly(conn *pgconn.PgConn) bool {
+	return conn.ParameterStatus("default_transaction_read_only") == "on" || conn.ParameterStatus("in_hot_standby") == "on"
+}
+
+// keepWritable lets a pool use no connection on which the server has said that it takes no
+// changes, and close all after an error that says so. The caller calls the result with the
+// pool.
+func keepWritable(config *pgxpool.Config) (made func(*pgxpool.Pool)) {
+	var pool atomic.Pointer[pgxpool.Pool]
+	usual := config.ConnConfig.OnPgError
+	config.ConnConfig.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
+		if err.Code != readOnlyTransaction {
+			return usual(conn, err)
+		}
+		if pool := pool.Load(); pool != nil {
+			pool.Reset()
+		}
+		return false
+	}
+	if wantsWritable(config.ConnString()) {
+		config.PrepareConn = func(_ context.Context, conn *pgx.Conn) (bool, error) { return !isReadOnly(conn.PgConn()), nil }
+	}
+	return pool.Store
+}
+
 // choosesTLS reports whether a URL, or the environment, says how connections are
 // encrypted.
 func choosesTLS(address string) bool {
+	return parameter(address, "sslmode") != "" || parameter(address, "ssl") != "" || os.Getenv("PGSSLMODE") != ""
+}
+
+// wantsWritable reports whether a URL, or the environment, asks for no other server than one
+// that takes changes.
+func wantsWritable(address string) bool {
+	kind := cmp.Or(parameter(address, "target_session_attrs"), os.Getenv("PGTARGETSESSIONATTRS"), readWrite)
+	return kind == readWrite
+}
+
+// readWrite is a value of target_session_attrs.
+const readWrite = "read-write"
+
+// parameter returns a parameter of a URL.
+func parameter(address, name string) string {
 	_, options, _ := strings.Cut(address, "?")
-	query, err := url.ParseQuery(options)
-	return err == nil && (query.Has("sslmode") || query.Has("ssl")) || os.Getenv("PGSSLMODE") != ""
+	query, _ := url.ParseQuery(options)
+	return query.Get(name)
 }
 
 // withOption adds an option to a URL.
@@ -119,12 +214,21 @@ func isRemote(config *pgx.ConnConfig) bool {
 // that is frozen or gone would hold its locks forever.
 const idleTxTimeout = "5s"
 
+// isolationParameter is the server's name for the isolation level of transactions that do
+// not name theirs.
+const isolationParameter = "default_transaction_isolation"
+
 // idleTxParameter is the server's name for idleTxTimeout.
 const idleTxParameter = "idle_in_transaction_session_timeout"
 
 // defaults are settings of every connection that the URL may override: the name
 // of the server's parameter and the statement that sets it.
 var defaults = []struct{ parameter, text string }{
+	// Statements outside of transactions have it too. The others fail if two change a row at
+	// the same time.
+	{isolationParameter, "SET " + isolationParameter + " = 'read committed'"},
+	// A statement from which a policy hides rows fails, instead of not seeing them.
+	{"row_security", "SET row_security = off"},
 	{idleTxParameter, "SET " + idleTxParameter + " = '" + idleTxTimeout + "'"},
 	// Just-in-time compilation takes 80 ms where the server expects many rows, as
 	// for all events after a given one, of which there are three.

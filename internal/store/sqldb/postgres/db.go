@@ -100,8 +100,10 @@ func Open(ctx context.Context, url string, reread func() (string, error), schema
 	cluster, err := prepare(ctx, admin, schema)
 	if err == nil {
 		admin.SetMaxIdleConns(0)
+		made := keepWritable(config)
 		var pool *pgxpool.Pool
 		if pool, err = pgxpool.NewWithConfig(ctx, config); err == nil {
+			made(pool)
 			db := &DB{querier: querier{on: pool, timeout: statementTimeout}, pool: pool, admin: admin, dialect: dialect}
 			if cluster {
 				db.dialect.RecursiveQueries, db.dialect.Feed = false, clusterFeed
@@ -114,9 +116,10 @@ func Open(ctx context.Context, url string, reread func() (string, error), schema
 	return nil, openError(config.ConnConfig, err)
 }
 
-// InTx implements sqldb.DB.
+// InTx implements sqldb.DB. The isolation level is named: the statements lock what they read
+// before they change it, and any other level would let simultaneous changes fail.
 func (db *DB) InTx(ctx context.Context, fn func(sqldb.Querier) error) error {
-	return db.inTx(ctx, pgx.TxOptions{}, fn)
+	return db.inTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, fn)
 }
 
 // Snapshot implements sqldb.DB.
@@ -207,19 +210,11 @@ func (db *DB) LockForCopy(ctx context.Context, shared bool) (io.Closer, error) {
 }
 
 // SchemaStatus returns the migration history of a database.
-func SchemaStatus(ctx context.Context, url string) (migrations.Status, error) {
-	config, err := parseURL(url)
-	if err != nil {
-		return migrations.Status{}, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
-	defer cancel()
-	db := stdlib.OpenDB(*config.ConnConfig)
-	defer func() { _ = db.Close() }()
-	status, err := migrations.Postgres.Status(ctx, db)
-	if err != nil {
-		err = openError(config.ConnConfig, err)
-	}
+func SchemaStatus(ctx context.Context, url string) (status migrations.Status, err error) {
+	err = look(ctx, url, func(ctx context.Context, db *sql.DB, _ *pgxpool.Config) error {
+		status, err = migrations.Postgres.Status(ctx, db)
+		return err
+	})
 	return status, err
 }
 

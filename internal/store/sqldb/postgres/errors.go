@@ -19,6 +19,7 @@ const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	lockNotAvailable     = "55P03"
+	readOnlyTransaction  = "25006"
 )
 
 // unavailableCodes are the prefixes of SQLSTATE codes that mean that the server
@@ -30,7 +31,7 @@ var unavailableCodes = []string{
 	"57014", // canceled by the server's own timeout
 	lockNotAvailable,
 	"58",    // system error
-	"25006", // a standby, which cannot write
+	readOnlyTransaction, // a standby, which cannot write
 	"55000", // the same, which has no timeline of its own
 	"25P03", // idle transaction timeout
 }
@@ -41,9 +42,10 @@ func hasCode(err error, codes ...string) bool {
 	return errors.As(err, &pgError) && slices.Contains(codes, pgError.Code)
 }
 
-// Retryable implements sqldb.DB.
+// Retryable implements sqldb.DB. The connection of a read-only transaction is closed, and the
+// next one is asked whether it takes changes.
 func (db *DB) Retryable(err error) bool {
-	return hasCode(err, serializationFailure, deadlockDetected)
+	return hasCode(err, serializationFailure, deadlockDetected, readOnlyTransaction)
 }
 
 // Unavailable implements sqldb.DB. The database is unavailable while the server
@@ -79,6 +81,8 @@ func shortError(err error) error {
 	var opError *net.OpError
 	var certificateError *tls.CertificateVerificationError
 	switch {
+	case errors.Is(err, errReadOnly):
+		return errReadOnly
 	case errors.As(err, &certificateError):
 		return fmt.Errorf("the certificate of the server is not valid (%w): name that of its issuer with sslrootcert=FILE in the URL, or choose another sslmode; %s",
 			certificateError.Err, defaultMode)

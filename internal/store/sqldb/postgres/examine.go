@@ -3,10 +3,12 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"merchantorders/internal/store/migrations"
@@ -24,6 +26,8 @@ type info struct {
 	readOnly  bool      // a standby, or a database that refuses changes
 	canCreate bool      // the user may create tables
 	foreign   []string  // tables that the user may not read, write or migrate
+	hidden    []string  // tables of which policies hide rows from the user
+	advice    []sqldb.Flaw
 }
 
 // Examine returns what a server tells of itself. It changes nothing.
@@ -32,7 +36,7 @@ func Examine(ctx context.Context, url string) (sqldb.Examination, error) {
 	if err != nil {
 		return sqldb.Examination{}, err
 	}
-	found := sqldb.Examination{Product: "PostgreSQL " + i.name, Now: i.now, Rights: "the user may read, change and migrate all tables"}
+	found := sqldb.Examination{Product: "PostgreSQL " + i.name, Now: i.now, Rights: "the user may read, change and migrate all tables", Advice: i.advice}
 	switch {
 	case i.version < oldestVersion*10_000:
 		found.Unusable = &sqldb.Flaw{Advice: fmt.Sprintf("the service needs PostgreSQL %d or later", oldestVersion)}
@@ -40,6 +44,8 @@ func Examine(ctx context.Context, url string) (sqldb.Examination, error) {
 		found.Unusable = &sqldb.Flaw{Problem: "accepts no changes", Advice: "name the primary server, not a standby"}
 	}
 	switch {
+	case len(i.hidden) > 0:
+		found.Lacking = &sqldb.Flaw{Problem: hiddenRows(strings.Join(i.hidden, ", ")), Advice: hiddenRowsAdvice}
 	case len(i.foreign) > 0:
 		found.Lacking = &sqldb.Flaw{
 			Problem: "the user does not own, or may not read and change: " + strings.Join(i.foreign, ", "),
@@ -55,20 +61,80 @@ func Examine(ctx context.Context, url string) (sqldb.Examination, error) {
 }
 
 // read connects to a server and examines it.
-func read(ctx context.Context, url string) (info, error) {
+func read(ctx context.Context, url string) (found info, err error) {
+	err = look(ctx, url, func(ctx context.Context, db *sql.DB, config *pgxpool.Config) error {
+		if found, err = examine(ctx, db); err == nil {
+			found.advice, err = advise(ctx, db, config.MaxConns)
+		}
+		return err
+	})
+	return found, err
+}
+
+// look calls fn with a connection that changes nothing, also to a server that takes no
+// changes if there is no other.
+func look(ctx context.Context, url string, fn func(context.Context, *sql.DB, *pgxpool.Config) error) error {
 	config, err := parseURL(url)
 	if err != nil {
-		return info{}, err
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	db := stdlib.OpenDB(*config.ConnConfig)
-	defer func() { _ = db.Close() }()
-	found, err := examine(ctx, db)
-	if err != nil {
-		return info{}, openError(config.ConnConfig, err)
+	if err := db.PingContext(ctx); errors.Is(err, errReadOnly) {
+		_ = db.Close()
+		config.ConnConfig.ValidateConnect = nil
+		db = stdlib.OpenDB(*config.ConnConfig)
 	}
-	return found, nil
+	defer func() { _ = db.Close() }()
+	if err := fn(ctx, db, config); err != nil {
+		return openError(config.ConnConfig, err)
+	}
+	return nil
+}
+
+// advise returns what is to be said of the settings of a server, a database and a role.
+// conns is the most connections of an instance.
+func advise(ctx context.Context, db *sql.DB, conns int32) (advice []sqldb.Flaw, err error) {
+	limits := []struct {
+		most       int32
+		whose, how string
+	}{
+		{whose: "the role", how: "ALTER ROLE ... CONNECTION LIMIT"}, {whose: "the database", how: "ALTER DATABASE ... CONNECTION LIMIT"},
+		{whose: "the server", how: "max_connections"},
+	}
+	var encoding, isolation, commit, fsync, pages string
+	err = db.QueryRowContext(ctx, `SELECT CASE WHEN rolsuper THEN -1 ELSE rolconnlimit END, CASE WHEN rolsuper THEN -1 ELSE datconnlimit END,
+			current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+				- COALESCE(current_setting('reserved_connections', true)::int, 0),
+			current_setting('server_encoding'), (SELECT reset_val FROM pg_settings WHERE name = $1),
+			CASE current_setting('synchronous_commit') WHEN 'off' THEN 'off' ELSE 'on' END, current_setting('fsync'), current_setting('full_page_writes')
+		FROM pg_roles, pg_database WHERE rolname = session_user AND datname = current_database()`, isolationParameter).
+		Scan(&limits[0].most, &limits[1].most, &limits[2].most, &encoding, &isolation, &commit, &fsync, &pages)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range limits {
+		if l.most >= 0 && l.most < conns {
+			advice = append(advice, sqldb.Flaw{
+				Problem: fmt.Sprintf("%s may have %d connections, and an instance opens up to %d", l.whose, l.most, conns),
+				Advice:  fmt.Sprintf("raise it with %s, or set %s in the URL to less for each instance", l.how, poolSizeParameter),
+			})
+		}
+	}
+	const durable = "turn it on: otherwise a crash can lose changes that were acknowledged"
+	for _, setting := range []struct{ name, value, want, advice string }{
+		{"the encoding", encoding, "UTF8", "copy the orders into a database that was created with ENCODING 'UTF8': other texts than this encoding has cannot be stored"},
+		{"synchronous_commit", commit, "on", durable},
+		{"fsync", fsync, "on", durable},
+		{"full_page_writes", pages, "on", durable},
+		{isolationParameter, isolation, "read committed", "reset it if other programs change this database: the service itself uses read committed"},
+	} {
+		if setting.value != setting.want {
+			advice = append(advice, sqldb.Flaw{Problem: setting.name + " is " + setting.value, Advice: setting.advice})
+		}
+	}
+	return advice, nil
 }
 
 func examine(ctx context.Context, db *sql.DB) (info, error) {
@@ -83,10 +149,10 @@ func examine(ctx context.Context, db *sql.DB) (info, error) {
 		return info{}, err
 	}
 	found.now, found.canCreate = time.UnixMicro(int64(clock*1e6)), canCreate.Bool
-	rows, err := db.QueryContext(ctx, `SELECT relname FROM pg_class
-		WHERE relname = ANY($1) AND relkind IN ('r', 'p') AND pg_table_is_visible(oid) AND NOT (
+	rows, err := db.QueryContext(ctx, `SELECT relname, row_security_active(oid), NOT (
 			has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')
-			AND has_table_privilege(oid, 'DELETE') AND pg_has_role(relowner, 'USAGE'))
+			AND has_table_privilege(oid, 'DELETE') AND pg_has_role(relowner, 'USAGE')) FROM pg_class
+		WHERE relname = ANY($1) AND relkind IN ('r', 'p') AND pg_table_is_visible(oid)
 		ORDER BY relname`, migrations.Tables)
 	if err != nil {
 		return info{}, err
@@ -94,10 +160,16 @@ func examine(ctx context.Context, db *sql.DB) (info, error) {
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var name string
-		if err := rows.Scan(&name); err != nil {
+		var hidden, foreign bool
+		if err := rows.Scan(&name, &hidden, &foreign); err != nil {
 			return info{}, err
 		}
-		found.foreign = append(found.foreign, name)
+		if hidden {
+			found.hidden = append(found.hidden, name)
+		}
+		if foreign {
+			found.foreign = append(found.foreign, name)
+		}
 	}
 	return found, rows.Err()
 }

@@ -195,20 +195,28 @@ func (l connLock) Close() error {
 func checkRights(ctx context.Context, db *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	var missing string
+	var missing, hidden string
 	var usage bool
-	err := db.QueryRowContext(ctx, `SELECT COALESCE(string_agg(name, ', ' ORDER BY n), ''), has_sequence_privilege($2, 'USAGE')
-		FROM unnest(string_to_array($1, ' ')) WITH ORDINALITY t (name, n)
-		WHERE NOT (has_table_privilege(name, 'SELECT') AND has_table_privilege(name, 'INSERT')
-			AND has_table_privilege(name, 'UPDATE') AND has_table_privilege(name, 'DELETE'))`,
-		strings.Join(migrations.Tables, " "), migrations.InvoiceIDs).Scan(&missing, &usage)
+	err := db.QueryRowContext(ctx, `SELECT COALESCE(string_agg(name, ', ' ORDER BY n) FILTER (
+			WHERE NOT (has_table_privilege(name, 'SELECT') AND has_table_privilege(name, 'INSERT')
+				AND has_table_privilege(name, 'UPDATE') AND has_table_privilege(name, 'DELETE'))), ''),
+			COALESCE(string_agg(name, ', ' ORDER BY n) FILTER (WHERE row_security_active(name)), ''), has_sequence_privilege($2, 'USAGE')
+		FROM unnest(string_to_array($1, ' ')) WITH ORDINALITY t (name, n)`,
+		strings.Join(migrations.Tables, " "), migrations.InvoiceIDs).Scan(&missing, &hidden, &usage)
 	switch {
 	case err != nil:
 		return fmt.Errorf("read the rights of the role: %w", err)
 	case missing != "":
 		return errors.New("the role needs SELECT, INSERT, UPDATE and DELETE on " + missing)
+	case hidden != "":
+		return errors.New(hiddenRows(hidden) + "; " + hiddenRowsAdvice)
 	case !usage:
 		return errors.New("the role needs USAGE on the sequence " + migrations.InvoiceIDs)
 	}
 	return nil
 }
+
+// hiddenRows says that policies apply to tables.
+func hiddenRows(tables string) string { return "row security hides rows of " + tables }
+
+const hiddenRowsAdvice = "run ALTER TABLE ... DISABLE ROW LEVEL SECURITY for each, or ALTER ROLE ... BYPASSRLS"
