@@ -1,15 +1,73 @@
 package store
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
+
+// TestMarketOtherDatabase has a transaction of another database of the server, and one that
+// is prepared there, stay open: neither holds the feed back. One of this database does, and
+// what it holds counts as not delivered.
+func TestMarketOtherDatabase(t *testing.T) {
+	t.Parallel()
+	if pgtest.Distributed(t) {
+		t.Skip("a cluster has no feed of all merchants")
+	}
+	server := pgtest.StartServer(t)
+	url := server.Database(t)
+	db := postgresURL(url).Open(t).(*DB)
+	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
+	open := func(url string) *sql.Tx {
+		t.Helper()
+		other, err := sql.Open("pgx", url)
+		testenv.NoError(t, err)
+		t.Cleanup(func() { _ = other.Close() })
+		tx, err := other.BeginTx(t.Context(), nil)
+		testenv.NoError(t, err)
+		_, err = tx.ExecContext(t.Context(), `SELECT pg_current_xact_id()`)
+		testenv.NoError(t, err)
+		return tx
+	}
+	open(server.URL("postgres"))
+	_, err := open(server.URL("postgres")).ExecContext(t.Context(), `PREPARE TRANSACTION 'there'`)
+	testenv.NoError(t, err)
+	events := func() int {
+		t.Helper()
+		feed, err := db.MarketEvents(t.Context(), order.MarketCursor{}, 10)
+		testenv.NoError(t, err)
+		return len(feed.Events)
+	}
+	add := func(reference string) {
+		t.Helper()
+		testenv.NoError(t, db.inTx(t.Context(), "change", func(tx *tx) error {
+			_, err := tx.ImportOrder(t.Context(), testOrder(1, reference), order.Cause{At: testTime})
+			return err
+		}))
+	}
+	held := func() time.Time {
+		t.Helper()
+		survey, err := db.Survey(t.Context(), testTime)
+		testenv.NoError(t, err)
+		return survey.OldestHeld
+	}
+	add("A")
+	testenv.Equal(t, "events beside transactions of another database", 1, events())
+	here := open(url)
+	add("B")
+	testenv.Equal(t, "events beside a transaction of this database", 1, events())
+	testenv.Equal(t, "time of the oldest event that is held back", testTime.Unix(), held().Unix())
+	testenv.NoError(t, here.Rollback())
+	testenv.Equal(t, "events after its end", 2, events())
+	testenv.Equal(t, "nothing is held back", true, held().IsZero())
+}
 
 // TestMarketLateCommits commits transactions in another order than they began in, and then
 // moves the database to a server that counts its transactions from a lower number.

@@ -117,7 +117,7 @@ func TestSQLitePlans(t *testing.T) {
 			"SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH w USING PRIMARY KEY (merchant_id=?)",
 			"SEARCH e USING COVERING INDEX events_by_position (position>? AND position<?)",
 		}},
-		"late of the marketplace": {selectMarketWaiting(db.dialect), []string{
+		"late of the marketplace": {selectMarketWaiting, []string{
 			"SEARCH w USING PRIMARY KEY (merchant_id=?)", "SEARCH e USING INDEX events_by_position (position>? AND position<?)",
 		}},
 		"webhook deliveries": {selectDeliveries, []string{"SEARCH d USING PRIMARY KEY (merchant_id=? AND webhook_id=? AND id<?)"}},

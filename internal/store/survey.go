@@ -25,10 +25,14 @@ const (
 	selectSchema = `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`
 )
 
-// selectMarketWaiting returns the statement that reads the time of the first event behind the
-// cursor of each endpoint of the marketplace, and what it holds.
-func selectMarketWaiting(d *sqldb.Dialect) string {
-	return `SELECT ` + nextOfMarket(d, "at") + `, w.held FROM webhooks w WHERE w.merchant_id = 0 AND w.` + delivers
+// selectMarketWaiting reads the time of the first event behind the cursor of each endpoint of
+// the marketplace, also of one that the feed holds back, and what the endpoint holds.
+var selectMarketWaiting = `SELECT ` + nextOfMarket("at", sqldb.MaxPosition) + `, w.held FROM webhooks w WHERE w.merchant_id = 0 AND w.` + delivers
+
+// selectMarketHeld returns the statement that reads the time of the first event that the feed
+// of all merchants holds back.
+func selectMarketHeld(d *sqldb.Dialect) string {
+	return `SELECT (SELECT e.at FROM events e WHERE e.position >= ` + d.Feed.End + ` ORDER BY e.position, e.merchant_id, e.seq LIMIT 1)`
 }
 
 // lateAfter is how long a merchant may leave an order without an answer.
@@ -49,7 +53,10 @@ type Survey struct {
 	// OldestUndelivered is the time of the oldest event that an active or failing webhook
 	// has yet to acknowledge; zero: none. Those of suspended merchants do not count.
 	OldestUndelivered time.Time
-	LateWebhooks      int64 // active and failing ones that have yet to acknowledge an event older than webhookLateAfter
+	// OldestHeld is the time of the oldest event that the feed of all merchants holds back
+	// because a transaction is in progress; zero: none.
+	OldestHeld   time.Time
+	LateWebhooks int64 // active and failing ones that have yet to acknowledge an event older than webhookLateAfter
 }
 
 // Survey reads a survey at a time. Its statements end with ctx.
@@ -106,11 +113,16 @@ func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Surve
 	if err != nil || db.dialect.Feed.End == "" {
 		return err
 	}
+	var held sql.NullInt64
+	if err := q.QueryRow(ctx, selectMarketHeld(db.dialect), nil, &held); err != nil {
+		return err
+	}
+	survey.OldestHeld = timeOf(held)
 	type waiting struct {
 		oldest sql.NullInt64
 		held   []byte
 	}
-	endpoints, err := sqldb.All(ctx, q, selectMarketWaiting(db.dialect), nil, func(rows sqldb.Rows) (w waiting, err error) {
+	endpoints, err := sqldb.All(ctx, q, selectMarketWaiting, nil, func(rows sqldb.Rows) (w waiting, err error) {
 		err = rows.Scan(&w.oldest, &w.held)
 		return w, err
 	})

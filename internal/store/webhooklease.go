@@ -24,10 +24,10 @@ const (
 )
 
 // nextOfMarket selects a column of the first event after the cursor of an endpoint w of the
-// marketplace. PostgreSQL would scan all events for EXISTS.
-func nextOfMarket(d *sqldb.Dialect, column string) string {
+// marketplace, below a position. PostgreSQL would scan all events for EXISTS.
+func nextOfMarket(column, end string) string {
 	return `(SELECT e.` + column + ` FROM events e
-		WHERE (e.position, e.merchant_id, e.seq) > (w.event_position, w.event_merchant, w.acknowledged) AND e.position < ` + d.Feed.End + `
+		WHERE (e.position, e.merchant_id, e.seq) > (w.event_position, w.event_merchant, w.acknowledged) AND e.position < ` + end + `
 		ORDER BY e.position, e.merchant_id, e.seq LIMIT 1)`
 }
 
@@ -37,7 +37,7 @@ func nextOfMarket(d *sqldb.Dialect, column string) string {
 func selectMarketDue(d *sqldb.Dialect) string {
 	return `SELECT w.merchant_id, w.id, w.mail, w.failures FROM webhooks w JOIN event_feed m ON m.id = 1
 		WHERE w.merchant_id = 0 AND w.` + delivers + dueNow + `
-		AND (w.feed_history <> m.history OR m.server <> ` + d.Feed.Server + ` OR ` + nextOfMarket(d, "seq") + ` IS NOT NULL OR w.held_until <= $1)`
+		AND (w.feed_history <> m.history OR m.server <> ` + d.Feed.Server + ` OR ` + nextOfMarket("seq", d.Feed.End) + ` IS NOT NULL OR w.held_until <= $1)`
 }
 
 // DueWebhooks implements webhook.Store.

@@ -70,7 +70,7 @@ func TestReadOnlyTime(t *testing.T) {
 				return c.Ask(t, http.MethodGet, "/readyz", "").Status == http.StatusOK
 			})
 			for n := range sample(orders) {
-				if got := c.Ask(t, http.MethodPatch, (1 + n).V2()+"/accept", ""); got.Status != http.StatusOK {
+				if got := c.Ask(t, http.MethodPatch, (1+n).V2()+"/accept", ""); got.Status != http.StatusOK {
 					t.Fatalf("a change afterwards: %d %s", got.Status, got.Body)
 				}
 			}

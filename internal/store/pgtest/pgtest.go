@@ -237,7 +237,7 @@ func (s *Server) Promote() error { return s.exec("postgres", "SELECT pg_promote(
 // accepts connections.
 func (s *Server) Run() error {
 	process, err := s.command("postgres", "-D", s.data(), "-h", "127.0.0.1", "-p", strconv.Itoa(s.port),
-		"-c", "unix_socket_directories=", "-c", "max_connections=300", "-c", "max_wal_size=256MB")
+		"-c", "unix_socket_directories=", "-c", "max_connections=300", "-c", "max_wal_size=256MB", "-c", "max_prepared_transactions=2")
 	if err != nil {
 		return err
 	}

@@ -176,6 +176,9 @@ type Dialect struct {
 	StatementTimeout, TxTimeout, TxTimeoutPerOrder time.Duration
 }
 
+// MaxPosition is above every position in the feed of all merchants.
+const MaxPosition = `9223372036854775807`
+
 // FeedDialect is what statements for the feed of all merchants must know of the database
 // (see the table event_feed).
 type FeedDialect struct {

@@ -40,12 +40,24 @@ const (
 const history = `substr(md5(concat_ws('/', m.history, m.tableoid, (SELECT system_identifier FROM pg_control_system()),
 	substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))), 1, 16)`
 
+// oldestWriter is the id of the oldest transaction in progress that may write to this
+// database, or of the next one. A snapshot has those of all databases: it leaves out those
+// that the server still names as another database's. One that has ended since counts.
+const oldestWriter = `COALESCE((
+	SELECT MIN(CAST(CAST(x AS TEXT) AS BIGINT)) FROM pg_snapshot_xip(pg_current_snapshot()) x
+	WHERE CAST(CAST(x AS TEXT) AS BIGINT) & 4294967295 NOT IN (
+		SELECT CAST(CAST(l.transactionid AS TEXT) AS BIGINT) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+		JOIN pg_database d ON d.oid = a.datid
+		WHERE l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND l.granted AND d.datname <> current_database()
+		UNION ALL SELECT CAST(CAST(transaction AS TEXT) AS BIGINT) FROM pg_prepared_xacts WHERE database <> current_database())
+	), CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT))`
+
 // feed makes positions of the ids of transactions. A transaction that waits for the
 // merchant's row has an earlier id than the one that it waits for may have: so no
 // position is below that of the merchant's event before.
 var feed = sqldb.FeedDialect{
 	NextPosition: `GREATEST(last_position, (SELECT base FROM event_feed) + CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT))`,
-	End:          `(SELECT base FROM event_feed) + CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)`,
+	End:          `(SELECT base FROM event_feed) + (SELECT ` + oldestWriter + `)`,
 	Server:       `(SELECT system_identifier FROM pg_control_system())`,
 	LockWriters:  `LOCK TABLE merchants IN SHARE MODE`,
 }

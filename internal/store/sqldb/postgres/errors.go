@@ -30,10 +30,10 @@ var unavailableCodes = []string{
 	"57P",   // shutdown and start
 	"57014", // canceled by the server's own timeout
 	lockNotAvailable,
-	"58",    // system error
+	"58",                // system error
 	readOnlyTransaction, // a standby, which cannot write
-	"55000", // the same, which has no timeline of its own
-	"25P03", // idle transaction timeout
+	"55000",             // the same, which has no timeline of its own
+	"25P03",             // idle transaction timeout
 }
 
 // hasCode reports whether err is an error of the server with one of the codes.

@@ -47,7 +47,7 @@ var dialect = sqldb.Dialect{
 	InList:           `IN (SELECT value FROM json_each($1))`,
 	PairList:         `(SELECT $1 ->> key AS a, value AS b FROM json_each($2)) k`,
 	History:          `m.history`,
-	Feed:             sqldb.FeedDialect{NextPosition: `(SELECT COALESCE(MAX(position), 0) + 1 FROM events)`, End: `9223372036854775807`, Server: `0`},
+	Feed:             sqldb.FeedDialect{NextPosition: `(SELECT COALESCE(MAX(position), 0) + 1 FROM events)`, End: sqldb.MaxPosition, Server: `0`},
 	IntegrityCheck:   `PRAGMA integrity_check`,
 	QuickCheck:       `PRAGMA quick_check`,
 }
