@@ -31,10 +31,11 @@ type Opener struct {
 	Settings config.Config
 	// FlagPrefix is that of the flags of settings in errors: "to-" for the target of a copy.
 	FlagPrefix string
-	Sources    *config.Sources // of the credentials of a bucket
-	Now        func() time.Time
+	Sources    *config.Sources  // of the credentials of a bucket
+	Now        func() time.Time // of this machine; see clock for what it is once the database is open
 	Tracing    *tracing.Tracing // nil: off
 
+	clock  *clock // of Now, once the database is open
 	notNew string // why a new installation must not be made; empty: it may
 }
 
@@ -100,6 +101,11 @@ func (o *Opener) OpenDatabase(ctx context.Context, options store.Options) (*stor
 	}
 	if err != nil {
 		return nil, o.CannotOpen(ctx, "database", o.Settings.Database, err)
+	}
+	o.clock = &clock{machine: o.Now}
+	o.Now = o.clock.now
+	if err := o.clock.compare(ctx, db, nil); err != nil {
+		return nil, errors.Join(o.CannotOpen(ctx, "database", o.Settings.Database, err), db.Close())
 	}
 	return db, nil
 }

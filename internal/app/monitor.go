@@ -93,6 +93,7 @@ func (m *monitor) snapshot() metrics.Snapshot {
 	snapshot.CanceledByDeadline = m.server.Orders.CanceledByDeadline()
 	snapshot.RetentionAnnounced = m.server.retaining.Load()
 	snapshot.DeadlineWarnings = m.server.Orders.DeadlineWarnings()
+	snapshot.ClockOffset = time.Duration(m.server.clock.offset.Load())
 	uses := m.server.cache.Uses()
 	snapshot.CacheHits, snapshot.CacheMisses, snapshot.CacheBytes = uses.Hits, uses.Misses, uses.Bytes
 	snapshot.PageIndexMerchants, snapshot.PageIndexBuckets = m.server.DB.PageIndexes()
@@ -152,6 +153,9 @@ func newSurvey(read *store.Survey, now time.Time) *metrics.Survey {
 	}
 	if !read.OldestUndelivered.IsZero() {
 		survey.OldestUndelivered = max(0, now.Sub(read.OldestUndelivered))
+	}
+	if !read.OldestHeld.IsZero() {
+		survey.OldestHeld = max(0, now.Sub(read.OldestHeld))
 	}
 	return survey
 }

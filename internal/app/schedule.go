@@ -69,6 +69,8 @@ func (s *server) startJobs() (stop func()) {
 	if s.Settings.DatabaseLocation().File() != "" {
 		group.every("truncate the database log", logInterval, true, s.DB.TruncateLog)
 		group.every("watch the database file", watchInterval, false, s.watchDatabase())
+	} else {
+		group.every("compare the clocks", clockInterval, false, func(ctx context.Context) error { return s.clock.compare(ctx, s.DB, s.log) })
 	}
 	s.startOptionalJobs(group)
 	return group.stop

@@ -129,6 +129,9 @@ func (s *server) open(ctx context.Context, schema migrations.Options) error {
 
 // logAdvice logs what doctor says of a database that can be used.
 func (s *server) logAdvice(ctx context.Context) {
+	if apart := s.clock.correction(); apart != 0 {
+		s.log.Warn(clocksDiffer, "database_ahead", apart.String())
+	}
 	engine, address := s.Engine()
 	found, err := engine.Examine(ctx, address)
 	if err != nil {

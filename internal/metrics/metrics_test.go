@@ -46,10 +46,10 @@ func TestSnapshot(t *testing.T) {
 		},
 		Pool: metrics.ConnectionPool{InUse: 1, Idle: 3, Max: 8, Waits: 5}, DatabaseLog: 99,
 		RateLimited: map[string]uint64{"rate": 3, "sign_ins": 0},
-		FeedWaiters: 4, FeedLag: 1500 * time.Millisecond,
+		FeedWaiters: 4, FeedLag: 1500 * time.Millisecond, ClockOffset: -2 * time.Second,
 		CacheHits: 90, CacheMisses: 10, CacheBytes: 4096, PageIndexMerchants: 2, PageIndexBuckets: 700,
 		Survey: &metrics.Survey{SchemaVersion: 4, Orders: map[string]int64{"registered": 12, "canceled": 0}, OldestUnanswered: time.Hour,
-			Webhooks: map[string]int64{"active": 3, "failed": 1}, OldestUndelivered: time.Minute, LateWebhooks: 2},
+			Webhooks: map[string]int64{"active": 3, "failed": 1}, OldestUndelivered: time.Minute, OldestHeld: 3 * time.Second, LateWebhooks: 2},
 		CertificateEnd: time.Unix(2e6, 0),
 		Deliveries:     map[string]uint64{"acknowledged": 8}, WebhooksInFlight: 2,
 	}
@@ -57,7 +57,7 @@ func TestSnapshot(t *testing.T) {
 	m.Watch(func() metrics.Snapshot { return state })
 	for _, line := range []string{
 		`database_up 1`, `storage_up 0`, `schema_version 4`, `orders{state="registered"} 12`, `orders{state="canceled"} 0`,
-		`oldest_unanswered_order_age_seconds 3600`, `webhooks{state="failed"} 1`, `oldest_undelivered_event_age_seconds 60`, `late_webhooks 2`,
+		`oldest_unanswered_order_age_seconds 3600`, `webhooks{state="failed"} 1`, `oldest_undelivered_event_age_seconds 60`, `late_webhooks 2`, `oldest_held_event_age_seconds 3`, `database_clock_offset_seconds -2`,
 		`webhook_deliveries_total{result="acknowledged"} 8`, `webhook_requests_in_flight 2`, `feed_waiters 4`, `rate_limited_total{limit="rate"} 3`, `rate_limited_total{limit="sign_ins"} 0`, `feed_lag_seconds 1.5`,
 		`job_interval_seconds{background_job="purge"} 3600`, `job_last_success_timestamp_seconds{background_job="purge"} 1e+06`, `job_failures_total{background_job="purge"} 0`,
 		`job_last_run_timestamp_seconds{background_job="expire"} 1.00006e+06`, `job_last_success_timestamp_seconds{background_job="expire"} 1.000001e+06`,

@@ -27,6 +27,7 @@ type Snapshot struct {
 
 	FeedWaiters int           // requests that wait for events
 	FeedLag     time.Duration // see order.Service.Waiting
+	ClockOffset time.Duration // of the database, ahead of that of this machine
 
 	Deliveries       map[string]uint64 // of webhooks by this server, by their result
 	WebhooksInFlight int               // requests to webhooks
@@ -51,6 +52,9 @@ type Survey struct {
 	// OldestUndelivered is the age of the oldest event that an active or failing webhook has yet to
 	// acknowledge; 0 if there is none.
 	OldestUndelivered time.Duration
+	// OldestHeld is the age of the oldest event that the feed of all merchants holds back; 0 if
+	// there is none.
+	OldestHeld time.Duration
 	// LateWebhooks are the active and failing webhooks whose oldest such event is older
 	// than an hour.
 	LateWebhooks int64
@@ -117,6 +121,8 @@ var (
 	descMails       = describe("mails_total", "E-mails to merchants, by their result (sent; refused by the address; failed), and why those failed.", "result", "reason")
 	descInFlight    = describe("webhook_requests_in_flight", "Requests to webhooks that wait for a response.")
 	descWebhooks    = describe("webhooks", "Webhooks by state.", "state")
+	descHeld        = describe("oldest_held_event_age_seconds", "Age of the oldest event that the feed of all merchants holds back because a transaction is in progress; 0 if there is none.")
+	descClock       = describe("database_clock_offset_seconds", "How far the clock of the database is ahead of that of this machine; from 1 second on, the clock of the database is used.")
 	descUndelivered = describe("oldest_undelivered_event_age_seconds", "Age of the oldest event that an active or failing webhook has yet to acknowledge; 0 if there is none.")
 	descLateHooks   = describe("late_webhooks", "Active and failing webhooks that have yet to acknowledge an event that is older than an hour.")
 	descRun         = describe("job_last_run_timestamp_seconds", "End of the last run of a background job.", "background_job")
@@ -165,6 +171,7 @@ func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 	to.gauge(descCertificate, end)
 	to.gauge(descWaiters, float64(s.FeedWaiters))
 	to.gauge(descLag, s.FeedLag.Seconds())
+	to.gauge(descClock, s.ClockOffset.Seconds())
 	to.gauge(descConnections, float64(s.Pool.InUse), "in_use")
 	to.gauge(descConnections, float64(s.Pool.Idle), "idle")
 	to.gauge(descPoolSize, float64(s.Pool.Max))
@@ -238,6 +245,7 @@ func (to metricSender) survey(s *Survey) {
 	for state, count := range s.Orders {
 		to.gauge(descOrders, float64(count), state)
 	}
+	to.gauge(descHeld, s.OldestHeld.Seconds())
 	to.gauge(descUndelivered, s.OldestUndelivered.Seconds())
 	to.gauge(descLateHooks, float64(s.LateWebhooks))
 	for state, count := range s.Webhooks {

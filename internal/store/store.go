@@ -122,6 +122,27 @@ func (db *DB) Ping(ctx context.Context) error {
 	return db.wrap(err)
 }
 
+// ClockOffset returns how far the clock of the database is ahead of a clock, 0 if it is that of
+// this machine. What the statement takes may hide a part of it.
+func (db *DB) ClockOffset(ctx context.Context, now func() time.Time) (time.Duration, error) {
+	if db.dialect.Clock == "" {
+		return 0, nil
+	}
+	var micros int64
+	before := now()
+	if err := db.sql.QueryRow(ctx, db.dialect.Clock, nil, &micros); err != nil {
+		return 0, db.wrap(fmt.Errorf("read the clock of the database: %w", err))
+	}
+	clock, after := time.UnixMicro(micros), now()
+	switch {
+	case clock.Before(before):
+		return clock.Sub(before), nil
+	case clock.After(after):
+		return clock.Sub(after), nil
+	}
+	return 0, nil
+}
+
 // WatchCommits lets the store cache grants until the next commit, if the database
 // tells of commits. It is called at most once, before the first request.
 func (db *DB) WatchCommits(ctx context.Context) error { return db.wrap(db.sql.WatchCommits(ctx)) }

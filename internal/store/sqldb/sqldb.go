@@ -168,6 +168,9 @@ type Dialect struct {
 	// less time. Its first row is as CheckResult takes it. It is empty if the database is
 	// not a file, and if the file was checked when it was opened.
 	QuickCheck string
+	// Clock reads the clock of the server in microseconds since 1970. It is empty if the
+	// database is on this machine.
+	Clock string
 	// Clustered reports whether tables can be distributed over several servers.
 	Clustered bool
 	// StatementTimeout limits each statement of a request, TxTimeout a transaction
