@@ -23,6 +23,7 @@ import (
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
+	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/tracing"
 )
 
@@ -34,6 +35,11 @@ type Opener struct {
 	Sources    *config.Sources  // of the credentials of a bucket
 	Now        func() time.Time // of this machine; see clock for what it is once the database is open
 	Tracing    *tracing.Tracing // nil: off
+
+	// wait is how long to wait for a database that is not there yet, and waiting what is called
+	// with the reason when that begins.
+	wait    time.Duration
+	waiting func(error)
 
 	clock  *clock // of Now, once the database is open
 	notNew string // why a new installation must not be made; empty: it may
@@ -79,6 +85,9 @@ func (o *Opener) Engine() (engine store.Engine, address string) {
 	return engines[at.Kind], at.Address
 }
 
+// waitInterval is how often a database that is not there yet is tried again.
+const waitInterval = time.Second / 2
+
 // OpenDatabase opens the database of the settings. If it cannot be opened, the
 // error is a UsageError of its setting.
 func (o *Opener) OpenDatabase(ctx context.Context, options store.Options) (*store.DB, error) {
@@ -93,6 +102,17 @@ func (o *Opener) OpenDatabase(ctx context.Context, options store.Options) (*stor
 	}
 	engine, address := o.Engine()
 	db, err := engine.Open(ctx, address, options)
+	if sqldb.IsNotReady(err) && o.wait > 0 {
+		o.waiting(err)
+		for end := o.Now().Add(o.wait); sqldb.IsNotReady(err) && o.Now().Before(end); {
+			select {
+			case <-time.After(waitInterval):
+				db, err = engine.Open(ctx, address, options)
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+	}
 	if usage, ok := errors.AsType[UsageError](err); ok {
 		return nil, usage // of another setting
 	}

@@ -113,6 +113,10 @@ func (s *server) open(ctx context.Context, schema migrations.Options) error {
 		return err
 	}
 	schema.BeforeCreate = func(ctx context.Context) error { return s.expectEmptyBucket(ctx, bucket) }
+	s.wait = s.Flags.WaitTime()
+	s.waiting = func(err error) {
+		s.log.Warn("waiting for the database", "for", s.wait.String(), "error", OneLine(err.Error()))
+	}
 	db, err := s.OpenDatabase(ctx, store.Options{Observe: s.metrics.Database, Schema: schema, Wrap: s.traceDatabase()})
 	if err != nil {
 		return err

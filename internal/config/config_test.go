@@ -22,7 +22,7 @@ func good(t *testing.T) config.Config {
 // goodServe returns valid settings of serve.
 func goodServe() config.Serve {
 	return config.Serve{
-		Listen: ":0", RateLimit: "100", Retain: "0", RetainConfirmed: "0", DeadlineWarning: "0", PurgeDeletedAfter: "30d", IdleTimeout: "30s", LogFormat: config.LogJSON, Drain: "0s",
+		Listen: ":0", RateLimit: "100", Retain: "0", RetainConfirmed: "0", DeadlineWarning: "0", PurgeDeletedAfter: "30d", IdleTimeout: "30s", LogFormat: config.LogJSON, Drain: "0s", Wait: "0s",
 	}
 }
 

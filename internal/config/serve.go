@@ -38,6 +38,7 @@ type Serve struct {
 	RateLimit            string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many; at most 10000. 0: no limit, also none for requests in flight and failed sign-ins."`
 	MaxConnections       string `name:"max-connections" placeholder:"N" help:"Connections at a time, and requests in progress. Empty: half of the limit on open files, 10000 at most."`
 	IdleTimeout          string `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed. Set it longer than the time after which a proxy closes its own."`
+	Wait                 string `default:"0s" placeholder:"DURATION" help:"Time, up to 1h, that a starting server waits for a database that cannot be reached or takes no changes yet. 0s: none."`
 	Drain                string `default:"0s" placeholder:"DURATION" help:"Time, up to 1h, that a stopping server still serves requests while /readyz is 503, so that load balancers send no more."`
 	PurgeDeletedAfter    string `name:"purge-deleted-after" default:"720h" placeholder:"DURATION" help:"Time after which the bytes of a deleted invoice file are removed from the storage. 0: never."`
 	Retain               string `default:"0" placeholder:"DURATION" help:"Age after which orders in a final state are deleted with their files, such as 3650d or 87600h; from 1d. Events, references and the audit log stay. 0: never."`
@@ -92,10 +93,6 @@ func (s Serve) Check() error {
 	if _, ok := order.ParseDuration(s.DeadlineWarning); !ok {
 		warning = "must be a duration such as 6h, or 0 for none"
 	}
-	drain := ""
-	if d, ok := order.ParseDuration(s.Drain); !ok || d > maxDrain {
-		drain = "must be a duration from 0s to 1h, such as 5s"
-	}
 	zone := ""
 	if s.TimeZone != "" {
 		zone = order.TimeZoneProblem(s.TimeZone)
@@ -115,7 +112,7 @@ func (s Serve) Check() error {
 		Invalid("admin-listen", checkFurtherListen(s.AdminListen, listenFlag{"listen", s.Listen})),
 		Invalid("metrics-listen", checkFurtherListen(s.MetricsListen, listenFlag{"listen", s.Listen}, listenFlag{"admin-listen", s.AdminListen})),
 		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge), Invalid("retain", retain), Invalid("retain-confirmed", confirmed), Invalid("deadline-warning", warning),
-		Invalid("max-connections", connections), Invalid("idle-timeout", idle), Invalid("drain", drain),
+		Invalid("max-connections", connections), Invalid("idle-timeout", idle), Invalid("drain", checkPause(s.Drain)), Invalid("wait", checkPause(s.Wait)),
 		Invalid("time-zone", zone), Invalid("security-contact", checkContact(s.SecurityContact)), Invalid("oidc-issuer", issuer), Invalid("oidc-client-id", clientID), Invalid("oidc-rules", rules),
 		s.checkMail(),
 		Invalid("log-format", oneOf(s.LogFormat, LogJSON, LogText)))
@@ -240,8 +237,16 @@ func (s Serve) Zone() *time.Location {
 	return zone
 }
 
-// maxDrain is the maximum of Drain.
-const maxDrain = time.Hour
+// maxPause is the maximum of Drain and Wait.
+const maxPause = time.Hour
+
+// checkPause checks a duration of Drain or Wait.
+func checkPause(text string) string {
+	if d, ok := order.ParseDuration(text); !ok || d > maxPause {
+		return "must be a duration from 0s to 1h, such as 5s"
+	}
+	return ""
+}
 
 // localhost is the name of the loopback addresses.
 const localhost = "localhost"
@@ -285,6 +290,9 @@ func (s Serve) Connections(openFiles uint64) int {
 
 // Idle returns IdleTimeout as a duration.
 func (s Serve) Idle() time.Duration { return duration(s.IdleTimeout) }
+
+// WaitTime returns Wait as a duration.
+func (s Serve) WaitTime() time.Duration { return duration(s.Wait) }
 
 // DrainTime returns Drain as a duration.
 func (s Serve) DrainTime() time.Duration { return duration(s.Drain) }

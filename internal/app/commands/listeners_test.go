@@ -266,6 +266,7 @@ func TestServeRefusesListeners(t *testing.T) {
 		"a contact without a scheme": {[]string{"--security-contact=security@example.com"}, "--security-contact (MERCHANT_ORDERS_SECURITY_CONTACT): must be a URI such as mailto:security@example.com or https://example.com/security"},
 		"a contact of two lines":     {[]string{"--security-contact=https://example.com/\nExpires: x"}, "--security-contact (MERCHANT_ORDERS_SECURITY_CONTACT): must be a URI such as mailto:security@example.com or https://example.com/security"},
 		"a drain below 0":            {[]string{"--drain=-1s"}, "--drain (MERCHANT_ORDERS_DRAIN): must be a duration from 0s to 1h, such as 5s"},
+		"a wait of a year":           {[]string{"--wait=8760h"}, "--wait (MERCHANT_ORDERS_WAIT): must be a duration from 0s to 1h, such as 5s"},
 		"a drain of a year":          {[]string{"--drain=8760h"}, "--drain (MERCHANT_ORDERS_DRAIN): must be a duration from 0s to 1h, such as 5s"},
 	} {
 		data := filepath.Join(dir, "data")

@@ -2,7 +2,6 @@ package instances
 
 import (
 	"bufio"
-	"bytes"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -52,7 +51,7 @@ func TestStartTogether(t *testing.T) {
 type startingInstance struct {
 	cmd    *exec.Cmd
 	stdout *bufio.Reader
-	stderr bytes.Buffer
+	stderr testenv.Log
 }
 
 // beginStart starts a server and does not wait for it.
@@ -87,4 +86,21 @@ func (s *startingInstance) base(t *testing.T) string {
 		t.Fatalf("an instance did not start: %q, %v\n%s", line, err, s.stderr.String())
 	}
 	return address
+}
+
+// TestWaitForDatabase starts an instance before its database: it says for what it waits, and
+// serves once the server is there. A wrong setting is told at once.
+func TestWaitForDatabase(t *testing.T) {
+	t.Parallel()
+	server := pgtest.StartServer(t)
+	i := onPostgres(t, server.Database(t))
+	i.filled(t, 1)
+	server.Stop()
+	s := beginStart(t, append(i.settings, "--wait", "1h")...)
+	testenv.Eventually(t, "the log says for what the instance waits", func() bool { return strings.Contains(s.stderr.String(), "waiting for the database") })
+	testenv.NoError(t, server.Run())
+	if got := apptest.NewClient(t, s.base(t), "").Ask(t, http.MethodGet, "/readyz", ""); got.Status != http.StatusOK {
+		t.Errorf("/readyz: %d %s", got.Status, got.Body)
+	}
+	refused(t, "database", "does not exist", nil, "--database", server.URL("missing"), "--wait", "1h")
 }

@@ -28,6 +28,22 @@ var (
 	ErrLocked = errors.New("another process copies to or from the database")
 )
 
+// NotReadyError is the error of a database that cannot be opened now and may be later: its
+// server cannot be reached, starts, or takes no changes.
+type NotReadyError struct{ error }
+
+// Unwrap returns the error itself.
+func (e NotReadyError) Unwrap() error { return e.error }
+
+// IsNotReady reports whether a database may be opened later.
+func IsNotReady(err error) bool {
+	_, ok := errors.AsType[NotReadyError](err)
+	return ok
+}
+
+// NotReady returns an error as a NotReadyError.
+func NotReady(err error) error { return NotReadyError{err} }
+
 // Querier runs statements: on any connection of a pool, or in one transaction.
 //
 // Arguments are nil (NULL), int64, int, string, []byte, *string,

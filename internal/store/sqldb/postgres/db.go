@@ -233,5 +233,9 @@ func SchemaStatus(ctx context.Context, url string) (status migrations.Status, er
 
 // openError returns the error of a database that cannot be opened.
 func openError(config *pgx.ConnConfig, err error) error {
-	return fmt.Errorf("open database %s on %s: %w", config.Database, addresses(config), shortError(err))
+	shown := fmt.Errorf("open database %s on %s: %w", config.Database, addresses(config), shortError(err))
+	if isNotReady(err) {
+		return sqldb.NotReady(shown)
+	}
+	return shown
 }

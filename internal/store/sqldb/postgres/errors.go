@@ -63,7 +63,28 @@ func (db *DB) Unavailable(err error) bool {
 	if !errors.As(err, &pgError) {
 		return pgconn.SafeToRetry(err)
 	}
-	return slices.ContainsFunc(unavailableCodes, func(prefix string) bool { return strings.HasPrefix(pgError.Code, prefix) })
+	return isUnavailable(pgError)
+}
+
+// isNotReady reports whether a database that could not be opened may be opened later,
+// without a change of the settings.
+func isNotReady(err error) bool {
+	var certificateError *tls.CertificateVerificationError
+	var pgError *pgconn.PgError
+	var netError net.Error
+	switch {
+	case errors.Is(err, errReadOnly):
+		return true
+	case errors.As(err, &certificateError), strings.Contains(err.Error(), tlsRefused):
+		return false
+	case errors.As(err, &pgError):
+		return isUnavailable(pgError)
+	}
+	return errors.As(err, &netError) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+func isUnavailable(err *pgconn.PgError) bool {
+	return slices.ContainsFunc(unavailableCodes, func(prefix string) bool { return strings.HasPrefix(err.Code, prefix) })
 }
 
 const (
