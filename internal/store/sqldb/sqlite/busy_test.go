@@ -2,7 +2,11 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,8 +25,12 @@ func TestSQLiteLockedTooLong(t *testing.T) {
 	defer func() { _ = conn.Close() }()
 	lock, err := conn.BeginTx(t.Context(), nil)
 	testenv.NoError(t, err)
-	if err := addMerchant(t.Context(), db, 1); !db.Unavailable(err) {
+	err = addMerchant(t.Context(), db, 1)
+	if !db.Unavailable(err) {
 		t.Errorf("error %v, want one that means that the database is unavailable", err)
+	}
+	if holder := fmt.Sprint("held by process ", os.Getpid()); runtime.GOOS == "linux" && !strings.Contains(err.Error(), holder) {
+		t.Errorf("error %v, which does not say %q", err, holder)
 	}
 	// Readers do not wait.
 	var n int64

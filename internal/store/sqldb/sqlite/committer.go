@@ -35,6 +35,7 @@ const maxBatch = 64
 // leader.
 type committer struct {
 	conn  *conn
+	path  string
 	turn  turn
 	files openFiles
 	// timeout is how long a transaction waits for another process that writes.
@@ -62,8 +63,8 @@ func (tx *writeTx) failed() bool { return tx.err != nil || tx.panicked != nil }
 // errTxLost means that SQLite ended a transaction before its commit.
 var errTxLost = errors.New("the transaction was rolled back by SQLite")
 
-func newCommitter(c *conn, turnPath string) *committer {
-	return &committer{conn: c, turn: newTurn(turnPath), timeout: busyTimeout}
+func newCommitter(c *conn, path string) *committer {
+	return &committer{conn: c, path: path, turn: newTurn(path + ".turn.lock"), timeout: busyTimeout}
 }
 
 // inTx runs fn in a transaction. It returns once that is durable or rolled back.
@@ -133,6 +134,8 @@ func (c *committer) close() error {
 // the batch begins. Then it makes the next transaction the leader.
 func (c *committer) lead(leader *writeTx) {
 	defer c.passLead()
+	writing.RLock()
+	defer writing.RUnlock()
 	if leader.err = c.begin(leader); leader.err != nil {
 		return
 	}
@@ -188,6 +191,9 @@ func (c *committer) begin(tx *writeTx) error {
 		}
 		if tx.ctx.Err() != nil {
 			err = tx.ctx.Err()
+		}
+		if holder := writeLockHolder(c.path); holder != "" {
+			return fmt.Errorf("begin: %w; the write lock is held by %s", err, holder)
 		}
 		return fmt.Errorf("begin: %w", err)
 	}

@@ -124,6 +124,7 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 			err = errors.Join(err, db.Close())
 		}
 	}()
+	suspendBetweenOnce.Do(suspendBetween)
 	pragmas := []string{"foreign_keys=1", "synchronous=FULL"}
 	for range size {
 		reader, err := openConn(path, busyTimeout, append(pragmas, "query_only=1")...)
@@ -137,7 +138,7 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 	if err != nil {
 		return nil, err
 	}
-	db.committer = newCommitter(writer, path+".turn.lock")
+	db.committer = newCommitter(writer, path)
 	if db.admin, err = sql.Open("sqlite", dsn(path)); err != nil {
 		return nil, err
 	}
