@@ -44,7 +44,7 @@ func TestRunbook(t *testing.T) {
 	testenv.NoError(t, os.Mkdir(filepath.Join(work, "bin"), 0o700))
 	testenv.NoError(t, os.WriteFile(filepath.Join(work, "bin", "journalctl"), []byte("#!/bin/sh\ncat journal\n"), 0o700))
 	testenv.NoError(t, os.Symlink(apptest.Build(t), filepath.Join(work, "bin", "merchant-orders")))
-	environ := append(os.Environ(), "PATH="+filepath.Join(work, "bin")+":"+os.Getenv("PATH"), "SERVER="+pgtest.Shared(t).Database(t),
+	environ := append(os.Environ(), "PATH="+filepath.Join(work, "bin")+":"+os.Getenv("PATH"), "SERVER="+pgtest.Shared(t).Database(t)+"&pool_max_conns=20",
 		"MERCHANT_ORDERS_DATA="+f.Data, "MERCHANT_ORDERS_WEBHOOK_ALLOW_PRIVATE=true")
 	typed := map[string]int{}
 	for _, found := range runbookCommand.FindAllStringSubmatch(string(text), -1) {
@@ -64,7 +64,7 @@ func TestRunbook(t *testing.T) {
 		here := strings.NewReplacer(
 			"/var/lib/merchant-orders-restored", filepath.Join(work, "restored"), "/var/lib/merchant-orders", f.Data,
 			" --owner=merchant-orders --group=merchant-orders", "", "/var/backups/merchant-orders", work, "http://127.0.0.1:8081", s.AdminURL(),
-			"psql \"$MERCHANT_ORDERS_DATABASE\"", "psql \"$SERVER\"", " TIME", " 2026-11-20T08:15:30Z",
+			"$MERCHANT_ORDERS_DATABASE", "$SERVER", " TIME", " 2026-11-20T08:15:30Z",
 		)
 		shell := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", here.Replace(command))
 		shell.Dir, shell.Env = work, append(environ, "MERCHANT_ORDERS_LISTEN="+strings.TrimPrefix(s.BaseURL, "http://"))
@@ -73,6 +73,6 @@ func TestRunbook(t *testing.T) {
 		}
 	}
 	testenv.Equal(t, "commands", map[string]int{
-		"merchant-orders": 23, "journalctl": 1, "jq": 3, "psql": 3, "curl": 1, "df": 1, "du": 1, "install": 1, "mv": 2, "systemctl": 3, "CREATE": 1, "ALTER": 1,
+		"merchant-orders": 23, "journalctl": 1, "jq": 3, "DATABASE=$(printf": 1, "curl": 1, "df": 1, "du": 1, "install": 1, "mv": 2, "systemctl": 3, "CREATE": 1, "ALTER": 1,
 	}, typed)
 }

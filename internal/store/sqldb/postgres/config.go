@@ -252,7 +252,7 @@ var defaults = []struct{ parameter, text string }{
 func setDefaults(given map[string]string) func(context.Context, *pgconn.PgConn) error {
 	var texts []string
 	for _, setting := range defaults {
-		if _, ok := given[setting.parameter]; !ok {
+		if _, ok := given[setting.parameter]; !ok && !strings.Contains(given["options"], setting.parameter+"=") {
 			texts = append(texts, setting.text)
 		}
 	}

@@ -36,5 +36,12 @@ func TestPostgresSettings(t *testing.T) {
 			options.Set(parameter, test.other)
 			with.RawQuery = options.Encode()
 		}
+		options := address.Query()
+		options.Set("options", "-c"+parameter+"="+test.other)
+		with.RawQuery = options.Encode()
+		var got string
+		if err := openTest(t, with.String()).QueryRow(t.Context(), "SHOW "+parameter, nil, &got); err != nil || got != test.other {
+			t.Errorf("%s is %q with %q, error %v, want %q", parameter, got, with.RawQuery, err, test.other)
+		}
 	}
 }
