@@ -96,7 +96,7 @@ const (
 // checkClock compares the clocks of this machine and of the database.
 func (d *doctor) checkClock(apart time.Duration) {
 	detail := fmt.Sprintf("this machine and the database are %s apart", max(apart, 0).Round(time.Millisecond))
-	const advice = "synchronize both with NTP: expiry of tokens, reservations and idempotency records depends on it"
+	const advice = "synchronize both with NTP: serve uses the clock of the database meanwhile"
 	switch {
 	case apart >= clockProblem:
 		d.add(statusProblem, "clock", detail, advice)

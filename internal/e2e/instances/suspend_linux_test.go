@@ -47,7 +47,7 @@ func TestSuspendedImport(t *testing.T) {
 			stat, err := os.ReadFile("/proc/" + strconv.Itoa(importing.Process.Pid) + "/stat")
 			return err == nil && bytes.Contains(stat, []byte(") T "))
 		})
-		if got := c.Ask(t, http.MethodPatch, (1 + n).V2()+"/accept", ""); got.Status != http.StatusOK {
+		if got := c.Ask(t, http.MethodPatch, (1+n).V2()+"/accept", ""); got.Status != http.StatusOK {
 			t.Fatalf("a change while an import is stopped: %d %s", got.Status, got.Body)
 		}
 		testenv.NoError(t, importing.Process.Signal(syscall.SIGCONT))
