@@ -77,3 +77,22 @@ func TestReadOnlyTime(t *testing.T) {
 		})
 	}
 }
+
+// TestAdviceInLog starts an instance on a database that is not set as it should be: the log
+// says so once, as doctor does.
+func TestAdviceInLog(t *testing.T) {
+	t.Parallel()
+	server := pgtest.StartServer(t)
+	address := server.Database(t)
+	execute(t, admin(t, server), `ALTER SYSTEM SET synchronous_commit = off`, `SELECT pg_reload_conf()`)
+	i := onPostgres(t, address)
+	i.filled(t, 1)
+	const advice = "synchronous_commit is off"
+	if log := i.process(t).Log(); strings.Count(log, advice) != 1 {
+		t.Errorf("the log: %s", log)
+	}
+	got := apptest.Run(t, "", append([]string{"--data", i.folder(t), "doctor"}, i.settings...)...)
+	if !strings.Contains(got.Stdout, advice) || got.Code != 0 {
+		t.Errorf("doctor: %+v", got)
+	}
+}
