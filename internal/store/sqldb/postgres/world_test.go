@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,4 +135,33 @@ func TestRowSecurity(t *testing.T) {
 	if err := watched.QueryRow(t.Context(), `SELECT COUNT(*) FROM tokens`, nil, sqldb.Int(&n)); err == nil {
 		t.Error("a statement does not see rows that are there")
 	}
+}
+
+// TestOldestWriter asks, as a role without special rights, for the oldest transaction that
+// may write to a database, while one of another role and another database is in progress.
+func TestOldestWriter(t *testing.T) {
+	t.Parallel()
+	server := pgtest.StartServer(t)
+	super := openTest(t, server.Database(t))
+	if _, err := super.Exec(t.Context(), `CREATE ROLE plain LOGIN`); err != nil {
+		t.Fatal(err)
+	}
+	plain, err := sql.Open("pgx", strings.Replace(server.URL("postgres"), "postgres@", "plain@", 1))
+	testenv.NoError(t, err)
+	t.Cleanup(func() { _ = plain.Close() })
+	err = super.InTx(t.Context(), func(q sqldb.Querier) error {
+		var there, oldest int64
+		if err := q.QueryRow(t.Context(), `SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)`, nil, &there); err != nil {
+			return err
+		}
+		if _, err := plain.ExecContext(t.Context(), `SELECT pg_current_xact_id()`); err != nil { // a later one that ends
+			return err
+		}
+		err := plain.QueryRowContext(t.Context(), `SELECT `+oldestWriter).Scan(&oldest)
+		if oldest <= there {
+			t.Errorf("%d, and the transaction of another database is %d", oldest, there)
+		}
+		return err
+	})
+	testenv.NoError(t, err)
 }
