@@ -36,9 +36,8 @@ func TestSuspendedImport(t *testing.T) {
 		_ = importing.Process.Kill()
 		_ = importing.Wait()
 	})
-	counted := func() int {
-		return number(t, i.tables(t), `SELECT COUNT(*) FROM orders`)
-	}
+	tables := i.tables(t)
+	counted := func() int { return number(t, tables, `SELECT COUNT(*) FROM orders`) }
 	for n := range sample(rounds) {
 		before := counted()
 		testenv.Eventually(t, "the import goes on", func() bool { return counted() > before })

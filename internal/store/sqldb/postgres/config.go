@@ -108,6 +108,8 @@ var libpqOnly = map[string][]string{
 	"replication":              {"false", "off", "no", "0"},
 	"ssl_min_protocol_version": {"", "TLSv1", "TLSv1.1", "TLSv1.2"},
 	"ssl_max_protocol_version": {"", "TLSv1.3"},
+	"requiressl":               {"", "0"},
+	"hostaddr":                 {""}, "requirepeer": {""}, "sslcrl": {""}, "sslcrldir": {""},
 }
 
 // dropLibpqParameters removes parameters of libpq from the startup parameters, among which
@@ -117,7 +119,7 @@ func dropLibpqParameters(startup map[string]string) error {
 	for name, can := range libpqOnly {
 		value, given := startup[name]
 		if given && can != nil && !slices.Contains(can, value) {
-			return fmt.Errorf("%s=%s in the URL is not possible here; only %s", name, value, strings.TrimPrefix(strings.Join(can, ", "), ", "))
+			return fmt.Errorf("%s=%s in the URL is not possible here: leave it out", name, value)
 		}
 		delete(startup, name)
 	}

@@ -30,7 +30,7 @@ func TestParametersOfLibpq(t *testing.T) {
 			t.Errorf("%s: encoding %s, name %s, error %v", parameter, encoding, name, err)
 		}
 	}
-	for _, parameter := range []string{"gssencmode=require", "replication=database", "ssl_min_protocol_version=TLSv1.3"} {
+	for _, parameter := range []string{"gssencmode=require", "replication=database", "ssl_min_protocol_version=TLSv1.3", "hostaddr=192.0.2.1", "sslcrl=/etc/crl.pem"} {
 		if _, err := parseURL(url + "&" + parameter); err == nil || !strings.Contains(err.Error(), parameter) {
 			t.Errorf("%s: error %v", parameter, err)
 		}
