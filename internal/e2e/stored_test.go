@@ -503,9 +503,11 @@ trusted-proxies: 10.0.0.0/8
 rate-limit: 200
 max-connections: 500
 idle-timeout: 60s
+wait: 10s
 drain: 0s
 purge-deleted-after: 720h
 retain: 3650d
+retain-confirmed: 3650d
 cancel-expired: true
 deadline-warning: 2h
 hide-addresses: true

@@ -41,6 +41,36 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 }
 
+// TestFollowersOfARestoredFeed follows both feeds over a restore: what was accepted after the
+// backup is gone, and who has seen it is told to begin again.
+func TestFollowersOfARestoredFeed(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	operator := s.Folder.Token(t, "--operator")
+	path := filepath.Join(t.TempDir(), "b.tar")
+	s.Run(t, "", "backup", path).WantText(t, 0, "backed up")
+	testenv.Send(t, s.Token, "PATCH", s.BaseURL+"/v2/orders/T-2/accept", "").WantStatus(t, 200)
+	var ours struct {
+		Next    int64
+		History string
+	}
+	var all struct{ Next, History string }
+	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/events?include=order", "").Decode(t, &ours)
+	testenv.Send(t, operator, "GET", s.Address("/operator/events?include=order"), "").Decode(t, &all)
+	to := folder(t)
+	to.Run(t, "", "restore", path).WantText(t, 0, "no findings")
+	restored := apptest.StartOn(t, to.Data)
+	operator = to.Token(t, "--operator")
+	var again struct{ History string }
+	if testenv.Send(t, s.Token, "GET", restored.BaseURL+"/v2/events", "").Decode(t, &again); again.History == ours.History {
+		t.Errorf("the history of the merchant's feed is %s as before", again.History)
+	}
+	if testenv.Send(t, operator, "GET", restored.Address("/operator/events"), "").Decode(t, &again); again.History == all.History {
+		t.Errorf("the history of the operators' feed is %s as before", again.History)
+	}
+	testenv.Send(t, operator, "GET", restored.Address("/operator/events?cursor="+all.Next), "").WantText(t, 409, "history_changed")
+}
+
 func TestBackupWithFindings(t *testing.T) {
 	t.Parallel()
 	s := filled(t)

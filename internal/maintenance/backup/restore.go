@@ -12,6 +12,7 @@ import (
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/check"
+	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/store/sqldb/sqlite"
@@ -148,12 +149,12 @@ func unpackAndCheck(
 	return result, disk.Sync(database)
 }
 
-// renewHistories gives the events of each merchant a new history: after the ones
-// in the backup, numbers are given out again.
+// renewHistories gives the events of each merchant, and the feed of all merchants, a new
+// history: after the ones in the backup, numbers and positions are given out again.
 func renewHistories(ctx context.Context, db *sqlite.DB) error {
 	return db.InTx(ctx, func(q sqldb.Querier) error {
 		_, err := q.Exec(ctx, `UPDATE merchants SET history = lower(hex(randomblob(8)))`)
-		return err
+		return errors.Join(err, store.RenewMarketHistory(ctx, q))
 	})
 }
 
