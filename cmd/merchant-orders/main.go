@@ -15,6 +15,7 @@ func main() {
 	// What is stored is for the user alone whom the service runs as.
 	syscall.Umask(0o077)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	commands.SuspendBetweenTransactions()
 	// The second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 	os.Exit(commands.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))

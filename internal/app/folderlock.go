@@ -18,6 +18,9 @@ type ServeLocks struct {
 	database *fileLock // of the SQLite file; nil: it has none
 }
 
+// serveLock is the name of the lock file of the data folder.
+const serveLock = "serve.lock"
+
 // LockForServe acquires both locks. Both belong to real paths: other spellings of a
 // path, and symbolic links, take the same locks.
 func (o *Opener) LockForServe(ctx context.Context) (*ServeLocks, error) {
@@ -32,7 +35,7 @@ func (o *Opener) LockForServe(ctx context.Context) (*ServeLocks, error) {
 			return nil, o.CannotOpen(ctx, "database", o.Settings.Database, err)
 		}
 	}
-	if l.folder, err = lockFile(ctx, filepath.Join(o.Settings.Data, "serve.lock")); err != nil {
+	if l.folder, err = lockFile(ctx, filepath.Join(o.Settings.Data, serveLock)); err != nil {
 		return nil, o.CannotOpen(ctx, "data", o.Settings.Data, errors.Join(err, l.Release()))
 	}
 	return &l, nil

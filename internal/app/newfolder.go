@@ -29,6 +29,26 @@ func (o *Opener) AllowNew(schema *migrations.Options) (err error) {
 	return o.ExpectInstallation()
 }
 
+// AllowNewByCommand is AllowNew for commands but serve. Whoever runs a command without the
+// settings of the service, which may come from its unit, would make a second installation in
+// the folder of the service.
+func (o *Opener) AllowNewByCommand(schema *migrations.Options) error {
+	if err := o.AllowNew(schema); err != nil || schema.NoCreate || !o.DatabaseMissing() {
+		return err
+	}
+	lock := filepath.Join(o.Settings.Data, serveLock)
+	if _, err := os.Stat(lock); err == nil {
+		o.notNew = fmt.Sprintf("a server has used the folder %s (%s), with another database than %s: give the command the settings of the server, or name its database",
+			o.Settings.Data, serveLock, o.Settings.DatabaseName())
+	} else if o.Settings.Storage != "" && o.Settings.Database == "" {
+		o.notNew = fmt.Sprintf("--storage is %s, and no database is named: name the database of these files, or begin a new installation with serve", o.Settings.StorageName())
+	}
+	if schema.NoCreate = o.notNew != ""; schema.NoCreate {
+		return o.ExpectInstallation()
+	}
+	return nil
+}
+
 // whyNotNew returns why no new installation can be made; empty text if it can.
 func (o *Opener) whyNotNew() (string, error) {
 	if file := o.Settings.DatabaseLocation().File(); file != "" {

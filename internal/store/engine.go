@@ -22,6 +22,9 @@ type Engine struct {
 	LockFile func(address string) (string, error)
 }
 
+// SuspendBetweenTransactions is that of SQLite.
+func SuspendBetweenTransactions() { sqlite.SuspendBetweenTransactions() }
+
 // The engines.
 var (
 	SQLite = Engine{

@@ -18,6 +18,10 @@ var existing = migrations.Options{NoCreate: true, NoMigrate: true}
 // this program knows, and no other.
 var current = migrations.Options{NoCreate: true, NoMigrate: true, NoNewer: true}
 
+// SuspendBetweenTransactions lets the terminal stop the process between two transactions on an
+// SQLite file only. The program calls it once.
+func SuspendBetweenTransactions() { store.SuspendBetweenTransactions() }
+
 // withDatabase is with for commands that need the database alone.
 func (p *process) withDatabase(ctx context.Context, schema migrations.Options, fn func(*app.Backend) error) error {
 	return p.with(ctx, schema, false, fn)

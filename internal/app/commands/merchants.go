@@ -61,7 +61,7 @@ func (c *merchantAdd) run(ctx context.Context, p *process) error {
 		defer func() { _ = input.Close() }()
 	}
 	schema := migrations.Options{NoMigrate: true, BeforeCreate: p.OpenEmptyBucket}
-	if err := p.AllowNew(&schema); err != nil {
+	if err := p.AllowNewByCommand(&schema); err != nil {
 		return err
 	}
 	isNew := !schema.NoCreate && p.Settings.DatabaseLocation().File() != ""

@@ -265,3 +265,26 @@ func TestDatabaseBehindLink(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNoSecondInstallation runs commands without the settings of a service that has another
+// database: they make no database beside it.
+func TestNoSecondInstallation(t *testing.T) {
+	t.Parallel()
+	served := folder(t)
+	served.Settings = []string{"--database", "sqlite://" + filepath.Join(t.TempDir(), "elsewhere.db"), "--storage", "file://" + t.TempDir()}
+	served.Serve(t)
+	without := apptest.Folder{Data: served.Data}
+	stored := folder(t)
+	stored.Settings = []string{"--storage", "file://" + t.TempDir()}
+	add := []string{"merchant", "add", "--id=1", "--name=x"}
+	without.Run(t, "", add...).WantText(t, 2, "a server has used the folder "+served.Data)
+	stored.Run(t, "", add...).WantText(t, 2, "and no database is named")
+	for _, args := range [][]string{{"migrate"}, {"token", "create", "--merchant=1"}, {"import", "-"}} {
+		without.Run(t, "", args...).WantText(t, 2, "must name an installation")
+	}
+	for _, f := range []apptest.Folder{without, stored} {
+		if _, err := os.Stat(filepath.Join(f.Data, "orders.db")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s has a database: %v", f.Data, err)
+		}
+	}
+}

@@ -124,7 +124,6 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 			err = errors.Join(err, db.Close())
 		}
 	}()
-	suspendBetweenOnce.Do(suspendBetween)
 	pragmas := []string{"foreign_keys=1", "synchronous=FULL"}
 	for range size {
 		reader, err := openConn(path, busyTimeout, append(pragmas, "query_only=1")...)

@@ -11,10 +11,9 @@ import (
 // would keep the write lock, for which all others wait.
 var writing sync.RWMutex
 
-var suspendBetweenOnce sync.Once
-
-// suspendBetween lets the terminal stop the process (Ctrl-Z) between two transactions only.
-func suspendBetween() {
+// SuspendBetweenTransactions lets the terminal stop the process (Ctrl-Z) between two transactions
+// only. It is called once, by the program.
+func SuspendBetweenTransactions() {
 	if signal.Ignored(syscall.SIGTSTP) {
 		return
 	}
