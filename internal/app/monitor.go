@@ -91,6 +91,7 @@ func (m *monitor) snapshot() metrics.Snapshot {
 	snapshot.LostSpans = m.server.Tracing.Lost()
 	snapshot.Mails = m.server.Mails.Counts()
 	snapshot.CanceledByDeadline = m.server.Orders.CanceledByDeadline()
+	snapshot.LogDropped = m.server.lines.dropped.Load()
 	snapshot.RetentionAnnounced = m.server.retaining.Load()
 	snapshot.DeadlineWarnings = m.server.Orders.DeadlineWarnings()
 	snapshot.ClockOffset = time.Duration(m.server.clock.offset.Load())

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"os/signal"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -50,7 +51,13 @@ func Serve(ctx context.Context, options ServeOptions) error {
 }
 
 func serve(ctx context.Context, options ServeOptions) error {
-	s := &server{ServeOptions: options, metrics: metrics.New(), log: slog.New(options.logHandler())}
+	// A reader of the log that goes away is an error of the line, and does not end the process.
+	signal.Ignore(syscall.SIGPIPE)
+	lines := newLogWriter(options.Stderr)
+	defer lines.Close()
+	options.Stderr = lines
+	s := &server{ServeOptions: options, metrics: metrics.New(), log: slog.New(options.logHandler()), lines: lines}
+	lines.tellOf(s.log)
 	if err := s.startTracing(ctx); err != nil {
 		return err
 	}
@@ -152,6 +159,7 @@ type server struct {
 	*Backend
 	log     *slog.Logger
 	metrics *metrics.Metrics
+	lines   *logWriter
 	jobs    *jobs
 	// retaining is how many orders a retention that is announced will delete.
 	retaining atomic.Int64

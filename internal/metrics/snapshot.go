@@ -23,6 +23,8 @@ type Snapshot struct {
 	CanceledByDeadline uint64 // orders, by this instance
 	DeadlineWarnings   uint64 // events, by this instance
 
+	LogDropped uint64 // lines of the log that nobody has read
+
 	RetentionAnnounced int64 // orders that --retain will delete when it begins
 
 	FeedWaiters int           // requests that wait for events
@@ -112,6 +114,7 @@ var (
 	descCertificate = describe("certificate_not_after_timestamp_seconds", "When the TLS certificate expires; 0 without TLS.")
 	descCanceled    = describe("orders_canceled_by_deadline_total", "Orders that this instance has canceled because of their deadline.")
 	descWarnings    = describe("deadline_warnings_total", "Events order.deadline_near that this instance has written.")
+	descLogDropped  = describe("log_lines_dropped_total", "Lines of the log that were dropped because nobody read them.")
 	descRetention   = describe("retention_announced_orders", "Orders that a new or shorter --retain will delete when its notice of a day ends; 0: none is announced.")
 	descLimited     = describe("rate_limited_total", "Requests refused with 429, by the limit.", "limit")
 	descWaiters     = describe("feed_waiters", "Requests that wait for events.")
@@ -179,6 +182,7 @@ func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 	to.gauge(descLog, float64(s.DatabaseLog))
 	to.counter(descCanceled, s.CanceledByDeadline)
 	to.counter(descWarnings, s.DeadlineWarnings)
+	to.counter(descLogDropped, s.LogDropped)
 	to.gauge(descRetention, float64(s.RetentionAnnounced))
 	to.counter(descHits, s.CacheHits)
 	to.counter(descMisses, s.CacheMisses)

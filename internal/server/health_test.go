@@ -27,7 +27,7 @@ type observed struct {
 
 func observe(groups ...web.RouteGroup) *observed {
 	o := new(observed)
-	log := web.RequestLog{Logger: slog.New(slog.NewJSONHandler(&o.log, nil))}
+	log := web.RequestLog{Logger: slog.New(slog.NewJSONHandler(&o.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	o.handler = web.Observe(web.NewRouter(web.RouterConfig{}, groups...), web.EncodeMessage, log, metrics.New(), time.Now)
 	return o
 }
@@ -197,7 +197,7 @@ func TestReadyDetails(t *testing.T) {
 		if got := short.ask(t, "GET /readyz"); got.Code != test.status || strings.Contains(got.Body.String(), "checks") {
 			t.Errorf("%s, short: %+v", test.name, got)
 		}
-		level := "INFO"
+		level := "DEBUG"
 		if strings.HasPrefix(test.name, "no ") { // unlike a planned stop
 			level = "ERROR"
 		}

@@ -160,19 +160,22 @@ func logRequest(ctx context.Context, log *slog.Logger, entry *requestLogEntry, m
 	if entry.err != nil {
 		attrs = append(attrs, slog.String("error", entry.err.Error()))
 	}
-	log.LogAttrs(ctx, logLevel(entry.err, status), "request", attrs...)
+	log.LogAttrs(ctx, logLevel(entry, status), "request", attrs...)
 }
 
-// logLevel returns the level of the log entry of a request. err is why the response
-// is a 5xx or was not sent, nil if it was.
-func logLevel(err error, status int) slog.Level {
+// logLevel returns the level of the log entry of a request. Probes and scrapes that succeed
+// are too many to be of interest.
+func logLevel(entry *requestLogEntry, status int) slog.Level {
 	switch {
-	case err == nil, errors.Is(err, ErrStopping): // probes of a server that stops as planned
-		return slog.LevelInfo
-	case status == statusClientClosedRequest:
-		return slog.LevelWarn
+	case entry.err != nil && !errors.Is(entry.err, ErrStopping): // probes of a server that stops as planned
+		if status == statusClientClosedRequest {
+			return slog.LevelWarn
+		}
+		return slog.LevelError
+	case entry.class == metrics.Monitoring:
+		return slog.LevelDebug
 	}
-	return slog.LevelError
+	return slog.LevelInfo
 }
 
 // maxRequestID is the length of the longest request id, in bytes, that is taken

@@ -155,9 +155,9 @@ func TestServeLogsDatabaseAndStorage(t *testing.T) {
 func TestServeLogsText(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, "--log-format=text")
-	testenv.Send(t, "", "GET", s.BaseURL+"/healthz", "")
+	testenv.Send(t, "", "GET", s.BaseURL+"/v2/orders", "")
 	s.Stop(t)
-	if !regexp.MustCompile(`(?m)^time=\S+ level=INFO msg=request request=\S+ method=GET route=/healthz status=200 `).MatchString(s.Log()) {
+	if !regexp.MustCompile(`(?m)^time=\S+ level=INFO msg=request request=\S+ method=GET route=/v2/orders status=401 `).MatchString(s.Log()) {
 		t.Errorf("the log is not text:\n%s", s.Log())
 	}
 }

@@ -37,6 +37,9 @@ type installation struct {
 // onSQLite keeps everything in one data folder.
 func onSQLite(t testing.TB, settings ...string) installation {
 	data := filepath.Join(t.TempDir(), "data")
+	if slices.Contains(settings, "--storage") {
+		settings = append(settings, "--database", "sqlite://"+data+"/orders.db")
+	}
 	return installation{
 		settings: settings, data: data, apart: true, driver: "sqlite",
 		source: "file:" + filepath.Join(data, "orders.db") + "?_pragma=busy_timeout(10000)",
