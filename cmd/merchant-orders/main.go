@@ -14,7 +14,11 @@ import (
 func main() {
 	// What is stored is for the user alone whom the service runs as.
 	syscall.Umask(0o077)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	stops := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // unlike under nohup
+		stops = append(stops, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), stops...)
 	commands.SuspendBetweenTransactions()
 	// The second signal ends the process at once.
 	context.AfterFunc(ctx, stop)

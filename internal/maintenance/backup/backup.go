@@ -76,11 +76,11 @@ func Create(
 	if err := expectAbsent(path); err != nil {
 		return Result{}, err
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+partial+"-")
+	temp, remove, err := makeTemp(path)
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() { _ = os.RemoveAll(temp) }()
+	defer func() { _ = remove() }() // the next one tries again
 	c := &creation{in: in, reporter: reporter}
 	c.result.Format, c.result.MadeAt, c.result.MadeBy = format, now.UTC().Truncate(time.Second), version
 	complete, err := c.create(ctx, temp, path)

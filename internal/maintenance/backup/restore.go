@@ -166,11 +166,11 @@ func Check(ctx context.Context, path string, reporter *maintenance.Reporter) (re
 	if _, err := os.Stat(path); err != nil {
 		return check.Result{}, err
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+partial+"-")
+	temp, remove, err := makeTemp(path)
 	if err != nil {
 		return check.Result{}, fmt.Errorf("the backup cannot be unpacked beside it; copy it to a folder that is writable: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	files, err := disk.Open(filepath.Join(temp, filesName))
 	if err != nil {
 		return check.Result{}, err

@@ -1,0 +1,43 @@
+package backup
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+)
+
+// tempLock is locked in a temporary folder as long as its process lives.
+const tempLock = "lock"
+
+// makeTemp makes a temporary folder beside a backup, which remove removes. It first removes
+// those that killed processes have left there: each may hold a whole database.
+func makeTemp(path string) (temp string, remove func() error, err error) {
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*"+partial+"-*"))
+	if err != nil {
+		return "", nil, err
+	}
+	for _, folder := range left {
+		if _, err := os.Stat(filepath.Join(folder, tempLock)); err != nil {
+			continue // another process is about to lock it
+		}
+		lock := flock.New(filepath.Join(folder, tempLock))
+		free, err := lock.TryLock()
+		if err == nil && free {
+			err = errors.Join(os.RemoveAll(folder), lock.Close())
+		}
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	if temp, err = os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+partial+"-"); err != nil {
+		return "", nil, err
+	}
+	lock := flock.New(filepath.Join(temp, tempLock))
+	remove = func() error { return errors.Join(os.RemoveAll(temp), lock.Close()) }
+	if _, err := lock.TryLock(); err != nil {
+		return "", nil, errors.Join(err, remove())
+	}
+	return temp, remove, nil
+}
