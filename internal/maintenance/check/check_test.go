@@ -288,6 +288,10 @@ var (
 			[]string{"merchant 356: 4 orders have another deadline (expires_at) than their details"}, 0, 0,
 		},
 		{
+			"undecodable details", exec(`UPDATE orders SET details = substr(details, 2) WHERE merchant_id = 356 AND reference = 'M356-1'`),
+			[]string{"merchant 356, order M356-1: its details cannot be decoded"}, 0, 0,
+		},
+		{
 			"invalid state", exec(`UPDATE orders SET state = 99 WHERE merchant_id = 356 AND reference = 'M356-1'`),
 			[]string{
 				"merchant 356, order M356-1: its state is 99, which is not valid",

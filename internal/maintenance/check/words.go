@@ -23,11 +23,18 @@ type wordCheck struct {
 	sums  map[int64]uint64 // of the words that orders should have, less those stored
 	newer map[int64]uint64 // the same, of the words that orders of 1.0 may lack
 	wrong map[int64]int64  // orders whose column expires_at differs from their details
+	// unreadable are the merchants with an order whose details cannot be decoded: nobody knows
+	// its words.
+	unreadable map[int64]bool
+	reporter   *maintenance.Reporter
 }
 
 // checkWords checks the words and the deadlines by which orders are found.
 func checkWords(ctx context.Context, db sqldb.DB, options Options, reporter *maintenance.Reporter) error {
-	c := &wordCheck{seed: maphash.MakeSeed(), sums: make(map[int64]uint64), newer: make(map[int64]uint64), wrong: make(map[int64]int64)}
+	c := &wordCheck{
+		seed: maphash.MakeSeed(), sums: make(map[int64]uint64), newer: make(map[int64]uint64), wrong: make(map[int64]int64),
+		unreadable: make(map[int64]bool), reporter: reporter,
+	}
 	err := db.Snapshot(ctx, func(q sqldb.Querier) error {
 		q = q.WithoutTimeout()
 		if err := c.readOrders(ctx, q); err != nil {
@@ -47,6 +54,9 @@ func checkWords(ctx context.Context, db sqldb.DB, options Options, reporter *mai
 	merchants = slices.AppendSeq(merchants, maps.Keys(c.wrong))
 	slices.Sort(merchants)
 	for _, id := range slices.Compact(merchants) {
+		if c.unreadable[id] {
+			continue
+		}
 		if options.Repair {
 			if err := rebuildWords(ctx, db, id); err != nil {
 				return fmt.Errorf("rebuild the words of merchant %d: %w", id, err)
@@ -71,6 +81,7 @@ const selectDerived = `SELECT merchant_id, legacy_id, reference, created_at, ema
 type derivedOrder struct {
 	order.Order
 	wrongDeadline bool // the column expires_at differs from the details
+	undecodable   error
 }
 
 func scanDerived(rows sqldb.Rows) (derivedOrder, error) {
@@ -81,9 +92,7 @@ func scanDerived(rows sqldb.Rows) (derivedOrder, error) {
 	var encoded sql.RawBytes
 	err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &createdAt, &o.Customer.Email, &phone,
 		&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &reference, &note, &expiresAt, &encoded)
-	if err == nil {
-		err = orderpb.DecodeDetails(encoded, &o.Order)
-	}
+	o.undecodable = orderpb.DecodeDetails(encoded, &o.Order)
 	o.CreatedAt = time.Unix(createdAt, 0)
 	for text, to := range map[*sql.NullString]**string{&phone: &o.Customer.Phone, &reference: &o.MerchantData.Reference, &note: &o.MerchantData.Note} {
 		if text.Valid {
@@ -105,6 +114,14 @@ func (c *wordCheck) sumsOf(word search.Word) map[int64]uint64 {
 func (c *wordCheck) readOrders(ctx context.Context, q sqldb.Querier) error {
 	return sqldb.Each(ctx, q, selectDerived, nil, func(rows sqldb.Rows) error {
 		o, err := scanDerived(rows)
+		if err == nil && o.undecodable != nil {
+			c.unreadable[o.MerchantID] = true
+			c.reporter.Find(maintenance.Finding{
+				MerchantID: o.MerchantID, OrderLegacyID: o.LegacyID, OrderReference: o.Reference,
+				Problem: "its details cannot be decoded", Cure: "put the row back from a backup; until then the order cannot be read",
+			})
+			return nil
+		}
 		for _, word := range search.WordsOf(&o.Order) {
 			c.sumsOf(word)[o.MerchantID] += maphash.Comparable(c.seed, word)
 		}
