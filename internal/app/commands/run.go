@@ -75,7 +75,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	for _, option := range options {
 		option(p)
 	}
-	chosen, err := parse(args, p, environ)
+	chosen, err := parse(usual(args), p, environ)
 	if err == nil && chosen != nil {
 		p.printWarnings(chosen)
 		err = chosen.run(ctx, p)
@@ -90,6 +90,20 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		p.printError("%s", line)
 	}
 	return exitCode(err)
+}
+
+// usual returns the arguments with the commands that people type by habit.
+func usual(args []string) []string {
+	if len(args) == 0 {
+		return args
+	}
+	switch args[0] {
+	case "--version", "-v":
+		return append([]string{"version"}, args[1:]...)
+	case "help":
+		return append(slices.Clone(args[1:]), "--help")
+	}
+	return args
 }
 
 // printWarnings prints the warnings about the command line, unless the command has

@@ -388,6 +388,11 @@ func TestBrokenDatabaseIsOneLine(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
+	for _, habit := range []string{"--version", "-v"} {
+		apptest.Run(t, "", habit).WantText(t, 0, "merchant-orders ", ", commit ")
+	}
+	apptest.Run(t, "", "help").WantText(t, 0, "serve")
+	apptest.Run(t, "", "help", "purge").WantText(t, 0, "--deleted-before")
 	got := apptest.Run(t, "", "version")
 	if got.Code != 0 || !regexp.MustCompile(`^merchant-orders \S+ go1\S* \S+/\S+, commit \S+ of \S+\n$`).MatchString(got.Stdout) {
 		t.Errorf("%+v", got)

@@ -30,6 +30,9 @@ func TestAccidents(t *testing.T) {
 				t.Run(fmt.Sprintf("scripts %t", scripts), func(t *testing.T) {
 					u := user{start(t, s, scripts), s, t}
 					u.signIn()
+					u.see("/console/new", "h2", "orders")
+					// The page disables it until something is selected.
+					u.is(fmt.Sprintf(`document.querySelector(".actionbar .primary").disabled === %t`, scripts))
 					u.pressEnter()
 					u.typeLetters()
 					u.goBack()
