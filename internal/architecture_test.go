@@ -97,7 +97,7 @@ var onlyIn = map[string][]string{
 	"github.com/pressly/goose":           {"internal/store"},
 	"github.com/minio/minio-go":          {"internal/filestore"},
 	"github.com/alecthomas/kong":         {"internal/app/commands"},
-	"github.com/gofrs/flock":             {"internal/app", "internal/store/sqldb/sqlite"},
+	"github.com/gofrs/flock":             {"internal/app", "internal/maintenance/backup", "internal/store/sqldb/sqlite"},
 	"github.com/schollz/progressbar":     {"internal/app/commands"},
 	"github.com/prometheus":              {"internal/metrics"},
 	"go.opentelemetry.io":                {"internal/tracing"},
