@@ -7,13 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"merchantorders/internal/order"
 )
 
 // probeFolder is below the folder of invoice files: what a disk, a mount or a policy does there
 // may differ from the folders around it. No order has such a reference.
-const probeFolder = "invoices/~probe/"
+const probeFolder = order.InvoiceFolder + "/~probe/"
 
 // ProbeContent is what a probe stores. It is larger than what fits beside the entry of a file.
 var ProbeContent = bytes.Repeat([]byte("This file tests that invoice files can be stored.\n"), 200)
@@ -50,6 +51,4 @@ func Probe(ctx context.Context, files order.Files) (err error) {
 func ProbePath() string { return probeFolder + rand.Text() }
 
 // IsProbe reports whether a path is that of a probe, perhaps of one that was killed.
-func IsProbe(path string) bool {
-	return len(path) > len(probeFolder) && path[:len(probeFolder)] == probeFolder
-}
+func IsProbe(path string) bool { return strings.HasPrefix(path, probeFolder) }

@@ -17,7 +17,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +24,7 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
 
+	"merchantorders/internal/strict"
 	"merchantorders/internal/token"
 )
 
@@ -119,7 +119,7 @@ func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, qu
 		return token.Person{}, fmt.Errorf("%w: it has another state", ErrRefused)
 	}
 	if problem := query.Get("error"); problem != "" {
-		return token.Person{}, fmt.Errorf("%w: %q, %q", ErrRefused, words(problem), words(query.Get("error_description")))
+		return token.Person{}, fmt.Errorf("%w: %q, %q", ErrRefused, strict.Words(problem), strict.Words(query.Get("error_description")))
 	}
 	provider, err := p.discover(ctx)
 	if err != nil {
@@ -132,7 +132,7 @@ func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, qu
 		if slices.Contains([]string{"invalid_client", "unauthorized_client", "redirect_uri_mismatch"}, refusal.ErrorCode) {
 			kind = ErrSettings
 		}
-		return token.Person{}, fmt.Errorf("%w: status %d, %q, %q", kind, refusal.Response.StatusCode, refusal.ErrorCode, words(refusal.ErrorDescription))
+		return token.Person{}, fmt.Errorf("%w: status %d, %q, %q", kind, refusal.Response.StatusCode, refusal.ErrorCode, strict.Words(refusal.ErrorDescription))
 	}
 	if err != nil {
 		return token.Person{}, fmt.Errorf("%w: %w", ErrUnavailable, shortened{err})
@@ -203,7 +203,7 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 		err = ctx.Err()
 	}
 	if other, ok := errors.AsType[*oidc.IssuerMismatchError](err); ok {
-		return nil, fmt.Errorf("%w: the provider calls itself %q, so set --oidc-issuer to that instead of %q", ErrSettings, words(other.Discovered), p.Issuer)
+		return nil, fmt.Errorf("%w: the provider calls itself %q, so set --oidc-issuer to that instead of %q", ErrSettings, strict.Words(other.Discovered), p.Issuer)
 	}
 	return nil, fmt.Errorf("%w: %w", ErrUnavailable, shortened{err})
 }
@@ -215,19 +215,10 @@ func (p *Provider) Check(ctx context.Context) error {
 	return err
 }
 
-// maxWords is how many bytes of a text of the provider are kept.
-const maxWords = 300
-
-// words returns a text of the provider for the log.
-func words(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
-	return strings.ToValidUTF8(text[:min(len(text), maxWords)], "")
-}
-
 // shortened is an error whose text may have a whole page of the provider.
 type shortened struct{ error }
 
-func (s shortened) Error() string { return words(s.error.Error()) }
+func (s shortened) Error() string { return strict.Words(s.error.Error()) }
 func (s shortened) Unwrap() error { return s.error }
 
 func (p *Provider) client(provider *oidc.Provider, redirectURL string) *oauth2.Config {

@@ -21,6 +21,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
 
+	"merchantorders/internal/strict"
 	"merchantorders/internal/webhook"
 )
 
@@ -244,9 +245,6 @@ func aboutRecipient(at step, reply *textproto.Error) bool {
 	return found[1] == "5" && (strings.HasPrefix(found[2], "2.") || slices.Contains(ofAddress, found[2]))
 }
 
-// maxWords is how many bytes of an error are kept.
-const maxWords = 300
-
 var address = regexp.MustCompile(`[^\s<>:"]+@[^\s<>:"]+`)
 
 // words returns an error for people: without addresses and the password, which a server may
@@ -264,12 +262,10 @@ func (c *Client) words(err error) string {
 	if c.options.Password != "" {
 		text = strings.ReplaceAll(text, c.options.Password, "(password)")
 	}
-	text = strings.Map(func(r rune) rune {
+	return strict.Words(strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return ' '
-	}, address.ReplaceAllString(strings.ToValidUTF8(text, ""), "(address)"))
-	text = strings.Join(strings.Fields(text), " ")
-	return strings.ToValidUTF8(text[:min(len(text), maxWords)], "")
+	}, address.ReplaceAllString(strings.ToValidUTF8(text, ""), "(address)")))
 }

@@ -86,7 +86,7 @@ func findEntry(ctx context.Context, db sqldb.DB, reference, name string) (entry,
 // splitInvoicePath splits the path of an invoice file. ok is false for any
 // other path.
 func splitInvoicePath(path string) (reference, name string, ok bool) {
-	rest, found := strings.CutPrefix(path, "invoices/")
+	rest, found := strings.CutPrefix(path, order.InvoiceFolder+"/")
 	if !found {
 		return "", "", false
 	}

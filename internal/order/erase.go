@@ -123,7 +123,7 @@ func (r *Retention) CountErasable(ctx context.Context, target EraseTarget) (Eras
 	var orders []LockedOrder
 	var err error
 	if target.Email != "" {
-		orders, err = r.store.CustomerOrders(ctx, target.Email)
+		orders, err = r.customerOrders(ctx, target.Email)
 	} else {
 		var o Order
 		o, err = r.store.Order(ctx, target.MerchantID, ByReference(target.Reference))

@@ -28,10 +28,13 @@ type Invoice struct {
 	CreatedAt time.Time // when it was uploaded
 }
 
+// InvoiceFolder is the folder of all invoice files in the storage.
+const InvoiceFolder = "invoices"
+
 // InvoicePath returns the path of an invoice file, relative to the storage
 // address in URLs and to the root of the storage (spec 2.1). It is not
 // percent-encoded.
-func InvoicePath(reference, name string) string { return "invoices/" + reference + "/" + name }
+func InvoicePath(reference, name string) string { return InvoiceFolder + "/" + reference + "/" + name }
 
 // contentTypes has the allowed extensions (spec 4.3) in lower case.
 var contentTypes = map[string]string{

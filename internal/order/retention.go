@@ -22,6 +22,8 @@ type RetentionStore interface {
 	OrdersBefore(ctx context.Context, before time.Time, limit int) ([]LockedOrder, error)
 	// CountOrdersBefore returns how many orders in a final state were created before a time.
 	CountOrdersBefore(ctx context.Context, before time.Time) (int64, error)
+	// RetentionPeriod returns the period that all instances share.
+	RetentionPeriod(ctx context.Context) (RetentionPeriod, error)
 	// ChangeRetention reads the period that all instances share, calls fn, and writes it if fn
 	// has changed it.
 	ChangeRetention(ctx context.Context, fn func(*RetentionPeriod)) error
@@ -79,9 +81,8 @@ func (r *Retention) BeginRetention(ctx context.Context, period time.Duration, co
 }
 
 // Period returns the period that all instances share.
-func (r *Retention) Period(ctx context.Context) (period RetentionPeriod, err error) {
-	err = r.store.ChangeRetention(ctx, func(p *RetentionPeriod) { period = *p })
-	return period, err
+func (r *Retention) Period(ctx context.Context) (RetentionPeriod, error) {
+	return r.store.RetentionPeriod(ctx)
 }
 
 // CountOldOrders returns how many orders DeleteOldOrders would delete.

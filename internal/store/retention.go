@@ -52,29 +52,41 @@ const (
 	retainAnnouncedAt = "retain_announced_at"
 )
 
+// RetentionPeriod implements order.Store.
+func (db *DB) RetentionPeriod(ctx context.Context) (order.RetentionPeriod, error) {
+	defer db.timed("retention")()
+	period, err := readRetention(ctx, db.sql)
+	return period, db.readError("read the retention", err, nil)
+}
+
+func readRetention(ctx context.Context, q sqldb.Querier) (order.RetentionPeriod, error) {
+	numbers := make(map[string]int64)
+	err := sqldb.Each(ctx, q, `SELECT name, last FROM counters WHERE name LIKE 'retain%'`, nil, func(rows sqldb.Rows) error {
+		var name string
+		var n int64
+		err := rows.Scan(&name, &n)
+		numbers[name] = n
+		return err
+	})
+	period := order.RetentionPeriod{Begun: time.Duration(numbers[retainBegun]) * time.Second, Announced: time.Duration(numbers[retainAnnounced]) * time.Second}
+	if at := numbers[retainAnnouncedAt]; at != 0 {
+		period.AnnouncedAt = time.Unix(at, 0).UTC()
+	}
+	return period, err
+}
+
 // ChangeRetention implements order.Store.
 func (db *DB) ChangeRetention(ctx context.Context, fn func(*order.RetentionPeriod)) error {
 	return db.inTx(ctx, "retention", func(t *tx) error {
-		numbers := make(map[string]int64)
-		err := sqldb.Each(ctx, t, `SELECT name, last FROM counters WHERE name LIKE 'retain%'`, nil, func(rows sqldb.Rows) error {
-			var name string
-			var n int64
-			err := rows.Scan(&name, &n)
-			numbers[name] = n
-			return err
-		})
+		period, err := readRetention(ctx, t)
 		if err != nil {
 			return err
-		}
-		period := order.RetentionPeriod{Begun: time.Duration(numbers[retainBegun]) * time.Second, Announced: time.Duration(numbers[retainAnnounced]) * time.Second}
-		if at := numbers[retainAnnouncedAt]; at != 0 {
-			period.AnnouncedAt = time.Unix(at, 0).UTC()
 		}
 		before := period
 		if fn(&period); period == before {
 			return nil
 		}
-		numbers = map[string]int64{retainBegun: int64(period.Begun / time.Second), retainAnnounced: int64(period.Announced / time.Second), retainAnnouncedAt: 0}
+		numbers := map[string]int64{retainBegun: int64(period.Begun / time.Second), retainAnnounced: int64(period.Announced / time.Second), retainAnnouncedAt: 0}
 		if !period.AnnouncedAt.IsZero() {
 			numbers[retainAnnouncedAt] = period.AnnouncedAt.Unix()
 		}

@@ -110,9 +110,9 @@ func OpenPostgres(ctx context.Context, url string, options Options) (*DB, error)
 func (db *DB) SQL() sqldb.DB { return db.sql }
 
 // Ping returns an error if the database cannot be read: order.ErrUnavailable, unless its
-// tables are wrong. It also runs the statement that every request begins with.
+// tables are wrong. It runs the statement that every request begins with.
 func (db *DB) Ping(ctx context.Context) error {
-	if err := db.sql.Ping(ctx); err != nil {
+	if err := db.sql.Replaced(); err != nil {
 		return db.wrap(err)
 	}
 	_, err := db.readGrant(ctx, selectGrantOf, int64(0), make([]byte, sha256.Size))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"strings"
 
 	"merchantorders/internal/order"
 )
@@ -58,6 +59,16 @@ func ParseInt(text string, minimum, maximum int64) (n int64, problem string) {
 		problem += " to " + strconv.FormatInt(maximum, 10)
 	}
 	return 0, problem
+}
+
+// maxWords is how many bytes of a text of another server are kept.
+const maxWords = 300
+
+// Words returns a text of another server for people: one line, cut to 300 bytes, without
+// invalid UTF-8.
+func Words(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	return strings.ToValidUTF8(text[:min(len(text), maxWords)], "")
 }
 
 // maxEcho is how many characters of a client's text a response repeats.

@@ -166,11 +166,11 @@ func logRequest(ctx context.Context, log *slog.Logger, entry *requestLogEntry, m
 // logLevel returns the level of the log entry of a request. Probes and scrapes that succeed
 // are too many to be of interest.
 func logLevel(entry *requestLogEntry, status int) slog.Level {
+	failed := entry.err != nil && !errors.Is(entry.err, ErrStopping) // unlike probes of a server that stops as planned
 	switch {
-	case entry.err != nil && !errors.Is(entry.err, ErrStopping): // probes of a server that stops as planned
-		if status == statusClientClosedRequest {
-			return slog.LevelWarn
-		}
+	case failed && status == statusClientClosedRequest:
+		return slog.LevelWarn
+	case failed:
 		return slog.LevelError
 	case entry.class == metrics.Monitoring:
 		return slog.LevelDebug

@@ -44,11 +44,11 @@ func (d *doctor) checkFolder() {
 // rights of the user, and its clock.
 func (d *doctor) checkDatabase(ctx context.Context) {
 	name := d.Settings.DatabaseName()
-	if d.DatabaseMissing() && d.DatabaseServed() {
-		d.add(statusProblem, "database", name+" was deleted while a server has it open", "stop the server, put the database back, from a backup if need be, and start it")
-		return
-	}
 	if d.DatabaseMissing() {
+		if d.DatabaseServed() {
+			d.add(statusProblem, "database", name+" was deleted while a server has it open", "stop the server, put the database back, from a backup if need be, and start it")
+			return
+		}
 		d.add(statusWarning, "database", name+" does not exist", "serve and merchant add make a new installation in an empty folder")
 		return
 	}

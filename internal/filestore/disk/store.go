@@ -47,9 +47,9 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// linkedFolder is the folder of invoice files. An operator who moves it to a larger disk leaves
-// a link, which os.Root does not follow.
-const linkedFolder = "invoices"
+// linkedFolder may be a link, which os.Root does not follow: an operator who moves the folder to
+// a larger disk leaves one.
+const linkedFolder = order.InvoiceFolder
 
 // at returns the root to which the path of a stored file belongs, and the path in it.
 func (s *Store) at(name string) (*os.Root, string) {
@@ -201,7 +201,21 @@ func (s *Store) Each(ctx context.Context, fn func(path string) error) error {
 	var fnErr error // may contain a path, so it is returned as it is
 	walk := func(root *os.Root, prefix string) error {
 		return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-			return s.visit(ctx, path.Join(prefix, name), entry, err, fn, &fnErr)
+			name = path.Join(prefix, name)
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case isNotExist(err):
+				return nil // removed meanwhile
+			case err != nil:
+				return err
+			case name == filestore.StagingDir:
+				return fs.SkipDir
+			case entry.IsDir(), filestore.IsProbe(name), name == linkedFolder:
+				return nil
+			}
+			fnErr = fn(name)
+			return fnErr
 		})
 	}
 	err := walk(s.root, "")
@@ -212,24 +226,6 @@ func (s *Store) Each(ctx context.Context, fn func(path string) error) error {
 		return filestore.Error("list the stored files", err)
 	}
 	return fnErr
-}
-
-// visit is fs.WalkDirFunc for Each.
-func (s *Store) visit(ctx context.Context, name string, entry fs.DirEntry, err error, fn func(path string) error, fnErr *error) error {
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case isNotExist(err):
-		return nil // removed meanwhile
-	case err != nil:
-		return err
-	case name == filestore.StagingDir:
-		return fs.SkipDir
-	case entry.IsDir(), filestore.IsProbe(name), name == linkedFolder:
-		return nil
-	}
-	*fnErr = fn(name)
-	return *fnErr
 }
 
 // syncParents makes the entries of a folder and of every folder above it

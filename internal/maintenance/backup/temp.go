@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/gofrs/flock"
 )
@@ -14,11 +15,16 @@ const tempLock = "lock"
 // makeTemp makes a temporary folder beside a backup, which remove removes. It first removes
 // those that killed processes have left there: each may hold a whole database.
 func makeTemp(path string) (temp string, remove func() error, err error) {
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*"+partial+"-*"))
+	dir := filepath.Dir(path)
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", nil, err
 	}
-	for _, folder := range left {
+	for _, entry := range entries {
+		folder := filepath.Join(dir, entry.Name())
+		if !strings.HasPrefix(entry.Name(), ".") || !strings.Contains(entry.Name(), partial+"-") {
+			continue
+		}
 		if _, err := os.Stat(filepath.Join(folder, tempLock)); err != nil {
 			continue // another process is about to lock it
 		}
@@ -31,7 +37,7 @@ func makeTemp(path string) (temp string, remove func() error, err error) {
 			return "", nil, err
 		}
 	}
-	if temp, err = os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+partial+"-"); err != nil {
+	if temp, err = os.MkdirTemp(dir, "."+filepath.Base(path)+partial+"-"); err != nil {
 		return "", nil, err
 	}
 	lock := flock.New(filepath.Join(temp, tempLock))

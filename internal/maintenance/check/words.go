@@ -92,7 +92,9 @@ func scanDerived(rows sqldb.Rows) (derivedOrder, error) {
 	var encoded sql.RawBytes
 	err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &createdAt, &o.Customer.Email, &phone,
 		&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &reference, &note, &expiresAt, &encoded)
-	o.undecodable = orderpb.DecodeDetails(encoded, &o.Order)
+	if err == nil {
+		o.undecodable = orderpb.DecodeDetails(encoded, &o.Order)
+	}
 	o.CreatedAt = time.Unix(createdAt, 0)
 	for text, to := range map[*sql.NullString]**string{&phone: &o.Customer.Phone, &reference: &o.MerchantData.Reference, &note: &o.MerchantData.Note} {
 		if text.Valid {

@@ -200,6 +200,9 @@ func (db *DB) Dialect() *sqldb.Dialect { return &db.dialect }
 // Ping implements sqldb.DB.
 func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
 
+// Replaced implements sqldb.DB.
+func (db *DB) Replaced() error { return nil }
+
 // Close implements sqldb.DB.
 func (db *DB) Close() error {
 	db.pool.Close()

@@ -193,8 +193,11 @@ func (db *DB) Dialect() *sqldb.Dialect { return &db.dialect }
 // Ping implements sqldb.DB.
 func (db *DB) Ping(ctx context.Context) error {
 	var n int64
-	return cmp.Or(db.committer.files.check(), db.QueryRow(ctx, `SELECT COUNT(*) FROM sqlite_schema`, nil, &n))
+	return cmp.Or(db.Replaced(), db.QueryRow(ctx, `SELECT COUNT(*) FROM sqlite_schema`, nil, &n))
 }
+
+// Replaced implements sqldb.DB.
+func (db *DB) Replaced() error { return db.committer.files.check() }
 
 // Close implements sqldb.DB.
 func (db *DB) Close() error {

@@ -59,7 +59,7 @@ func diskFull(err error) error {
 func denied(path string, err error) error {
 	switch resultCode(err) {
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
-		for _, suffix := range []string{"", "-wal", "-shm"} {
+		for _, suffix := range suffixes {
 			// Not opened before: closing it releases no lock.
 			file, openErr := os.OpenFile(path+suffix, os.O_RDWR, 0)
 			if openErr == nil {

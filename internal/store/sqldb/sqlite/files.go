@@ -6,6 +6,9 @@ import (
 	"os"
 )
 
+// suffixes are those of the files of a database that SQLite keeps open.
+var suffixes = []string{"", "-wal", "-shm"}
+
 // openFiles are the files of a database as they were opened, by path. SQLite goes on with a
 // file that was deleted or replaced under its path: what it writes is gone with its process.
 type openFiles map[string]fs.FileInfo
@@ -23,7 +26,7 @@ func (e *ReplacedError) Error() string {
 // statFiles returns the files of a database that connections have open.
 func statFiles(path string) (openFiles, error) {
 	files := make(openFiles)
-	for _, suffix := range []string{"", "-wal", "-shm"} {
+	for _, suffix := range suffixes {
 		info, err := os.Stat(path + suffix)
 		if err != nil {
 			return nil, err
