@@ -16,7 +16,7 @@ import (
 )
 
 // The two versions that are built: the newest release, or this commit if there is none yet,
-// and this commit with a further step of the schema.
+// and this commit with a further step of the schema that only adds.
 const (
 	oldVersion = "v0.9.0"
 	newVersion = "v0.9.1"
@@ -113,7 +113,7 @@ func clone(version string) (string, error) {
 	return source, errors.Join(err, os.MkdirAll(tools, 0o755), os.Symlink(tools, filepath.Join(source, "bin")))
 }
 
-// addStep adds the last step that the release after an old one may have.
+// addStep adds the last step that the release after an old one may have, and that only adds.
 func addStep(source, old string) error {
 	const folder = "internal/store/migrations"
 	steps, err := git("-C", source, "ls-tree", "--name-only", old, folder+"/postgres/")
@@ -126,7 +126,7 @@ func addStep(source, old string) error {
 	}
 	for _, engine := range []string{"sqlite", "postgres"} {
 		// Each release has a hundred numbers.
-		path := filepath.Join(source, folder, engine, fmt.Sprintf("%05d_next.sql", newest/100*100+199))
+		path := filepath.Join(source, folder, engine, fmt.Sprintf("%05d_next.adds.sql", newest/100*100+199))
 		if err := os.WriteFile(path, []byte("-- +goose Up\nALTER TABLE orders ADD COLUMN of_next_release TEXT;\n"), 0o600); err != nil {
 			return err
 		}

@@ -26,9 +26,9 @@ var files embed.FS
 type Options struct {
 	NoCreate  bool // an empty database is ErrNoSchema
 	NoMigrate bool // an older schema is an OlderSchemaError
-	// NoNewer makes every newer schema a NewerSchemaError. Otherwise, if NoMigrate is
-	// set, it may be the schema of the next release, with which programs of this one
-	// still work.
+	// NoNewer makes every newer schema a NewerSchemaError. Otherwise a schema may be
+	// newer by steps that only add, and, if NoMigrate is set, that of the next release,
+	// with which running programs of this one still work.
 	NoNewer bool
 	// BeforeCreate is called before an empty database gets its schema; nil: not
 	// called. After its error the database stays empty.
@@ -45,6 +45,7 @@ const stepsPerRelease = 100
 type Step struct {
 	Version     int64
 	Name        string        // such as initial
+	Adds        bool          // its file is named .adds.sql: programs that do not know it work with what it makes
 	Applied     bool          // the database has run it
 	Took        time.Duration // 0 if it was not run now
 	fingerprint string        // of its file
@@ -131,13 +132,18 @@ func (s Schema) Steps() ([]Step, error) {
 			return nil, fmt.Errorf("read migrations: %w", err)
 		}
 		hash := sha256.Sum256(content)
-		steps[i] = Step{Version: version, Name: stepName(entry.Name()), fingerprint: fmt.Sprintf("%x", hash[:8])}
+		steps[i] = Step{Version: version, Name: stepName(entry.Name()), Adds: strings.HasSuffix(entry.Name(), addsSuffix), fingerprint: fmt.Sprintf("%x", hash[:8])}
 	}
 	return steps, nil
 }
 
-// stepName returns the name of the step in a file such as 00001_initial.sql.
+// addsSuffix ends the names of the files of steps that only add.
+const addsSuffix = ".adds.sql"
+
+// stepName returns the name of the step in a file such as 00001_initial.sql or
+// 00101_merchant_reference.adds.sql.
 func stepName(file string) string {
-	_, name, _ := strings.Cut(strings.TrimSuffix(path.Base(file), ".sql"), "_")
+	_, name, _ := strings.Cut(path.Base(file), "_")
+	name, _, _ = strings.Cut(name, ".")
 	return name
 }

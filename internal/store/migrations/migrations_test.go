@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -37,38 +39,55 @@ func TestPublishedSteps(t *testing.T) {
 	}
 }
 
-// TestStatus compares the steps 1, 2 and 101 with what databases have run.
+// applied returns the steps of goose's table, and those of schema_steps alone.
+func applied(history map[int64]string, added ...int64) map[int64]appliedStep {
+	steps := make(map[int64]appliedStep)
+	for version, fingerprint := range history {
+		steps[version] = appliedStep{fingerprint, true}
+	}
+	for _, version := range added {
+		steps[version] = appliedStep{"added", false}
+	}
+	return steps
+}
+
+// TestStatus compares the steps 1, 2, 101, and 102, which only adds, with what databases
+// have run.
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	steps := []Step{{Version: 1, fingerprint: "a"}, {Version: 2, fingerprint: "b"}, {Version: 101, fingerprint: "c"}}
+	steps := []Step{{Version: 1, fingerprint: "a"}, {Version: 2, fingerprint: "b"}, {Version: 101, fingerprint: "c"}, {Version: 102, Adds: true, fingerprint: "added"}}
 	for name, c := range map[string]struct {
-		applied                 map[int64]string
+		applied                 map[int64]appliedStep
 		open, existing, current string // errors of a server, of commands, and of commands that need this schema
 	}{
 		"empty":       {nil, "", "the database is empty", "the database is empty"},
-		"older":       {map[int64]string{1: "a", 2: "b"}, "", "schema version 2 and this program needs 101", "schema version 2 and this program needs 101"},
-		"up to date":  {map[int64]string{1: "a", 2: "b", 101: "c"}, "", "", ""},
-		"next":        {map[int64]string{1: "a", 2: "b", 101: "c", 201: "d"}, "schema version 201, this program knows 101", "", "schema version 201"},
-		"after next":  {map[int64]string{1: "a", 2: "b", 101: "c", 301: "d"}, "schema version 301", "schema version 301", "schema version 301"},
-		"changed":     {map[int64]string{1: "a", 2: "x"}, "under the same numbers (2)", "under the same numbers (2)", "under the same numbers (2)"},
-		"unrecorded":  {map[int64]string{1: ""}, "under the same numbers (1)", "under the same numbers (1)", "under the same numbers (1)"},
-		"unknown":     {map[int64]string{1: "a", 2: "b", 3: "x", 16: "y"}, "does not have (3, 16)", "does not have (3, 16)", "does not have (3, 16)"},
-		"unknown new": {map[int64]string{1: "a", 2: "b", 101: "c", 102: "x"}, "does not have (102)", "does not have (102)", "does not have (102)"},
-		"gap":         {map[int64]string{1: "a", 101: "c"}, "run step 101, but not all before it (2)", "run step 101, but not all before it (2)", "before it (2)"},
-		"gap, next":   {map[int64]string{1: "a", 2: "b", 201: "c"}, "run step 201, but not all before it (101)", "before it (101)", "before it (101)"},
+		"older":       {applied(map[int64]string{1: "a", 2: "b"}), "", "schema version 2 and this program needs 102", "schema version 2 and this program needs 102"},
+		"up to date":  {applied(map[int64]string{1: "a", 2: "b", 101: "c"}, 102), "", "", ""},
+		"in goose's":  {applied(map[int64]string{1: "a", 2: "b", 101: "c", 102: "added"}), "", "", ""},
+		"patch":       {applied(map[int64]string{1: "a", 2: "b", 101: "c"}, 102, 103), "", "", "schema version 103, this program knows 102"},
+		"next, adds":  {applied(map[int64]string{1: "a", 2: "b", 101: "c"}, 102, 201, 301), "", "", "schema version 301"},
+		"next":        {applied(map[int64]string{1: "a", 2: "b", 101: "c", 201: "d"}, 102), "schema version 201, this program knows 102", "", "schema version 201"},
+		"after next":  {applied(map[int64]string{1: "a", 2: "b", 101: "c", 301: "d"}, 102), "schema version 301", "schema version 301", "schema version 301"},
+		"changed":     {applied(map[int64]string{1: "a", 2: "x"}), "under the same numbers (2)", "under the same numbers (2)", "under the same numbers (2)"},
+		"unrecorded":  {applied(map[int64]string{1: ""}), "under the same numbers (1)", "under the same numbers (1)", "under the same numbers (1)"},
+		"unknown":     {applied(map[int64]string{1: "a", 2: "b", 3: "x", 16: "y"}), "does not have (3, 16)", "does not have (3, 16)", "does not have (3, 16)"},
+		"unknown new": {applied(map[int64]string{1: "a", 2: "b", 101: "c", 103: "x"}, 102), "does not have (103)", "does not have (103)", "does not have (103)"},
+		"gap":         {applied(map[int64]string{1: "a", 101: "c"}), "run step 101, but not all before it (2)", "run step 101, but not all before it (2)", "before it (2)"},
+		"gap, next":   {applied(map[int64]string{1: "a", 2: "b", 201: "c"}), "run step 201, but not all before it (101, 102)", "before it (101, 102)", "before it (101, 102)"},
+		"interrupted": {applied(map[int64]string{1: "a", 2: "b"}, 101), "", "schema version 2 and", "schema version 2 and"},
 	} {
-		status := newStatus(append([]Step(nil), steps...), c.applied)
+		status := newStatus(slices.Clone(steps), c.applied)
 		for _, use := range []struct {
 			options Options
 			want    string
 		}{{Options{}, c.open}, {Options{NoCreate: true, NoMigrate: true}, c.existing}, {Options{NoCreate: true, NoMigrate: true, NoNewer: true}, c.current}} {
 			change, err := status.check(use.options)
-			if use.want == "" && (err != nil || change != (name == "empty" || name == "older")) || use.want != "" && (err == nil || !strings.Contains(err.Error(), use.want)) {
+			if use.want == "" && (err != nil || change != (name == "empty" || name == "older" || name == "interrupted")) || use.want != "" && (err == nil || !strings.Contains(err.Error(), use.want)) {
 				t.Errorf("%s, %+v: %v, error %v, want %q", name, use.options, change, err, use.want)
 			}
 		}
 		for _, step := range status.Steps {
-			if _, applied := c.applied[step.Version]; step.Applied != applied {
+			if _, applied := c.applied[step.Version]; step.Applied != (applied && name != "interrupted" || applied && step.Version != 101) {
 				t.Errorf("%s: step %d: %v", name, step.Version, step.Applied)
 			}
 		}
@@ -79,12 +98,7 @@ func TestStatus(t *testing.T) {
 // interrupted once.
 func TestUp(t *testing.T) {
 	t.Parallel()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "test.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	db.SetMaxOpenConns(1)
+	db := open(t)
 	first := fstest.MapFS{"x/00001_initial.sql": {Data: []byte("-- +goose Up\nCREATE TABLE schema_steps (version INTEGER PRIMARY KEY, fingerprint TEXT);\n")}}
 	next := fstest.MapFS{
 		"x/00001_initial.sql": first["x/00001_initial.sql"],
@@ -119,16 +133,64 @@ func TestUp(t *testing.T) {
 	}
 }
 
-// TestWebhooksOfTokensThatMayNotRead upgrades a database of 1.0 with webhooks of two tokens,
-// only one of which may read orders.
-func TestWebhooksOfTokensThatMayNotRead(t *testing.T) {
+// TestStepsThatAdd upgrades by steps that only add: the release before, which knows none
+// of them, works with the schema, and another run of the steps does nothing.
+func TestStepsThatAdd(t *testing.T) {
 	t.Parallel()
+	db := open(t)
+	first := fstest.MapFS{"x/00001_initial.sql": {Data: []byte("-- +goose Up\nCREATE TABLE schema_steps (version INTEGER PRIMARY KEY, fingerprint TEXT);\n")}}
+	next := maps.Clone(first)
+	next["x/00101_a.adds.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE a (x);\n")}
+	next["x/00102_b.adds.sql"] = &fstest.MapFile{Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\nCREATE TABLE b (x);\n")}
+	up := func(files fstest.MapFS) Status {
+		t.Helper()
+		schema := Schema{SQLite.dialect, files, "x", SQLite.hasTable}
+		if err := schema.Up(t.Context(), db, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		status, err := schema.Status(t.Context(), db)
+		if err != nil || status.Foreign != nil {
+			t.Fatal(err, status.Foreign)
+		}
+		return status
+	}
+	for _, files := range []fstest.MapFS{first, next, first, next} {
+		status := up(files)
+		if want := len(files); len(status.Steps) != want || !status.Steps[want-1].Applied {
+			t.Errorf("%+v", status)
+		}
+	}
+	// What the program of 1.0 reads.
+	var history int64
+	if err := db.QueryRowContext(t.Context(), `SELECT MAX(version_id) FROM goose_db_version`).Scan(&history); err != nil || history != 1 {
+		t.Errorf("goose's table has step %d, error %v", history, err)
+	}
+	next["x/00103_c.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE c (x);\n")}
+	if status := up(next); status.Version != 103 {
+		t.Errorf("%+v", status)
+	}
+	if err := (Schema{SQLite.dialect, first, "x", SQLite.hasTable}).Up(t.Context(), db, Options{}); err == nil || !strings.Contains(err.Error(), "newer version") {
+		t.Errorf("the first release after a step that does not only add: %v", err)
+	}
+}
+
+// open returns an empty database.
+func open(t *testing.T) *sql.DB {
+	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "test.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	db.SetMaxOpenConns(1)
+	return db
+}
+
+// TestWebhooksOfTokensThatMayNotRead upgrades a database of 1.0 with webhooks of two tokens,
+// only one of which may read orders.
+func TestWebhooksOfTokensThatMayNotRead(t *testing.T) {
+	t.Parallel()
+	db := open(t)
 	exec := func(text string, args ...any) {
 		t.Helper()
 		if _, err := db.ExecContext(t.Context(), text, args...); err != nil {
