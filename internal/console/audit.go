@@ -26,9 +26,9 @@ type auditView struct {
 	Next             string // query of the next page; empty: there is none
 }
 
-// auditActions are the actions that the form offers, sorted: those of the events of orders
+// AuditActions are all actions of the audit log, sorted: those of the events of orders
 // and webhooks, and those that are no events.
-var auditActions = func() []string {
+var AuditActions = func() []string {
 	actions := slices.Clone(webhook.TypeNames)
 	for _, action := range []order.AuditAction{
 		order.AuditErased, order.AuditExported, order.InvoiceLinked, order.LinksRevoked,
@@ -50,9 +50,9 @@ func (s *site) audit(w http.ResponseWriter, r *web.Request) error {
 	form := newForm(values)
 	query := readAudit(form)
 	today := order.DayOf(s.Orders.Now())
-	view := auditView{Form: form, Actions: auditActions, Today: today, Yesterday: today - 1}
-	if action := form.Value("action"); action != "" && !slices.Contains(auditActions, action) {
-		view.Actions = append(slices.Clone(auditActions), action)
+	view := auditView{Form: form, Actions: AuditActions, Today: today, Yesterday: today - 1}
+	if action := form.Value("action"); action != "" && !slices.Contains(AuditActions, action) {
+		view.Actions = append(slices.Clone(AuditActions), action)
 	}
 	if !form.valid() {
 		return s.show(w, r, http.StatusBadRequest, "audit", view)

@@ -5,10 +5,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"merchantorders/internal/app"
+	"merchantorders/internal/console"
 	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/order"
 )
@@ -40,7 +43,9 @@ func (c *auditCommand) check() error {
 		f.refuse("reference", "is not the reference of an order")
 	}
 	c.query.TokenID = f.optionalID("token-id", c.TokenID)
-	c.query.Action = order.AuditAction(c.Action)
+	if c.query.Action = order.AuditAction(c.Action); c.Action != "" && !slices.Contains(console.AuditActions, c.Action) {
+		f.refuse("action", "is none of "+strings.Join(console.AuditActions, ", "))
+	}
 	from, to := f.days(c.From, c.To)
 	if from != order.NoDay {
 		c.query.From = from.Start()

@@ -15,6 +15,7 @@ import (
 
 type copyCommand struct {
 	withFiles
+	jsonFlag
 	Target config.Target `embed:""`
 }
 
@@ -43,7 +44,7 @@ func (c *copyCommand) run(ctx context.Context, p *process) error {
 			return fmt.Errorf("%s between source and target; run check to see whether the source has them too",
 				count(result.Findings, "difference", "differences"))
 		}
-		return p.printCopyResult(result, installation)
+		return c.print(p, result, installation)
 	})
 }
 
@@ -83,6 +84,39 @@ func (p *process) openTarget(ctx context.Context, flags config.Target, sourceDat
 		closers = append(closers, files.Close)
 	}
 	return target, closeAll, nil
+}
+
+// copyJSON is the JSON output of copy.
+type copyJSON struct {
+	RowsChanged   int64 `json:"rowsChanged"`
+	FilesCopied   int64 `json:"filesCopied"`
+	FilesMended   int64 `json:"filesMended"`
+	FilesVerified int64 `json:"filesVerified"`
+	Merchants     int64 `json:"merchants"`
+	Orders        int64 `json:"orders"`
+	Invoices      int64 `json:"invoices"`
+	Events        int64 `json:"events"`
+	Tokens        int64 `json:"tokens"`
+	SourceChanged bool  `json:"sourceChanged"` // run the command again
+}
+
+// errSourceChanged means that a copy may lack what has changed in the source.
+var errSourceChanged = errors.New("the source changed: run this command again")
+
+// print prints what was copied and verified, and what to do next.
+func (c *copyCommand) print(p *process, r copier.Result, target maintenance.Installation) error {
+	changed := error(nil)
+	if r.SourceChanged || r.SourceChanging {
+		changed = errSourceChanged
+	}
+	if !c.JSON {
+		return errors.Join(p.printCopyResult(r, target), changed)
+	}
+	return errors.Join(p.printJSON(copyJSON{
+		RowsChanged: r.RowsChanged, FilesCopied: r.FilesCopied, FilesMended: r.FilesMended, FilesVerified: r.FilesVerified,
+		Merchants: r.Merchants, Orders: r.Rows.Orders, Invoices: r.Rows.Invoices, Events: r.Rows.Events, Tokens: r.Tokens,
+		SourceChanged: changed != nil,
+	}), changed)
 }
 
 // printCopyResult prints what was copied and verified, and what to do next.

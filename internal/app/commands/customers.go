@@ -13,6 +13,7 @@ import (
 
 type eraseCommand struct {
 	withFiles
+	jsonFlag
 	CustomerEmail string `name:"customer-email" placeholder:"TEXT" help:"E-mail address of the customer whose orders to erase, of all merchants. This, or --merchant and --reference, is required."`
 	Merchant      string `placeholder:"N" help:"Merchant of the order to erase."`
 	Reference     string `placeholder:"TEXT" help:"Reference of the order to erase."`
@@ -56,7 +57,7 @@ func (c *eraseCommand) run(ctx context.Context, p *process) error {
 			if errors.Is(err, order.ErrNotFound) {
 				return errNoSuchOrder
 			}
-			return errors.Join(err, p.print("would erase: orders %d, files %d", found.Orders, found.Files))
+			return errors.Join(err, p.printResult(c.jsonFlag, erasureJSON{found.Orders, found.Files, true}, "would erase: orders %d, files %d", found.Orders, found.Files))
 		}
 		var total order.Erasure
 		for more := true; more; {
@@ -67,15 +68,26 @@ func (c *eraseCommand) run(ctx context.Context, p *process) error {
 				return errNoSuchOrder
 			}
 			if err != nil {
-				return errors.Join(err, p.print("erased: orders %d, files %d; run the command again", total.Orders, total.Files))
+				return errors.Join(err, c.printErased(p, total, "; run the command again"))
 			}
 			more = erased.More
 		}
-		if err := p.print("erased: orders %d, files %d", total.Orders, total.Files); err != nil || total.Orders > 0 || c.CustomerEmail == "" {
+		if err := c.printErased(p, total, ""); err != nil || total.Orders > 0 || c.CustomerEmail == "" {
 			return err
 		}
 		return errors.New("no order has a customer with this address, or all are erased already")
 	})
+}
+
+// erasureJSON is the JSON output of erase.
+type erasureJSON struct {
+	Orders int64 `json:"orders"`
+	Files  int64 `json:"files"`
+	DryRun bool  `json:"dryRun,omitempty"` // nothing was erased
+}
+
+func (c *eraseCommand) printErased(p *process, total order.Erasure, rest string) error {
+	return p.printResult(c.jsonFlag, erasureJSON{total.Orders, total.Files, false}, "erased: orders %d, files %d%s", total.Orders, total.Files, rest)
 }
 
 var errNoSuchOrder = errors.New("the merchant has no such order")

@@ -21,7 +21,7 @@ import (
 type healthCommand struct {
 	Listen  string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address that the service listens on, as for serve."`
 	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"Certificate of the service, as for serve. If it is set, the request uses HTTPS."`
-	URL     string `name:"url" placeholder:"URL" help:"URL of the service, such as https://orders.example.com. Empty: the address that it listens on."`
+	URL     string `name:"url" aliases:"address" placeholder:"URL" help:"URL of the service, such as https://orders.example.com. Empty: the address that it listens on."`
 	Live    bool   `help:"Ask whether the process serves (/healthz), not whether the service is ready (/readyz)."`
 	Timeout string `default:"5s" placeholder:"DURATION" help:"Time to wait for the response, from 100ms to 1m. /readyz responds within 2 seconds."`
 

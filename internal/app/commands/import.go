@@ -16,6 +16,7 @@ import (
 
 type importCommand struct {
 	alwaysValid
+	lineResults
 	File     string `arg:"" name:"file" help:"File of order documents, one JSON object a line. - is standard input."`
 	DryRun   bool   `name:"dry-run" help:"Change nothing: report what the import would do."`
 	Rejected string `placeholder:"FILE" help:"File to which refused lines are written unchanged, so that you can correct them and import them again. It must not exist. Empty: none."`
@@ -37,7 +38,7 @@ func (c *importCommand) run(ctx context.Context, p *process) error {
 			importBatch = b.DB.NewImportCheck()
 		}
 		err = p.runLines(ctx, ingest.Documents(importBatch, p.caller), input, size, rejected, lineWords{
-			doing: "importing", rest: "import the rest", oneRefused: "line was refused", manyRefused: "lines were refused",
+			doing: "importing", rest: "import the rest", oneRefused: "line was refused", manyRefused: "lines were refused", results: c.JSON,
 		})
 		return errors.Join(err, rejected.close())
 	})

@@ -22,6 +22,11 @@ type lineWords struct {
 	results bool
 }
 
+// lineResults is the flag of commands that read lines.
+type lineResults struct {
+	JSON bool `name:"json" help:"Print the result of each line as JSON, as the operators' interface does; the counts are on standard error."`
+}
+
 // runLines handles an input of a size, reports its refused lines and prints the counts. With
 // results, standard output has those instead.
 func (p *process) runLines(ctx context.Context, lines ingest.Lines, input io.Reader, size int64, rejected *rejectedLines, words lineWords) error {
@@ -36,13 +41,16 @@ func (p *process) runLines(ctx context.Context, lines ingest.Lines, input io.Rea
 				if err := p.printJSON(batch[i].Result); err != nil {
 					return err
 				}
+			}
+			problem := batch[i].Problem
+			if problem == "" {
 				continue
 			}
-			if problem := batch[i].Problem; problem != "" {
+			if !words.results {
 				_ = bar.Clear()
 				_, _ = fmt.Fprintf(p.stderr, "line %d: %s\n", batch[i].Number, app.OneLine(problem))
-				rejected.add(batch[i].Text)
 			}
+			rejected.add(batch[i].Text)
 		}
 		_ = bar.Set64(read)
 		return nil

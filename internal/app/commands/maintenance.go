@@ -140,6 +140,7 @@ func count(n int64, one, many string) string {
 
 type purgeCommand struct {
 	withFiles
+	jsonFlag
 	DeletedBefore string `name:"deleted-before" default:"720h" placeholder:"TIME" help:"Minimum age of a deletion. 720h is 30 days; 0s removes all deleted files."`
 	DryRun        bool   `name:"dry-run" help:"Only count the files."`
 
@@ -162,14 +163,20 @@ func (c *purgeCommand) run(ctx context.Context, p *process) error {
 		}
 		if c.DryRun {
 			count, err := b.Orders.CountDeletedFiles(ctx, before)
-			return errors.Join(err, p.print("files to purge: %d", count))
+			return errors.Join(err, p.printResult(c.jsonFlag, purgeJSON{count, true}, "files to purge: %d", count))
 		}
 		count, err := b.Orders.PurgeDeletedFiles(ctx, before)
-		if printErr := p.print("files purged: %d", count); err == nil {
+		if printErr := p.printResult(c.jsonFlag, purgeJSON{count, false}, "files purged: %d", count); err == nil {
 			err = printErr
 		}
 		return err
 	})
+}
+
+// purgeJSON is the JSON output of purge.
+type purgeJSON struct {
+	Files  int  `json:"files"`
+	DryRun bool `json:"dryRun,omitempty"` // nothing was removed
 }
 
 type distributeCommand struct {

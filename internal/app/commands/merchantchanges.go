@@ -16,7 +16,7 @@ import (
 // merchantTarget is the merchant that a command shows or changes.
 type merchantTarget struct {
 	jsonFlag
-	ID string `name:"id" placeholder:"N" help:"Store id of the merchant. Required."`
+	ID string `name:"id" aliases:"merchant" placeholder:"N" help:"Store id of the merchant. Required."`
 
 	id int64
 }

@@ -32,7 +32,7 @@ type merchantCommand struct {
 type merchantAdd struct {
 	jsonFlag
 	File string `arg:"" optional:"" name:"file" help:"File of merchants, one JSON object with id and name a line. - is standard input. Without it, the flags describe one merchant."`
-	ID   string `name:"id" placeholder:"N" help:"Store id of the merchant, a positive number. Required."`
+	ID   string `name:"id" aliases:"merchant" placeholder:"N" help:"Store id of the merchant, a positive number. Required."`
 	Name string `name:"name" placeholder:"TEXT" help:"Name of the merchant. v1 shows it as company_name. Required."`
 
 	id int64

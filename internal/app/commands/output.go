@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -72,7 +73,32 @@ func (p *process) printJSON(value any) error {
 	return err
 }
 
-// jsonFlag is the flag of commands that list.
+// printResult writes the result of a command, as JSON or as one line of text.
+func (p *process) printResult(flag jsonFlag, document any, format string, args ...any) error {
+	if flag.JSON {
+		return p.printJSON(document)
+	}
+	return p.print(format, args...)
+}
+
+// confirm asks on the terminal whether to do what is said, unless the answer is known to be
+// yes. It returns a usage error if nobody can be asked or the answer is another one.
+func (p *process) confirm(yes bool, what string) error {
+	if yes {
+		return nil
+	}
+	if f, ok := p.stdin.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return app.UsageError{Err: errors.New(what + ": --yes confirms it")}
+	}
+	_, _ = fmt.Fprintf(p.stderr, "%s. Type yes to go on: ", app.OneLine(what))
+	answer, err := bufio.NewReader(p.stdin).ReadString('\n')
+	if strings.TrimSpace(answer) != "yes" {
+		return app.UsageError{Err: errors.Join(errors.New("not confirmed: nothing was done"), err)}
+	}
+	return nil
+}
+
+// jsonFlag is the flag of commands that print documents.
 type jsonFlag struct {
 	JSON bool `name:"json" help:"Print JSON for programs, one document a line; times are in RFC 3339."`
 }

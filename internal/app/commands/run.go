@@ -37,6 +37,8 @@ const (
 	exitRefused      = 4 // the service refused the request
 	exitUnauthorized = 5 // the token is not valid, or does not allow the request
 	exitUnavailable  = 6 // the service cannot be reached, or asks to retry later
+
+	exitSourceChanged = 7 // of copy: complete, but the source changed meanwhile
 )
 
 // process is the environment of a command.
@@ -64,7 +66,7 @@ func WrapHandler(wrap func(http.Handler) http.Handler) Option {
 // Run runs the command in args, which do not include the program's name, and
 // returns the exit code: 0 done, 1 failed, 2 invalid settings or usage. Commands
 // that call a service also return 3 not found, 4 refused, 5 not authorized, 6
-// unavailable. environ has the environment variables, like os.Environ. When ctx
+// unavailable, and copy 7 if the source changed. environ has the environment variables, like os.Environ. When ctx
 // ends, a server shuts down gracefully, and every other command stops as soon
 // as it can.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string, options ...Option) int {
@@ -118,7 +120,7 @@ func (p *process) printWarnings(chosen command) {
 	}
 }
 
-// exitCodes are the exit codes of errors of a service.
+// exitCodes are the exit codes of errors of a service, and of copy.
 var exitCodes = []struct {
 	code  int
 	kinds []error
@@ -131,6 +133,7 @@ var exitCodes = []struct {
 		client.ErrHistoryChanged, client.ErrRefused,
 	}},
 	{exitUnauthorized, []error{client.ErrUnauthorized, client.ErrForbidden}},
+	{exitSourceChanged, []error{errSourceChanged}},
 	{exitUnavailable, []error{client.ErrTransport, client.ErrUnavailable, client.ErrRateLimited, client.ErrInProgress}},
 }
 

@@ -3,11 +3,13 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"merchantorders/internal/app"
+	"merchantorders/internal/config"
 	"merchantorders/internal/demo"
 	"merchantorders/internal/order"
 )
@@ -19,6 +21,7 @@ type simulateCommand struct {
 	Speed    string `default:"60" placeholder:"N" help:"How many times faster than real time the marketplace acts: with 60, a carrier that takes a day takes 24 minutes, and orders expire after 48 minutes. 1: real time."`
 	Accept   string `default:"0" placeholder:"PERCENT" help:"Percentage of the orders that the simulator accepts or rejects in place of the merchant. It accepts nine of ten of these."`
 	Count    string `default:"0" placeholder:"N" help:"Number of orders to create. The command ends when all of them are in their last state. 0: no limit."`
+	Yes      bool   `help:"Do not ask. Without it, and without --sandbox or --demo in the environment or the settings file, the command asks on a terminal, and refuses elsewhere."`
 	Duration string `default:"0s" placeholder:"DURATION" help:"Time after which the command ends, such as 30m. 0s: when it is stopped."`
 
 	settings demo.Settings
@@ -49,14 +52,30 @@ func (c *simulateCommand) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(merchants, func(m order.Merchant) bool { return m.ID == c.settings.MerchantID }) {
+		at := slices.IndexFunc(merchants, func(m order.Merchant) bool { return m.ID == c.settings.MerchantID })
+		if at < 0 {
 			return noMerchant(c.settings.MerchantID, "merchant add --help", order.ErrMerchantNotFound)
+		}
+		if err := c.confirm(p, merchants[at]); err != nil {
+			return err
 		}
 		c.settings.Observe = func(at time.Time, reference string, state order.State) {
 			_ = p.print("%s  %s  %s", timestamp(at), reference, state)
 		}
 		return c.live(ctx, p, demo.NewSimulator(b.Orders, c.settings))
 	})
+}
+
+// confirm asks whether a merchant of an installation that is no sandbox may get simulated
+// orders: they cannot be told from those of customers, and some of its own are cancelled.
+func (c *simulateCommand) confirm(p *process, merchant order.Merchant) error {
+	for _, flag := range []string{"sandbox", "demo"} {
+		if value, _, err := p.Sources.Lookup(config.Flag{Name: flag, Bool: true}); err == nil && value == "true" {
+			return nil
+		}
+	}
+	question := fmt.Sprintf("simulate creates orders of merchant %d (%s), and changes the states of its orders", merchant.ID, merchant.Name)
+	return p.confirm(c.Yes, question)
 }
 
 // live runs the simulator until it has nothing left to do or is stopped. It waits while

@@ -2,6 +2,7 @@ package commands_test
 
 import (
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,7 +16,7 @@ import (
 func TestSimulate(t *testing.T) {
 	t.Parallel()
 	server := apptest.Start(t)
-	args := []string{"simulate", "--merchant=355", "--rate=600", "--speed=1000", "--duration=1s"}
+	args := []string{"simulate", "--merchant=355", "--rate=600", "--speed=1000", "--duration=1s", "--yes"}
 	first := server.Folder.Run(t, "", args...)
 	line := regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  SIM1-00000\d  registered$`)
 	if first.Code != 0 || first.Stderr != "" || !line.MatchString(first.Stdout) {
@@ -33,6 +34,12 @@ func TestSimulate(t *testing.T) {
 		t.Errorf("%d orders are listed, %d were placed", got, placed)
 	}
 	server.Folder.Run(t, "", "simulate", "--merchant=1").WantText(t, 1, "there is no merchant 1")
+	server.Folder.Run(t, "yes\n", args[:len(args)-1]...).WantText(t, 2, "creates orders of merchant 355")
+	sandbox := server.Folder
+	sandbox.Environ = append(os.Environ(), "MERCHANT_ORDERS_SANDBOX=true")
+	if got := sandbox.Run(t, "", args[:len(args)-1]...); got.Code != 0 {
+		t.Errorf("in a sandbox: %+v", got)
+	}
 }
 
 // TestSandbox checks that requests choose a fault in a sandbox, and nowhere else.

@@ -296,6 +296,7 @@ func errNoToken(err error) error {
 }
 
 type tokenRevoke struct {
+	jsonFlag
 	Token    string `arg:"" optional:"" name:"id|token" help:"The token's id, from token list, or the token itself."`
 	Children bool   `help:"Also revoke the tokens that were made with it, and with those."`
 	Merchant string `placeholder:"N" help:"Instead of one token, revoke all of this merchant."`
@@ -333,9 +334,22 @@ func (c *tokenRevoke) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		token.LogRevoked(p.log(p.Settings.Level()), id, p.byCommand())
-		return p.print("token %d is revoked", id)
+		return c.done(p, []int64{id}, "token %d is revoked", id)
 	})
+}
+
+// done logs the revoked tokens and prints the result.
+func (c *tokenRevoke) done(p *process, revoked []int64, format string, args ...any) error {
+	p.logRevoked(revoked)
+	return p.printResult(c.jsonFlag, struct {
+		Revoked []int64 `json:"revokedTokenIds"`
+	}{append([]int64{}, revoked...)}, format, args...)
+}
+
+func (p *process) logRevoked(ids []int64) {
+	for _, id := range ids {
+		token.LogRevoked(p.log(p.Settings.Level()), id, p.byCommand())
+	}
 }
 
 // revokeFamily revokes the token and those that were made with it.
@@ -351,10 +365,7 @@ func (c *tokenRevoke) revokeFamily(ctx context.Context, p *process, tokens *toke
 	if err != nil {
 		return err
 	}
-	for _, id := range revoked {
-		token.LogRevoked(p.log(p.Settings.Level()), id, p.byCommand())
-	}
-	return p.print("token %d and those that were made with it: tokens revoked: %d", id, len(revoked))
+	return c.done(p, revoked, "token %d and those that were made with it: tokens revoked: %d", id, len(revoked))
 }
 
 // revokeAll revokes all tokens of the merchant.
@@ -363,11 +374,9 @@ func (c *tokenRevoke) revokeAll(ctx context.Context, p *process, tokens *token.R
 	if errors.Is(err, order.ErrMerchantNotFound) {
 		return fmt.Errorf("there is no merchant %d", c.merchantID)
 	}
-	for _, id := range ids {
-		token.LogRevoked(p.log(p.Settings.Level()), id, p.byCommand())
-	}
 	if err != nil {
+		p.logRevoked(ids)
 		return err
 	}
-	return p.print("merchant %d: tokens revoked: %d", c.merchantID, len(ids))
+	return c.done(p, ids, "merchant %d: tokens revoked: %d", c.merchantID, len(ids))
 }
