@@ -45,6 +45,10 @@ type Event struct {
 	// or the event has none. Its Tag is empty.
 	Order *Order `json:"order,omitempty"`
 
+	// OrderProblem is why Order is nil although the order exists; empty: it is not nil, or
+	// for another reason.
+	OrderProblem string `json:"orderProblem,omitempty"`
+
 	// History is that of the EventPage; see InHistory. It is set by Events and
 	// FollowEvents. Empty: the service does not tell.
 	History string `json:"history,omitempty"`

@@ -38,7 +38,9 @@ func (e *Export) Orders(ctx context.Context) iter.Seq2[Order, error] {
 	return func(yield func(Order, error) bool) {
 		for line, err := range e.Lines(ctx) {
 			var order Order
-			if err == nil {
+			if unreadable := unreadableOrder(line); err == nil && unreadable.Problem != "" {
+				order = unreadable
+			} else if err == nil {
 				r := response{status: http.StatusOK, body: slices.Concat([]byte(`{"order":`), line, []byte(`}`))}
 				if order, err = decodeOrder(r); err != nil {
 					err = e.client.malformed(e.call(), r, err)
@@ -49,6 +51,18 @@ func (e *Export) Orders(ctx context.Context) iter.Seq2[Order, error] {
 			}
 		}
 	}
+}
+
+// unreadableOrder returns the order of a line that says why it cannot be read. Problem is
+// empty for other lines.
+func unreadableOrder(line json.RawMessage) Order {
+	o := Order{Document: line}
+	wire := struct {
+		Reference *string `json:"id"`
+		Problem   *string `json:"problem"`
+	}{&o.Reference, &o.Problem}
+	_ = json.Unmarshal(line, &wire) // decodeOrder says what is wrong
+	return o
 }
 
 // Lines is Orders, but returns the JSON of each order exactly as the service shows it.

@@ -90,6 +90,9 @@ type Order struct {
 	MerchantReference   *string         `json:"merchantReference"` // your own number of the order; nil: none
 	MerchantNote        *string         `json:"merchantNote"`      // your own note; nil: none
 
+	// Problem is why an Export has nothing of the order but its Reference; empty: it has all.
+	Problem string `json:"problem,omitempty"`
+
 	// Tag is the entity tag of the order, for IfMatch. It may be empty.
 	Tag string `json:"tag,omitempty"`
 

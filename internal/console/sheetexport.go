@@ -54,7 +54,9 @@ func (e sheetExport) page(orders []order.Summary) error {
 			return err
 		}
 		for i := range whole {
-			if e.items {
+			if whole[i].Unreadable {
+				e.unreadableRow(&whole[i])
+			} else if e.items {
 				e.itemRows(&whole[i])
 			} else {
 				e.orderRow(&whole[i])
@@ -96,6 +98,20 @@ func (e sheetExport) orderRow(o *order.Order) {
 	}
 	e.text(o.Currency)
 	e.number(int64(len(o.Invoices)))
+	e.endRow()
+}
+
+// unreadableRow has what is known of an order whose details are damaged, and says so.
+func (e sheetExport) unreadableRow(o *order.Order) {
+	e.beginRow()
+	e.text(o.Reference)
+	e.text(optional(o.MerchantData.Reference))
+	e.moment(o.CreatedAt, e.words.zone)
+	if !e.items {
+		e.moment(o.UpdatedAt, e.words.zone)
+	}
+	e.text(e.words.text("state." + o.State.String()))
+	e.text(e.words.text("export.unreadable"))
 	e.endRow()
 }
 

@@ -20,6 +20,9 @@ import (
 type Order struct {
 	MerchantID   int64
 	MerchantName string // set on read; not part of the order document
+	// Unreadable says that the stored details are damaged: nothing else is known of the
+	// order than its Summary, the merchant's own data and its invoices.
+	Unreadable bool
 	LegacyID     int64  // the numeric id of v1, unique in the service
 	Reference    string // the identifier of v2, unique in the service
 

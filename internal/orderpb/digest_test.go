@@ -180,8 +180,8 @@ func TestDocumentIsComplete(t *testing.T) {
 			t.Errorf("%T has %d fields, its message %d", test.of, want, got)
 		}
 	}
-	// Without Document.details, and MerchantName, LegacyID, MerchantData, Invoices and Revision.
-	got, want := fieldCount((*Document)(nil))-1+fieldCount((*Details)(nil)), reflect.TypeFor[order.Order]().NumField()-5
+	// Without Document.details, and MerchantName, Unreadable, LegacyID, MerchantData, Invoices and Revision.
+	got, want := fieldCount((*Document)(nil))-1+fieldCount((*Details)(nil)), reflect.TypeFor[order.Order]().NumField()-6
 	if got != want {
 		t.Errorf("a document has %d fields of order.Order, its messages %d", want, got)
 	}

@@ -194,12 +194,13 @@ func (db *DB) readOrders(ctx context.Context, at []order.Locator, orders map[ord
 			return err
 		}
 		o, err := row.order()
+		o.Unreadable = err != nil // The other orders can be read.
 		key := order.Locator{MerchantID: o.MerchantID, LegacyID: o.LegacyID}
 		orders[key] = o
 		if row.activeInvoices > 0 {
 			pending[key] = true
 		}
-		return err
+		return nil
 	})
 	if err != nil || len(pending) == 0 {
 		return nil, err

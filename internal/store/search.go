@@ -105,15 +105,16 @@ func (o searchedOrders) Read(ctx context.Context, keys []search.Key) ([]*order.F
 		var expiresAt sql.NullInt64
 		var details sql.RawBytes
 		err := rows.Scan(append(append(row.dest(), data.dest()...), &details, &o.MerchantID, &expiresAt, sqldb.Int(&o.Invoices))...)
-		whole := order.Order{Reference: row.Reference}
-		if err == nil {
-			err = orderpb.DecodeDetails(details, &whole)
+		if err != nil {
+			return err
 		}
-		o.Summary, o.ExpiresAt, o.Codes, o.MerchantData = row.summary(), timeOf(expiresAt), whole.Codes(), data.data()
-		if err == nil {
-			found[positions[o.LegacyID]] = &o
+		o.Summary, o.ExpiresAt, o.MerchantData = row.summary(), timeOf(expiresAt), data.data()
+		// An order with damaged details is found by its other words.
+		if whole := (order.Order{Reference: row.Reference}); orderpb.DecodeDetails(details, &whole) == nil {
+			o.Codes = whole.Codes()
 		}
-		return err
+		found[positions[o.LegacyID]] = &o
+		return nil
 	})
 	return found, err
 }

@@ -123,6 +123,7 @@ class Event(TypedDict):
     requestId: str | None
     data: dict[str, Any]
     order: NotRequired[Order | None]  # with_orders: as it is now; None: it was deleted, or the event has none
+    orderProblem: NotRequired[str]  # why there is no order although it exists
     history: NotRequired[str]  # of events and follow_events: store it together with seq
 
 
@@ -267,7 +268,7 @@ class Client:
         return invoice
 
     def export(self, *, state: State | None = None, date_from: str | None = None, date_to: str | None = None) -> Export:
-        """Returns an export of whole orders."""
+        """Returns an export of whole orders. One whose stored data is damaged has only id and problem."""
         return Export(self, {"state": state, "dateFrom": date_from, "dateTo": date_to})
 
     def events_page(self, after: int | Literal["latest"], *, limit: int = 1000, wait: int = 0, with_orders: bool = False) -> Feed:

@@ -56,8 +56,8 @@ export interface paths {
         };
         /**
          * Export whole orders
-         * @description Every order of the merchant, one a line (NDJSON), oldest first: exactly the `order` of `GET /v2/orders/{orderReference}`. The
-         *     last line is a summary, the only one with `summary`:
+         * @description Every order of the merchant, one a line (NDJSON), oldest first: exactly the `order` of `GET /v2/orders/{orderReference}`. A line
+         *     `{"id":"...","problem":"..."}` stands for an order whose stored data is damaged. The last line is a summary, the only one with `summary`:
          *     `{"summary":{"orders":3},"complete":true,"after":17,"history":"3f6c1d0a9b8e7f52"}`. `after` and `history` are where the change feed
          *     ended before the first order was read: follow it from there, and the copy misses nothing.
          *
@@ -794,6 +794,8 @@ export interface components {
              *     has none. Only if orders are requested with `include`.
              */
             order?: components["schemas"]["Order"] | null;
+            /** @description Why there is no `order` although it was requested and exists, because its stored data is damaged. */
+            orderProblem?: string;
         };
         /** @description Depends on the type of the event. Types and fields may be added. */
         EventData: components["schemas"]["OrderCreatedData"] | components["schemas"]["OrderStateChangedData"] | components["schemas"]["OrderUpdatedData"] | components["schemas"]["InvoiceData"] | components["schemas"]["WebhookFailedData"] | components["schemas"]["DeadlineNearData"] | components["schemas"]["OtherData"];

@@ -94,6 +94,14 @@ func parseSearch(r *web.Request) (order.Search, error) {
 	return s, query.Err()
 }
 
+// unreadableView stands for an order in an export. An import refuses it.
+type unreadableView struct {
+	MerchantID int64  `json:"merchantId"`
+	LegacyID   int64  `json:"orderId"`
+	Reference  string `json:"reference"`
+	Problem    string `json:"problem"`
+}
+
 // exportOrders serves GET /orders/export: order documents, which an import accepts.
 func (a API) exportOrders(s *web.Stream) error {
 	query := web.ParseQuery(s.Request, "merchantId", "state", "dateFrom", "dateTo", "cursor")
@@ -115,6 +123,9 @@ func (a API) exportOrders(s *web.Stream) error {
 		return err
 	}
 	return export.Serve(s, a.Orders, func(o *order.Order) (any, error) {
+		if o.Unreadable {
+			return unreadableView{o.MerchantID, o.LegacyID, o.Reference, "The details of this order cannot be decoded. check names what to do."}, nil
+		}
 		document, err := ingest.Encode(o)
 		return json.RawMessage(document), err
 	})

@@ -35,6 +35,9 @@ type eventView struct {
 	// Order points to the order, nil if it is deleted or the event has none. It is nil
 	// itself if orders were not asked for.
 	Order *any `json:"order,omitempty"`
+	// OrderProblem is why there is no order although it was asked for and exists: null
+	// would say that it is deleted.
+	OrderProblem string `json:"orderProblem,omitempty"`
 }
 
 // The data of each type of event.
@@ -166,8 +169,12 @@ func newEventView(e order.EventRecord) eventView {
 	}
 }
 
-// addOrder adds the view of the order to an event, or null for nil.
+// addOrder adds the view of the order to an event, null for nil, or why there is none.
 func (v *eventView) addOrder(o *order.Order, newView func(order.Order, string) any, storageURL string) {
+	if o != nil && o.Unreadable {
+		v.OrderProblem = unreadable
+		return
+	}
 	var view any
 	if o != nil {
 		view = newView(*o, storageURL)

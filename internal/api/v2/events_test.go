@@ -125,7 +125,7 @@ func TestEventsView(t *testing.T) {
 		return order.EventRecord{Event: e, LegacyID: 915664, Reference: "SF-1", FileName: "a.pdf"}
 	}
 	shown := func(seq int64, kind string, data any) eventView {
-		return eventView{seq, kind, "SF-1", 915664, "2026-11-20T09:15:00Z", "merchant", nil, nil, data, nil}
+		return eventView{seq, kind, "SF-1", 915664, "2026-11-20T09:15:00Z", "merchant", nil, nil, data, nil, ""}
 	}
 	damaged := order.Reason("damaged")
 	for _, test := range []struct {
@@ -151,7 +151,7 @@ func TestEventsView(t *testing.T) {
 			shown(13, "invoice.uploaded", invoiceView{5, "a.pdf"}),
 			shown(14, "invoice.deleted", invoiceView{5, "a.pdf"}),
 			shown(14, "order.deadline_near", deadlineNearView{"2026-11-20 09:15:00"}),
-			{15, "webhook.failed", "", 0, "2026-11-20T09:15:00Z", "system", nil, nil, webhookFailedView{3, "gone"}, nil},
+			{15, "webhook.failed", "", 0, "2026-11-20T09:15:00Z", "system", nil, nil, webhookFailedView{3, "gone"}, nil, ""},
 		}, 15}},
 	} {
 		testenv.Equal(t, "view", test.want, newEventsView(test.events, test.next))

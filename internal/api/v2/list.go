@@ -42,7 +42,12 @@ func (a API) exportOrders(s *web.Stream) error {
 	if err != nil {
 		return err
 	}
-	return export.Serve(s, a.Orders, func(o *order.Order) (any, error) { return newSingleView(*o, a.StorageURL).Order, nil })
+	return export.Serve(s, a.Orders, func(o *order.Order) (any, error) {
+		if o.Unreadable {
+			return unreadableView{o.Reference, unreadable}, nil
+		}
+		return newMerchantOrderView(*o, a.StorageURL), nil
+	})
 }
 
 // listView is a list (spec 2.4).

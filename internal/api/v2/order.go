@@ -109,6 +109,15 @@ type paymentView struct {
 	Name string `json:"name"`
 }
 
+// unreadable is why an order is not shown, for clients.
+const unreadable = "The service cannot read the details of this order: its stored data is damaged. Tell the marketplace."
+
+// unreadableView stands for an order in an export.
+type unreadableView struct {
+	ID      string `json:"id"`
+	Problem string `json:"problem"`
+}
+
 // NewOrderView returns an order as this version shows it, for the operator interface:
 // without what is the merchant's own.
 func NewOrderView(o order.Order, storageURL string) any {

@@ -124,8 +124,14 @@ func (c *exportCommand) exportOrders(ctx context.Context, p *process, b *app.Bac
 		}
 	}
 	query := order.ExportQuery{MerchantID: c.merchantID, From: order.NoDay, To: order.NoDay}
+	unreadable := 0
 	for orders, err := range b.Orders.Export(ctx, query) {
 		for i := 0; i < len(orders) && err == nil; i++ {
+			if o := orders[i]; o.Unreadable {
+				unreadable++
+				p.printError("merchant %d, order %s: its details cannot be decoded, so it is not exported; check says what to do", o.MerchantID, o.Reference)
+				continue
+			}
 			var document []byte
 			if document, err = ingest.Encode(&orders[i]); err == nil {
 				_, err = p.stdout.Write(append(document, '\n'))
@@ -134,6 +140,9 @@ func (c *exportCommand) exportOrders(ctx context.Context, p *process, b *app.Bac
 		if err != nil {
 			return err
 		}
+	}
+	if unreadable > 0 {
+		return errors.New(count(int64(unreadable), "order is not exported", "orders are not exported"))
 	}
 	return nil
 }

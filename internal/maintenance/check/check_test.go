@@ -292,6 +292,11 @@ var (
 			[]string{"merchant 356, order M356-1: its details cannot be decoded"}, 0, 0,
 		},
 		{
+			"another state than the newest event", exec(`UPDATE events SET to_state = 5 WHERE merchant_id = 356 AND seq = (SELECT MAX(seq) FROM events
+				WHERE merchant_id = 356 AND to_state <> 0)`),
+			[]string{"merchant 356, order M356-1: its state is rejected-by-merchant, but its newest event says delivered-to-pickup-point"}, 0, 0,
+		},
+		{
 			"invalid state", exec(`UPDATE orders SET state = 99 WHERE merchant_id = 356 AND reference = 'M356-1'`),
 			[]string{
 				"merchant 356, order M356-1: its state is 99, which is not valid",

@@ -24,6 +24,7 @@ const (
 type orderRow struct {
 	legacyID       int64
 	reference      string
+	state          order.State
 	activeInvoices int64 // active and reserved
 }
 
@@ -60,6 +61,9 @@ func (c *merchantCheck) checkOrders(ctx context.Context) error {
 		if err := c.checkKeys(ctx, orders); err != nil {
 			return err
 		}
+		if err := c.checkStates(ctx, orders, after, last); err != nil {
+			return err
+		}
 		after = last
 	}
 	return nil
@@ -68,17 +72,16 @@ func (c *merchantCheck) checkOrders(ctx context.Context) error {
 // scanOrder reads an order and counts it.
 func (c *merchantCheck) scanOrder(rows sqldb.Rows) (orderRow, error) {
 	var o orderRow
-	var state order.State
 	var createdAt int64
-	err := rows.Scan(&o.legacyID, &o.reference, sqldb.Int(&state), &createdAt, &o.activeInvoices)
+	err := rows.Scan(&o.legacyID, &o.reference, sqldb.Int(&o.state), &createdAt, &o.activeInvoices)
 	if err != nil {
 		return o, err
 	}
-	if !state.Valid() {
+	if !o.state.Valid() {
 		c.badState = true
-		c.findInOrder(o, 0, "its state is %d, which is not valid", state)
+		c.findInOrder(o, 0, "its state is %d, which is not valid", o.state)
 	}
-	c.orders[dayState{order.DayOf(time.Unix(createdAt, 0)), state}]++
+	c.orders[dayState{order.DayOf(time.Unix(createdAt, 0)), o.state}]++
 	if o.legacyID <= store.MaxCountedLegacyID {
 		c.totals.maxLegacyID = max(c.totals.maxLegacyID, o.legacyID)
 	}
@@ -112,6 +115,27 @@ func (c *merchantCheck) checkInvoices(ctx context.Context, orders []orderRow, af
 	for _, o := range orders {
 		if n := active[o.legacyID]; o.activeInvoices != n {
 			c.findInOrder(o, 0, "active_invoices is %d, but %d invoices are active or reserved", o.activeInvoices, n)
+		}
+	}
+	return err
+}
+
+// checkStates compares the states of orders with their newest events, in a range of legacy
+// ids: who follows the feed has those. checkEvents finds events that are missing.
+func (c *merchantCheck) checkStates(ctx context.Context, orders []orderRow, after, last int64) error {
+	newest := make(map[int64]order.State, len(orders))
+	err := sqldb.Each(ctx, c.q, `SELECT legacy_id, to_state FROM events
+		WHERE merchant_id = $1 AND legacy_id > $2 AND legacy_id <= $3 AND to_state <> 0 ORDER BY legacy_id, seq`,
+		[]any{c.merchantID, after, last}, func(rows sqldb.Rows) error {
+			var legacyID int64
+			var to order.State
+			err := rows.Scan(&legacyID, sqldb.Int(&to))
+			newest[legacyID] = to
+			return err
+		})
+	for _, o := range orders {
+		if to, ok := newest[o.legacyID]; err == nil && ok && o.state.Valid() && to != o.state {
+			c.findInOrder(o, 0, "its state is %v, but its newest event says %v", o.state, to)
 		}
 	}
 	return err
