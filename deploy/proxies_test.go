@@ -53,7 +53,7 @@ func serveFlags(t *testing.T, example string) []string {
 	if !found || !strings.Contains(flags, "--admin-listen 127.0.0.1:8081") {
 		t.Fatalf("%s does not say how to start the service with an admin listener: %q", example, flags)
 	}
-	return strings.Fields(strings.Replace(flags, "127.0.0.1:8081", "127.0.0.1:0", 1))
+	return strings.Fields(strings.NewReplacer("127.0.0.1:8081", "127.0.0.1:0", "127.0.0.1:9090", "127.0.0.1:0").Replace(flags))
 }
 
 // start starts a service with the flags of an example, and a proxy in front of it.
@@ -67,7 +67,11 @@ func start(t *testing.T, program, example string, configure func(dir, listen, up
 	service.Import(t, []byte(order))
 	dir := t.TempDir()
 	pair, listen := certtest.WriteTo(t, dir, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)), testenv.FreeAddress(t)
-	check, run := configure(dir, listen, strings.TrimPrefix(service.BaseURL, "http://"), pair)
+	upstream := service.BaseURL
+	if strings.Contains(example, "operators") {
+		upstream = service.AdminURL()
+	}
+	check, run := configure(dir, listen, strings.TrimPrefix(upstream, "http://"), pair)
 	if output, err := exec.CommandContext(t.Context(), program, check...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %v: %v\n%s", program, check, err, output)
 	}
@@ -217,6 +221,22 @@ func (p *proxy) checkOperators(t *testing.T) {
 	}
 }
 
+// nginx writes a configuration that includes an example, and returns the arguments that
+// check and run it.
+func nginx(t *testing.T, dir, example string) (check, run []string) {
+	t.Helper()
+	main := filepath.Join(dir, "nginx.conf")
+	text := "daemon off; worker_processes 1; pid " + dir + "/nginx.pid; error_log stderr;\nevents {}\nhttp {\n\taccess_log off;\n"
+	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		text += "\t" + kind + "_temp_path " + filepath.Join(dir, kind) + ";\n"
+	}
+	if os.Getuid() == 0 {
+		text = "user root; " + text // who owns the folder
+	}
+	testenv.NoError(t, os.WriteFile(main, []byte(text+"\tinclude "+example+";\n}\n"), 0o600))
+	return []string{"-t", "-e", "stderr", "-c", main}, []string{"-e", "stderr", "-c", main}
+}
+
 func TestNginx(t *testing.T) {
 	t.Parallel()
 	program := testenv.Program(t, "nginx", "nginx-light")
@@ -225,17 +245,46 @@ func TestNginx(t *testing.T) {
 		rewrite(t, "nginx/merchant-orders.conf", example, "",
 			"listen 443 ssl http2;", "listen "+listen+" ssl http2;", "listen 80;", "listen "+testenv.FreeAddress(t)+";", "127.0.0.1:8080", upstream,
 			"/etc/nginx/orders.example.com.pem", pair.Cert, "/etc/nginx/orders.example.com.key", pair.Key)
-		main := filepath.Join(dir, "nginx.conf")
-		text := "daemon off; worker_processes 1; pid " + dir + "/nginx.pid; error_log stderr;\nevents {}\nhttp {\n\taccess_log off;\n"
-		for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
-			text += "\t" + kind + "_temp_path " + filepath.Join(dir, kind) + ";\n"
-		}
-		if os.Getuid() == 0 {
-			text = "user root; " + text // who owns the folder
-		}
-		testenv.NoError(t, os.WriteFile(main, []byte(text+"\tinclude "+example+";\n}\n"), 0o600))
-		return []string{"-t", "-e", "stderr", "-c", main}, []string{"-e", "stderr", "-c", main}
+		return nginx(t, dir, example)
 	}).check(t)
+}
+
+// checkBackOffice checks what operators reach through a proxy.
+func (p *proxy) checkBackOffice(t *testing.T) {
+	t.Helper()
+	operator := []string{"Authorization", "Bearer " + p.service.Folder.Token(t, "--operator")}
+	for path, want := range map[string]int{"/operator/merchants": 200, "/console": 200, "/metrics": 404, "/debug/pprof/": 404, "/v2/orders": 404} {
+		if status, _, err := p.send("GET", path, "", operator...); status != want || err != nil {
+			t.Errorf("GET %s: %d, error %v, want %d", path, status, err, want)
+		}
+	}
+	status, text, err := p.send("POST", "/operator/orders", strings.Replace(order, "T-1", "T-2", 1)+"\n", append(operator, "Content-Type", "application/json")...)
+	if status != 201 || err != nil || !strings.Contains(text, `"created"`) {
+		t.Errorf("import: %d %s, error %v", status, text, err)
+	}
+}
+
+func TestNginxForOperators(t *testing.T) {
+	t.Parallel()
+	program := testenv.Program(t, "nginx", "nginx-light")
+	start(t, program, "nginx/operators.conf", func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
+		example := filepath.Join(dir, "example.conf")
+		rewrite(t, "nginx/operators.conf", example, "", "listen 443 ssl http2;", "listen "+listen+" ssl http2;", "127.0.0.1:8081", upstream,
+			"/etc/nginx/orders-admin.example.com.pem", pair.Cert, "/etc/nginx/orders-admin.example.com.key", pair.Key)
+		return nginx(t, dir, example)
+	}).checkBackOffice(t)
+}
+
+func TestCaddyForOperators(t *testing.T) {
+	t.Parallel()
+	testenv.Release(t)
+	program := testenv.Program(t, "caddy", "caddy")
+	start(t, program, "caddy/operators.caddy", func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
+		file := filepath.Join(dir, "Caddyfile")
+		rewrite(t, "caddy/operators.caddy", file, "{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system "+dir+"\n}\n",
+			"\norders-admin.example.com {", "\nhttps://"+listen+" {\n\ttls "+pair.Cert+" "+pair.Key, "127.0.0.1:8081", upstream)
+		return []string{"validate", "--config", file, "--adapter", "caddyfile"}, []string{"run", "--config", file, "--adapter", "caddyfile"}
+	}).checkBackOffice(t)
 }
 
 func TestCaddy(t *testing.T) {

@@ -31,6 +31,7 @@ type manifests struct {
 	network    networkingv1.NetworkPolicy
 	disruption policyv1.PodDisruptionBudget
 	metrics    corev1.Service
+	operators  corev1.Service
 	monitor    monitoringv1.ServiceMonitor
 }
 
@@ -50,7 +51,7 @@ func build(t *testing.T) manifests {
 	targets := map[string]any{
 		"ConfigMap": &m.config, "Service merchant-orders": &m.service, "Deployment": &m.deployment,
 		"NetworkPolicy": &m.network, "PodDisruptionBudget": &m.disruption,
-		"Service merchant-orders-metrics": &m.metrics, "ServiceMonitor": &m.monitor,
+		"Service merchant-orders-metrics": &m.metrics, "Service merchant-orders-operators": &m.operators, "ServiceMonitor": &m.monitor,
 	}
 	for _, object := range objects.Resources() {
 		name := object.GetKind()
@@ -83,7 +84,8 @@ func TestKubernetes(t *testing.T) {
 	pod := m.deployment.Spec.Template
 	for kind, selector := range map[string]map[string]string{
 		"Deployment": m.deployment.Spec.Selector.MatchLabels, "Service": m.service.Spec.Selector, "Service for metrics": m.metrics.Spec.Selector,
-		"NetworkPolicy": m.network.Spec.PodSelector.MatchLabels, "PodDisruptionBudget": m.disruption.Spec.Selector.MatchLabels,
+		"Service for operators": m.operators.Spec.Selector,
+		"NetworkPolicy":         m.network.Spec.PodSelector.MatchLabels, "PodDisruptionBudget": m.disruption.Spec.Selector.MatchLabels,
 	} {
 		if len(selector) == 0 || fmt.Sprint(selector) != fmt.Sprint(pod.Labels) {
 			t.Errorf("%s selects %v, the pods have %v", kind, selector, pod.Labels)
@@ -95,11 +97,13 @@ func TestKubernetes(t *testing.T) {
 		ports = append(ports, port.Name)
 	}
 	mentioned := []string{
-		m.service.Spec.Ports[0].TargetPort.String(), m.metrics.Spec.Ports[0].TargetPort.String(), container.ReadinessProbe.HTTPGet.Port.String(),
+		m.service.Spec.Ports[0].TargetPort.String(), m.metrics.Spec.Ports[0].TargetPort.String(), m.operators.Spec.Ports[0].TargetPort.String(), container.ReadinessProbe.HTTPGet.Port.String(),
 		container.LivenessProbe.HTTPGet.Port.String(), container.StartupProbe.HTTPGet.Port.String(),
 	}
 	for _, rule := range m.network.Spec.Ingress {
-		mentioned = append(mentioned, rule.Ports[0].Port.String())
+		for _, port := range rule.Ports {
+			mentioned = append(mentioned, port.Port.String())
+		}
 	}
 	for _, name := range mentioned {
 		if !slices.Contains(ports, name) {
@@ -119,8 +123,9 @@ func TestKubernetes(t *testing.T) {
 		rule.Ports[0].Port.String() != container.Ports[1].Name || int(container.Ports[1].ContainerPort) != monitoring {
 		t.Errorf("monitoring reaches %+v of %+v, started with %q", rule.Ports, container.Ports, container.Args)
 	}
-	if argument(container.Args, "--admin-listen", "127.0.0.1:") == "" {
-		t.Errorf("the operator interface can be reached: %q", container.Args)
+	// The component for operators opens the admin port, to the ingress controller only.
+	if argument(container.Args, "--admin-listen", "0.0.0.0:") != "8081" || m.network.Spec.Ingress[0].Ports[1].Port.String() != "operators" {
+		t.Errorf("operators reach %+v, started with %q", m.network.Spec.Ingress[0].Ports, container.Args)
 	}
 	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		if c.EnvFrom[0].ConfigMapRef.Name != m.config.Name {
@@ -148,7 +153,7 @@ func argument(args []string, flag, prefix string) string {
 // TestCompose loads the compose file as Docker Compose does, with its schema.
 func TestCompose(t *testing.T) {
 	options, err := cli.NewProjectOptions([]string{"../compose/compose.yaml"}, cli.WithEnv([]string{
-		"DATABASE_PASSWORD=x", "STORAGE_KEY=x", "STORAGE_SECRET=x", "HOST=orders.example.com",
+		"DATABASE_PASSWORD=x", "STORAGE_KEY=x", "STORAGE_SECRET=x", "ADMIN_HOST=admin.example.com", "HOST=orders.example.com",
 	}))
 	noError(t, err)
 	project, err := options.LoadProject(t.Context())

@@ -151,25 +151,34 @@ func (s *Service) sandbox() bool { return s.Flags.Sandbox || s.Flags.Demo }
 // passed it on.
 func (s *Service) Handlers(local string) (main, admin http.Handler) {
 	_, adminGroups := s.groups(local)
-	config := s.routerConfig(local)
-	config.Origin = "" // of the pages for merchants
-	return s.MainHandler(local, console.Merchants), web.StrictTransport(s.handler(web.NewRouter(config, adminGroups...)), config.Proxies.HTTPS)
+	router := s.routerConfig(local)
+	router.Origin = config.Origin(s.Settings.AdminURL()) // not that of the pages for merchants
+	return s.MainHandler(local, console.Merchants), s.strictTransport(router, s.Settings.AdminURL(), adminGroups)
 }
 
 // MainHandler returns the handler of the main port for an audience. Tests of the interfaces
 // serve everything on one port.
 func (s *Service) MainHandler(local string, audience console.Audience) http.Handler {
-	config := s.routerConfig(local)
 	mainGroups, _ := s.groups(local)
 	baseURL, _ := s.Settings.Addresses(local)
-	https := strings.HasPrefix(baseURL, "https:")
-	return web.StrictTransport(s.handler(web.NewRouter(config, mainGroups(audience)...)), func(r *http.Request) bool { return https || config.Proxies.HTTPS(r) })
+	return s.strictTransport(s.routerConfig(local), baseURL, mainGroups(audience))
 }
 
-// MetricsHandler returns the handler of the port for metrics alone, and for probes. local is
-// the URL of the main port.
+// strictTransport returns the handler of a port that browsers reach at a URL; empty: it is
+// not known.
+func (s *Service) strictTransport(config web.RouterConfig, url string, groups []web.RouteGroup) http.Handler {
+	https := strings.HasPrefix(url, "https:")
+	return web.StrictTransport(s.handler(web.NewRouter(config, groups...)), func(r *http.Request) bool { return https || config.Proxies.HTTPS(r) })
+}
+
+// MetricsHandler returns the handler of the port for monitoring: metrics and probes, and
+// the profiles if the admin port does not have them. local is the URL of the main port.
 func (s *Service) MetricsHandler(local string) http.Handler {
-	return s.handler(web.NewRouter(s.routerConfig(local), s.health.Routes(s.Metrics)))
+	groups := []web.RouteGroup{s.health.Routes(s.Metrics)}
+	if s.Settings.AdminURL() != "" {
+		groups = append(groups, httpserver.ProfileRoutes())
+	}
+	return s.handler(web.NewRouter(s.routerConfig(local), groups...))
 }
 
 // handler returns the handler of everything that a router serves.
@@ -214,7 +223,9 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 			return v2.NewMarketEventViews(events, orders, storageURL)
 		},
 	}.Routes()
+	adminURL := s.Settings.AdminURL()
 	merchantPages, allPages := docpages.PageRoutes(baseURL, false), docpages.PageRoutes(baseURL, true)
+	adminPages := docpages.PageRoutes(adminURL, true)
 	shared := []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{
@@ -226,14 +237,18 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 	}
 	people := console.Console{
 		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
-		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators, Identity: s.Flags.Identity(s.Now), TimeZone: s.Flags.Zone(),
+		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators, BaseURL: adminURL, KnowsURL: adminURL != "", Identity: s.Flags.Identity(s.Now), TimeZone: s.Flags.Zone(),
 		Mail: s.Mailer != nil, DeadlineWarnings: s.Flags.WarnBefore() > 0,
 	}
-	// The admin port has an address of its own, so its pages and documents do not know their URL.
 	operatorPages, operatorSignIn := people.Routes()
-	adminRoot := s.health.DetailedRoutes(s.Metrics)
+	adminRoot := s.health.DetailedRoutes(nil)
+	if adminURL == "" { // Otherwise a proxy may pass all requests on.
+		adminRoot = s.health.DetailedRoutes(s.Metrics)
+		admin = append(admin, httpserver.ProfileRoutes())
+	}
 	adminRoot.Routes = append(adminRoot.Routes, operatorSignIn...)
-	admin = append([]web.RouteGroup{operators, docpages.DocumentRoutes(""), operatorPages, httpserver.ProfileRoutes(), adminRoot}, allPages...)
+	admin = append(admin, operators, docpages.DocumentRoutes(adminURL), operatorPages, adminRoot)
+	admin = append(admin, adminPages...)
 	return func(audience console.Audience) []web.RouteGroup {
 		staff := people
 		staff.BaseURL, staff.KnowsURL, staff.Audience = baseURL, s.Settings.BaseURL != "", audience

@@ -35,6 +35,8 @@ type Config struct {
 
 	BaseURL string `name:"base-url" placeholder:"URL" help:"URL at which clients reach the service, for example through a proxy. Empty: http:// or https:// and the listen address."`
 
+	AdminBaseURL string `name:"admin-base-url" placeholder:"URL" help:"URL at which operators reach --admin-listen through a proxy, such as https://orders-admin.example.com. The port then serves neither /metrics nor /debug/pprof: --metrics-listen does. Empty: the address in the browser."`
+
 	// StorageURL by default has the names of StorageNames.
 	StorageURL string `name:"storage-url" placeholder:"URL" help:"Start of the URLs of invoice files. Empty: {base-url}/storage/REGION/BUCKET, served by the service itself; in the data folder the region is local, the bucket merchant-orders."`
 
@@ -55,6 +57,7 @@ func (c Config) Check() error {
 		Invalid("database", checkDatabase(c)),
 		Invalid("storage", checkStorage(c.Storage)),
 		Invalid("base-url", CheckURL(c.BaseURL)),
+		Invalid("admin-base-url", CheckURL(c.AdminBaseURL)),
 		Invalid("storage-url", CheckURL(c.StorageURL)),
 		Invalid("error-codes", oneOf(c.ErrorCodes, Samples, Table)),
 		Invalid("max-token-lifetime", checkTokenLifetime(c.MaxTokenLifetime)),

@@ -139,12 +139,12 @@ const (
 
 func TestCheckReportsAllErrors(t *testing.T) {
 	t.Parallel()
-	c := config.Config{Database: "mysql://x", Storage: "x", BaseURL: "x", StorageURL: "x"}
+	c := config.Config{Database: "mysql://x", Storage: "x", BaseURL: "x", AdminBaseURL: "x", StorageURL: "x"}
 	var flags []string
 	for line := range strings.Lines(c.Check().Error()) {
 		flags = append(flags, strings.Fields(line)[0])
 	}
-	want := []string{"--data", "--database", "--storage", "--base-url", "--storage-url", "--error-codes", "--log-level"}
+	want := []string{"--data", "--database", "--storage", "--base-url", "--admin-base-url", "--storage-url", "--error-codes", "--log-level"}
 	testenv.Equal(t, "flags with errors", want, flags)
 }
 

@@ -320,6 +320,10 @@ func (c Config) Addresses(local string) (baseURL, storageURL string) {
 	return baseURL, storageURL
 }
 
+// AdminURL returns the base URL of operators, without a slash at the end; empty: it is not
+// known.
+func (c Config) AdminURL() string { return trimURL(c.AdminBaseURL) }
+
 // LocalURL returns the URL at which a client on this machine reaches a listener,
 // which uses TLS if secure is set.
 func LocalURL(bound net.Addr, secure bool) string {

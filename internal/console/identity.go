@@ -21,11 +21,15 @@ const (
 // callbackURL returns the address to which the provider sends a browser back. The provider
 // knows which addresses are right.
 func (s *site) callbackURL(r *http.Request) string {
-	address := s.origin(r)
+	return s.address(r) + Prefix + identityPath + "/callback"
+}
+
+// address returns the URL of the service for links: a proxy may send another Host.
+func (s *site) address(r *http.Request) string {
 	if s.KnowsURL {
-		address = s.BaseURL // a proxy may send another Host
+		return s.BaseURL
 	}
-	return address + Prefix + identityPath + "/callback"
+	return s.origin(r)
 }
 
 // attemptKey returns the key of the attempts in cookies, which also a service without a secret

@@ -93,7 +93,7 @@ func (s *site) invite(w http.ResponseWriter, r *web.Request, values url.Values) 
 		token.LogLoginLink(s.Log, link.LoginLink, r.LogAttrs()...)
 		base := s.MerchantURL
 		if request.Operator {
-			base = s.origin(r.Request) // that of the port, which has no other address
+			base = s.address(r.Request)
 		}
 		return s.showPeople(w, r, http.StatusOK, peopleView{Form: invitation(), Link: link.URL(base), For: link.Name, Until: link.ExpiresAt})
 	}

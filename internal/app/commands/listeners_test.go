@@ -341,3 +341,33 @@ func TestProcessDrains(t *testing.T) {
 		t.Errorf("the second signal: exit code %d", code)
 	}
 }
+
+// TestAdminBaseURL signs an operator in through a proxy that the service knows by its URL
+// alone.
+func TestAdminBaseURL(t *testing.T) {
+	t.Parallel()
+	const admin = "https://orders-admin.example.com"
+	s := apptest.Folder{Data: filepath.Join(t.TempDir(), "data")}.ServeUnchecked(t, "--base-url=https://orders.example.com", "--admin-base-url="+admin+"/",
+		"--admin-listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0")
+	link := s.Run(t, "", "login-link", "--operator", "--name", "Eleni", "--admin-base-url", admin)
+	path, ok := strings.CutPrefix(strings.TrimSpace(link.Stdout), admin)
+	if !ok {
+		t.Fatalf("link %+v", link)
+	}
+	// The form is sent by a browser without Sec-Fetch-Site, and the proxy replaces Host.
+	for origin, want := range map[string]int{"https://orders.example.com": 403, admin: 303} {
+		got := testenv.Send(t, "", "POST", s.AdminURL()+path, "", "Origin", origin, "Content-Type", "application/x-www-form-urlencoded")
+		got.WantStatus(t, want)
+		cookie := got.Header.Get("Set-Cookie")
+		if want == 303 && (!strings.Contains(cookie, "Secure") || got.Header.Get("Strict-Transport-Security") == "") {
+			t.Errorf("cookie %q, headers %v", cookie, got.Header)
+		}
+	}
+	operator := s.Folder.Token(t, "--operator")
+	for _, path := range []string{"/metrics", "/debug/pprof/"} {
+		testenv.Send(t, operator, "GET", s.AdminURL()+path, "").WantStatus(t, 404)
+		testenv.Send(t, "", "GET", s.MetricsURL()+path, "").WantStatus(t, 200)
+	}
+	testenv.Send(t, operator, "GET", s.AdminURL()+"/operator/merchants", "").WantStatus(t, 200)
+	testenv.Send(t, operator, "GET", s.AdminURL()+"/openapi/operator.yaml", "").WantText(t, 200, admin)
+}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 
 	"merchantorders/internal/app"
@@ -36,6 +37,9 @@ func (c *loginLinkCommand) run(ctx context.Context, p *process) error {
 		}
 		token.LogLoginLink(p.log(p.Settings.Level()), created.LoginLink, p.byCommand())
 		baseURL, _ := p.Settings.Addresses(localURL)
+		if c.Operator {
+			baseURL = cmp.Or(p.Settings.AdminURL(), baseURL)
+		}
 		return p.print("%s", created.URL(baseURL))
 	})
 }

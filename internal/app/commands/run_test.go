@@ -84,7 +84,7 @@ var remoteCommands = map[string][]string{
 }
 
 // settings are the flags of every command.
-var settings = []string{"data", "database", "storage", "base-url", "storage-url", "error-codes", "max-token-lifetime", "log-level", "as", "ticket"}
+var settings = []string{"data", "database", "storage", "base-url", "admin-base-url", "storage-url", "error-codes", "max-token-lifetime", "log-level", "as", "ticket"}
 
 func TestHelpNamesEveryFlagAndVariable(t *testing.T) {
 	t.Parallel()
