@@ -96,13 +96,16 @@ type exportCommand struct {
 	CustomerEmail string `name:"customer-email" placeholder:"TEXT" help:"E-mail address of the customer. This or --orders is required."`
 	Orders        bool   `help:"Export whole orders as order documents, which import accepts."`
 	Merchant      string `placeholder:"N" help:"Only the orders of this merchant, with --orders. Empty: of all."`
+	From          string `placeholder:"DAY" help:"Only orders created on or after this day (UTC), with --orders, such as 2026-11-20."`
+	To            string `placeholder:"DAY" help:"Only orders created on or before this day (UTC), with --orders."`
 
-	merchantID int64
+	query order.ExportQuery
 }
 
 func (c *exportCommand) check() error {
 	var f flagValues
-	c.merchantID = f.optionalID("merchant", c.Merchant)
+	c.query.MerchantID = f.optionalID("merchant", c.Merchant)
+	c.query.From, c.query.To = f.days(c.From, c.To)
 	switch {
 	case c.Orders && c.CustomerEmail != "":
 		f.refuse("customer-email", "must not be given together with --orders")
@@ -110,6 +113,10 @@ func (c *exportCommand) check() error {
 		f.refuse("customer-email", "or --orders is required")
 	case !c.Orders && c.Merchant != "":
 		f.refuse("merchant", "must be given together with --orders")
+	case !c.Orders && c.From != "":
+		f.refuse("from", "must be given together with --orders")
+	case !c.Orders && c.To != "":
+		f.refuse("to", "must be given together with --orders")
 	case !c.Orders:
 		return checkEmail(c.CustomerEmail)
 	}
@@ -118,14 +125,13 @@ func (c *exportCommand) check() error {
 
 // exportOrders prints orders as documents.
 func (c *exportCommand) exportOrders(ctx context.Context, p *process, b *app.Backend) error {
-	if c.merchantID != 0 {
-		if _, err := b.Merchants.Get(ctx, c.merchantID); err != nil {
-			return noMerchant(c.merchantID, "merchant list", err)
+	if c.query.MerchantID != 0 {
+		if _, err := b.Merchants.Get(ctx, c.query.MerchantID); err != nil {
+			return noMerchant(c.query.MerchantID, "merchant list", err)
 		}
 	}
-	query := order.ExportQuery{MerchantID: c.merchantID, From: order.NoDay, To: order.NoDay}
 	unreadable := 0
-	for orders, err := range b.Orders.Export(ctx, query) {
+	for orders, err := range b.Orders.Export(ctx, c.query) {
 		for i := 0; i < len(orders) && err == nil; i++ {
 			if o := orders[i]; o.Unreadable {
 				unreadable++

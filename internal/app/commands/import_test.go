@@ -37,6 +37,35 @@ func document(n int, change ...func(map[string]any)) []byte {
 
 func lines(documents ...[]byte) string { return string(bytes.Join(documents, []byte("\n"))) + "\n" }
 
+// TestExportOfDays exports the orders of some days, as an archive by age does.
+func TestExportOfDays(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	var created [][]byte
+	for n, at := range []string{"2026-10-31T23:59:59Z", "2026-11-01T00:00:00Z", "2026-11-30T23:59:59Z", "2026-12-01T00:00:00Z"} {
+		created = append(created, document(n+1, func(d map[string]any) { d["createdAt"] = at }))
+	}
+	f.Import(t, created...)
+	for flags, want := range map[string]string{
+		"--from=2026-11-01 --to=2026-11-30": "T-2 T-3",
+		"--from=2026-11-30":                 "T-3 T-4",
+		"--to=2026-10-31":                   "T-1",
+	} {
+		var got []string
+		for line := range strings.Lines(f.Run(t, "", append([]string{"export", "--orders"}, strings.Fields(flags)...)...).Stdout) {
+			var exported struct{ Reference string }
+			testenv.NoError(t, json.Unmarshal([]byte(line), &exported))
+			got = append(got, exported.Reference)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %q, want %s", flags, got, want)
+		}
+	}
+	f.Run(t, "", "export", "--orders", "--from=2026-11-02", "--to=2026-11-01").WantText(t, 2, "is after --to")
+	f.Run(t, "", "export", "--customer-email=a@example.com", "--from=2026-11-02").WantText(t, 2, "--orders")
+}
+
 // TestImportHelp imports the document that the help shows.
 func TestImportHelp(t *testing.T) {
 	t.Parallel()

@@ -25,7 +25,7 @@ var serveFlags = []string{"listen", "admin-listen", "metrics-listen", "tls-cert"
 var settingsCommands = map[string][]string{
 	"audit":         {"json", "merchant", "reference", "token-id", "action", "from", "to", "limit", "heads"},
 	"erase":         {"json", "customer-email", "merchant", "reference", "dry-run", "files"},
-	"export":        {"customer-email", "orders", "merchant"},
+	"export":        {"customer-email", "orders", "merchant", "from", "to"},
 	"serve":         serveFlags,
 	"doctor":        append(slices.Clip(serveFlags), "json"),
 	"import":        {"json", "dry-run", "rejected"},
