@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 
 	"merchantorders/internal/app"
 	"merchantorders/internal/maintenance/backup"
@@ -34,7 +35,11 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		err = p.print("backed up to %s: database %d bytes, invoice files %d with %d bytes", c.To, result.Database.Size, result.Files, result.FileBytes)
+		removed := ""
+		if n := len(result.Removed); n > 0 {
+			removed = ", removed meanwhile " + strconv.Itoa(n)
+		}
+		err = p.print("backed up to %s: database %d bytes, invoice files %d with %d bytes%s", c.To, result.Database.Size, result.Files, result.FileBytes, removed)
 		if result.Findings > 0 {
 			return errors.New("the backup is complete, but the installation has " + count(result.Findings, "missing or damaged file", "missing or damaged files"))
 		}

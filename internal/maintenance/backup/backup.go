@@ -52,6 +52,16 @@ type Manifest struct {
 		SHA256 string `json:"sha256"`
 	} `json:"database"`
 	Files int64 `json:"files"` // invoice files
+	// Removed are the files of the database that were removed on purpose during the backup, so
+	// that the backup does not have them. Restore deletes them from its database.
+	Removed []RemovedFile `json:"removed,omitempty"`
+}
+
+// RemovedFile names an invoice file by the key of its entry.
+type RemovedFile struct {
+	MerchantID    int64 `json:"merchantId"`
+	OrderLegacyID int64 `json:"orderId"`
+	InvoiceID     int64 `json:"invoiceId"`
 }
 
 // Result is what a backup contains.
@@ -66,7 +76,8 @@ type Result struct {
 // and durable. Create never overwrites a file; it returns ErrExists.
 //
 // It takes a snapshot of the database first, then copies the files of its
-// entries. Only a purge removes files, so those of the snapshot are still there.
+// entries. A file that an erasure, the retention or a purge has removed meanwhile is in
+// Manifest.Removed.
 //
 // Missing and damaged files are findings, not errors.
 func Create(
@@ -118,8 +129,9 @@ type creation struct {
 	reporter *maintenance.Reporter
 	writer   writer
 
-	mu     sync.Mutex // guards result
-	result Result
+	mu      sync.Mutex // guards the rest
+	result  Result
+	missing []maintenance.InvoiceFile // that the snapshot shows
 }
 
 // create writes the backup for path into a temporary folder, and returns where
@@ -148,6 +160,9 @@ func (c *creation) write(ctx context.Context, snapshot string) error {
 		return err
 	}
 	if err := c.writeFiles(ctx, snapshot); err != nil {
+		return err
+	}
+	if err := c.explainMissing(ctx); err != nil {
 		return err
 	}
 	text, err := json.MarshalIndent(c.result.Manifest, "", "  ")
@@ -189,32 +204,35 @@ func (c *creation) writeFiles(ctx context.Context, snapshot string) error {
 // writeFile writes one file as it is and reports what is wrong with it.
 func (c *creation) writeFile(ctx context.Context, file maintenance.InvoiceFile) error {
 	content, problem, err := c.read(ctx, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		// A purge may have removed a file that was soft-deleted in the snapshot.
+		if file.Active {
+			c.mu.Lock()
+			c.missing = append(c.missing, file)
+			c.mu.Unlock()
+		}
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	if content != nil {
-		if err := c.writer.add(ctx, filesName+"/"+file.Path(), int64(len(content)), bytes.NewReader(content)); err != nil {
-			return err
-		}
-		c.mu.Lock()
-		c.result.Files++
-		c.result.FileBytes += int64(len(content))
-		c.mu.Unlock()
+	if err := c.writer.add(ctx, filesName+"/"+file.Path(), int64(len(content)), bytes.NewReader(content)); err != nil {
+		return err
 	}
+	c.mu.Lock()
+	c.result.Files++
+	c.result.FileBytes += int64(len(content))
+	c.mu.Unlock()
 	if problem != "" {
 		c.reporter.Find(file.Finding(problem, maintenance.CureFile))
 	}
 	return nil
 }
 
-// read returns the content of a file, nil if it is missing, and what is wrong
-// with it. A file has at most order.MaxInvoiceSize bytes, so it fits in memory.
+// read returns the content of a file, or fs.ErrNotExist, and what is wrong with it. A
+// file has at most order.MaxInvoiceSize bytes, so it fits in memory.
 func (c *creation) read(ctx context.Context, file maintenance.InvoiceFile) (content []byte, problem string, err error) {
 	stored, err := c.in.Files.Open(ctx, file.Path())
-	if errors.Is(err, fs.ErrNotExist) {
-		problem, err := c.explainMissing(ctx, file)
-		return nil, problem, err
-	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -224,22 +242,26 @@ func (c *creation) read(ctx context.Context, file maintenance.InvoiceFile) (cont
 	case ctx.Err() != nil:
 		return nil, "", ctx.Err()
 	case err != nil:
-		return nil, "cannot be read: " + err.Error(), nil
+		return content, "cannot be read: " + err.Error(), nil
 	case sha256.Sum256(content) != file.SHA256:
 		return content, maintenance.WrongContent, nil
 	}
 	return content, "", nil
 }
 
-// explainMissing returns what is wrong if a file is missing: nothing if it was
-// soft-deleted in the snapshot, because a purge may have removed it.
-func (c *creation) explainMissing(ctx context.Context, file maintenance.InvoiceFile) (problem string, err error) {
-	if !file.Active {
-		return "", nil
+// explainMissing tells the files that were removed on purpose from those that are lost: an
+// entry is deleted before its file is.
+func (c *creation) explainMissing(ctx context.Context) error {
+	for _, file := range c.missing {
+		current, found, err := file.Reread(ctx, c.in.DB)
+		switch {
+		case err != nil:
+			return err
+		case found && current.Active:
+			c.reporter.Find(file.Finding("is missing", maintenance.CureFile))
+		default:
+			c.result.Removed = append(c.result.Removed, RemovedFile{file.MerchantID, file.OrderLegacyID, file.ID})
+		}
 	}
-	_, found, err := file.Reread(ctx, c.in.DB)
-	if found || err != nil {
-		return "is missing", err
-	}
-	return "was purged during the backup: make the backup again", nil
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/check"
+	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb"
@@ -139,7 +140,10 @@ func unpackAndCheck(
 	if err != nil {
 		return check.Result{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	result, err := check.Run(ctx, maintenance.Installation{DB: db, Files: files}, check.Options{}, reporter)
+	var result check.Result
+	if err = u.manifest.deleteRemoved(ctx, db); err == nil {
+		result, err = check.Run(ctx, maintenance.Installation{DB: db, Files: files}, check.Options{}, reporter)
+	}
 	if err = errors.Join(err, renewHistories(ctx, db), db.Close()); err != nil {
 		return result, err
 	}
@@ -147,6 +151,28 @@ func unpackAndCheck(
 		return result, err
 	}
 	return result, disk.Sync(database)
+}
+
+// deleteRemoved deletes the invoices whose files were removed during the backup, as those who
+// removed them did.
+func (m Manifest) deleteRemoved(ctx context.Context, db *sqlite.DB) error {
+	orders := store.New(db, store.Options{})
+	for _, file := range m.Removed {
+		err := orders.InTx(ctx, func(tx order.Tx) error {
+			locked, err := tx.LockOrder(ctx, file.MerchantID, order.ByLegacyID(file.OrderLegacyID))
+			if err != nil {
+				return err
+			}
+			return tx.DeleteInvoice(ctx, locked, file.InvoiceID, order.Cause{By: order.System(), At: m.MadeAt})
+		})
+		if err == nil {
+			err = orders.MarkPurged(ctx, order.StoredInvoice{MerchantID: file.MerchantID, OrderLegacyID: file.OrderLegacyID, ID: file.InvoiceID}, m.MadeAt)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: its database has no invoice %d, which its manifest names: %w", ErrDamaged, file.InvoiceID, err)
+		}
+	}
+	return nil
 }
 
 // renewHistories gives the events of each merchant, and the feed of all merchants, a new

@@ -89,8 +89,9 @@ func (u *unpacking) verify(readErr error, partial bool, reporter *maintenance.Re
 	return nil
 }
 
-// maxManifestSize limits how much of a manifest is read, in bytes.
-const maxManifestSize = 1 << 20
+// maxManifestSize limits how much of a manifest is read, in bytes. It has room for half a
+// million removed files.
+const maxManifestSize = 64 << 20
 
 // readManifest reads a manifest.
 func readManifest(r io.Reader) (Manifest, error) {
