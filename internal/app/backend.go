@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/filestore/s3"
 	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/backup"
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb"
@@ -147,22 +149,50 @@ func (o *Opener) OpenBucket(ctx context.Context) (*s3.Store, error) {
 	if !ok {
 		return nil, nil
 	}
-	credentials, err := o.Sources.S3Credentials()
+	bucket, err := o.bucket(settings)
+	var store *s3.Store
+	if err == nil {
+		store, err = s3.Open(ctx, bucket)
+	}
 	if err != nil {
 		return nil, o.CannotOpen(ctx, "storage", o.Settings.Storage, err)
 	}
-	bucket, err := s3.Open(ctx, s3.Bucket{
+	return store, nil
+}
+
+// bucket returns a bucket with its credentials.
+func (o *Opener) bucket(settings config.Bucket) (s3.Bucket, error) {
+	credentials, err := o.Sources.S3Credentials()
+	return s3.Bucket{
 		Name: settings.Name, Region: settings.Region, Endpoint: settings.Endpoint, Credentials: s3.Credentials(credentials),
 		Reread: func() (s3.Credentials, error) {
 			now, err := o.Sources.S3Credentials()
 			return s3.Credentials(now), err
 		},
 		Wrap: o.traceTransport(),
-	})
-	if err != nil {
-		return nil, o.CannotOpen(ctx, "storage", o.Settings.Storage, err)
+	}, err
+}
+
+// BackupPlace returns the place of a backup: the path of a file or folder, or the URL of an
+// object, which has the credentials of the storage. Its temporary files are beside the database.
+func (o *Opener) BackupPlace(text string) (backup.Place, error) {
+	if !config.IsObject(text) {
+		return backup.Place{Path: text}, nil
 	}
-	return bucket, nil
+	settings, key, err := config.ParseObject(text)
+	if err != nil {
+		return backup.Place{}, UsageError{Err: err}
+	}
+	bucket, err := o.bucket(settings)
+	if err != nil {
+		return backup.Place{}, err
+	}
+	folder := o.Settings.Data
+	if file := o.Settings.DatabaseLocation().File(); file != "" {
+		folder = filepath.Dir(file)
+	}
+	object, err := s3.OpenObject(bucket, key)
+	return backup.Place{Path: filepath.Join(folder, filepath.Base(key)), Object: object}, err
 }
 
 // openStorage is OpenFiles with the result of OpenBucket.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -178,6 +179,27 @@ func parseBucket(text string) (Bucket, string) {
 		return Bucket{}, "must contain an endpoint such as https://s3.example.com"
 	}
 	return bucket, ""
+}
+
+// objectKey matches the keys of objects that hold a backup.
+var objectKey = regexp.MustCompile(`^(?:[\w=-][\w.=-]*/)*[\w=-][\w.=-]*\.(?:tar|tar\.gz|tgz)$`)
+
+// IsObject reports whether the place of a backup is in a bucket.
+func IsObject(text string) bool { return strings.HasPrefix(text, s3Scheme) }
+
+// ParseObject parses s3://BUCKET/KEY?region=REGION&endpoint=URL, the place of a backup in a
+// bucket.
+func ParseObject(text string) (bucket Bucket, key string, err error) {
+	place, options, _ := strings.Cut(text, "?")
+	name, key, _ := strings.Cut(strings.TrimPrefix(place, s3Scheme), "/")
+	if !objectKey.MatchString(key) {
+		return Bucket{}, "", errors.New("a backup in a bucket is s3://BUCKET/PATH?region=REGION&endpoint=URL, and its PATH ends in .tar, .tar.gz or .tgz and has only letters, digits and . _ - = /")
+	}
+	bucket, problem := parseBucket(s3Scheme + name + "?" + options)
+	if problem != "" {
+		return Bucket{}, "", errors.New("the bucket of the backup " + problem)
+	}
+	return bucket, key, nil
 }
 
 // checkPostgres checks that a PostgreSQL URL has a host and a database. The driver

@@ -5,32 +5,43 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strconv"
 
 	"merchantorders/internal/app"
+	"merchantorders/internal/config"
 	"merchantorders/internal/maintenance/backup"
 	"merchantorders/internal/maintenance/check"
 )
 
 type backupCommand struct {
-	To string `arg:"" name:"file|dir" help:"Path of the backup: a tar file if it ends in .tar, .tar.gz or .tgz, else a folder. It must not exist."`
+	To string `arg:"" name:"file|dir" help:"Path of the backup: a tar file if it ends in .tar, .tar.gz or .tgz, else a folder; or s3://BUCKET/PATH?region=REGION&endpoint=URL for a tar file in a bucket, with credentials where --storage finds them. It must not exist."`
 }
 
-func (c *backupCommand) check() error {
-	if c.To == "" {
+func (c *backupCommand) check() error { return checkPlace(c.To) }
+
+// checkPlace checks the place of a backup.
+func checkPlace(text string) error {
+	if text == "" {
 		return errors.New("the path of the backup is empty")
 	}
-	return nil
+	if !config.IsObject(text) {
+		return nil
+	}
+	_, _, err := config.ParseObject(text)
+	return err
 }
 
 func (c *backupCommand) run(ctx context.Context, p *process) error {
 	if err := p.Settings.Embedded(); err != nil {
 		return app.UsageError{Err: err}
 	}
+	to, err := p.BackupPlace(c.To)
+	if err != nil {
+		return err
+	}
 	return p.withBackend(ctx, existing, func(b *app.Backend) error {
 		reporter, clearBar := p.progress(p.stderr)
-		result, err := backup.Create(ctx, b.Installation(), c.To, p.Now(), app.Version(), reporter)
+		result, err := backup.Create(ctx, b.Installation(), to, p.Now(), app.Version(), reporter)
 		clearBar()
 		if err != nil {
 			return err
@@ -48,23 +59,22 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 }
 
 type restoreCommand struct {
-	From         string `arg:"" name:"file|dir" help:"Path of a backup that merchant-orders backup made."`
+	From         string `arg:"" name:"file|dir" help:"Path or URL of a backup that merchant-orders backup made."`
 	WithFindings bool   `name:"with-faults" help:"Restore the backup even if invoice files are missing or damaged."`
 	Partial      bool   `help:"Restore what can be read of a backup that was cut off or damaged, and say what is missing. Its database must be complete."`
 }
 
-func (c *restoreCommand) check() error {
-	if c.From == "" {
-		return errors.New("the path of the backup is empty")
-	}
-	return nil
-}
+func (c *restoreCommand) check() error { return checkPlace(c.From) }
 
 func (c *restoreCommand) run(ctx context.Context, p *process) error {
 	if err := p.Settings.Embedded(); err != nil {
 		return app.UsageError{Err: err}
 	}
-	if _, err := os.Stat(c.From); err != nil {
+	from, err := p.BackupPlace(c.From)
+	if err == nil {
+		err = from.Find(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	if _, err := p.CreateDataFolder(); err != nil {
@@ -78,18 +88,18 @@ func (c *restoreCommand) run(ctx context.Context, p *process) error {
 	if !locks.AloneInFolder() || !locks.AloneInDatabase() {
 		return errors.Join(errors.New("a server is running on the data folder"), locks.Release())
 	}
-	result, err := c.restore(ctx, p)
+	result, err := c.restore(ctx, p, from)
 	if err := errors.Join(err, locks.Release()); err != nil {
 		return err
 	}
 	return p.printCheckResult("restored and checked", result)
 }
 
-func (c *restoreCommand) restore(ctx context.Context, p *process) (check.Result, error) {
+func (c *restoreCommand) restore(ctx context.Context, p *process, from backup.Place) (check.Result, error) {
 	folder := backup.DataFolder{Path: p.Settings.Data, Database: p.Settings.DatabaseLocation().Address, Files: p.Settings.FilesPath()}
 	reporter, clearBar := p.progress(p.stderr)
 	options := backup.RestoreOptions{WithFindings: c.WithFindings, Partial: c.Partial, OnStep: app.LogSteps(p.log(slog.LevelInfo))}
-	result, err := backup.Restore(ctx, c.From, folder, options, reporter)
+	result, err := backup.Restore(ctx, from, folder, options, reporter)
 	clearBar()
 	if errors.Is(err, backup.ErrDamaged) && result.Findings > 0 {
 		err = fmt.Errorf("%w, nothing was restored: %s (--with-faults restores it anyway)", err, count(result.Findings, "finding", "findings"))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/filestore/s3test"
 	"merchantorders/internal/testenv"
 )
 
@@ -38,6 +39,48 @@ func TestBackupAndRestore(t *testing.T) {
 		// Tokens are restored too.
 		testenv.Send(t, s.Token, "GET", restored.BaseURL+"/v2/orders/T-1", "").WantText(t, 200, "/invoices/T-1/a.pdf", "/invoices/T-1/b.pdf")
 		testenv.Send(t, s.Token, "GET", restored.BaseURL+"/storage/local/merchant-orders/invoices/T-1/b.pdf", "").Want(t, "the file", 200, "second")
+	}
+}
+
+// TestBackupInBucket backs up a running service into a bucket, checks the backup, and restores it.
+func TestBackupInBucket(t *testing.T) {
+	t.Parallel()
+	bucket, endpoint := s3test.Bucket(t)
+	s := filled(t)
+	place := "s3://" + bucket + "/nightly/b.tar.gz?region=" + s3test.Region + "&endpoint=" + endpoint
+	s.Run(t, "", "backup", place).WantText(t, 0, "backed up to "+place+": database ", "bytes, invoice files 2 with 11 bytes\n")
+	s.Run(t, "", "backup", place).WantErr(t, 1, "merchant-orders: the object b.tar.gz already exists\n")
+	s.Run(t, "", "check", "--backup", place).WantText(t, 0, "checked: ", "files 2, orphans 0: no findings\n")
+	to := folder(t)
+	other := strings.Replace(place, "b.tar", "c.tar", 1)
+	to.Run(t, "", "restore", other).WantErr(t, 1, "merchant-orders: the bucket has no such object\n")
+	to.Run(t, "", "restore", place).WantText(t, 0, "restored and checked: ", "files 2, orphans 0: no findings\n")
+	to.Run(t, "", "restore", strings.Replace(place, bucket, "nobody", 1)).WantText(t, 1, "no such object")
+	s.Run(t, "", "backup", strings.Replace(place, bucket, "nobody", 1)).WantText(t, 1, "bucket nobody on ", "cannot be written to: there is no such bucket (status 404)")
+}
+
+// TestPlacesOfBackups refuses places that can be none.
+func TestPlacesOfBackups(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	for place, want := range map[string]string{
+		"":                                                  "the path of the backup is empty",
+		"s3://backups?region=eu-central-1":                  "s3://BUCKET/PATH?region=REGION",
+		"s3://backups/a?region=eu-central-1":                "its PATH ends in .tar, .tar.gz or .tgz",
+		"s3://backups/../a.tar?endpoint=h":                  "its PATH ends in .tar, .tar.gz or .tgz",
+		"s3://backups/a.tar":                                "must name the region of the bucket",
+		"s3://backups/a.tar?endpoint=h":                     "must contain an endpoint",
+		"s3://b/a.tar?region=eu-central-1":                  "must contain the name of a bucket",
+		"s3://key:secret@backups/a.tar?region=eu-central-1": "must be",
+	} {
+		for _, command := range [][]string{{"backup", place}, {"restore", place}, {"check", "--backup=" + place}} {
+			if place == "" && command[0] == "check" {
+				continue // of the installation
+			}
+			if got := f.Run(t, "", command...); got.Code != 2 || !strings.Contains(got.Stderr, want) {
+				t.Errorf("%q: got %+v, want %s", command, got, want)
+			}
+		}
 	}
 }
 

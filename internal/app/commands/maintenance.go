@@ -36,7 +36,7 @@ type checkCommand struct {
 	withFiles
 	jsonFlag
 	Repair bool   `help:"Repair what can be repaired safely: remove files that belong to no invoice of an order, release expired reservations, rebuild wrong day counts. Everything else stays a finding."`
-	Backup string `placeholder:"FILE|DIR" help:"Check a backup instead of the installation. It is unpacked beside it, so that needs space."`
+	Backup string `placeholder:"FILE|DIR|URL" help:"Check a backup instead of the installation. It is unpacked beside it, one in a bucket beside the database, so that needs space."`
 	Heads  string `name:"audit-heads" placeholder:"FILE" help:"Compare the audit log with an earlier output of audit --heads, which shows a cut."`
 }
 
@@ -46,6 +46,9 @@ func (c *checkCommand) check() error {
 	}
 	if c.Heads != "" && c.Backup != "" {
 		return config.Invalid("audit-heads", "must not be given together with --backup")
+	}
+	if c.Backup != "" {
+		return checkPlace(c.Backup)
 	}
 	return nil
 }
@@ -57,7 +60,11 @@ func (c *checkCommand) run(ctx context.Context, p *process) error {
 		reporter.OnFinding = output.finding
 	}
 	if c.Backup != "" {
-		result, err := backup.Check(ctx, c.Backup, reporter)
+		from, err := p.BackupPlace(c.Backup)
+		if err != nil {
+			return err
+		}
+		result, err := backup.Check(ctx, from, reporter)
 		clearBar()
 		if err != nil {
 			return errors.Join(err, output.err)

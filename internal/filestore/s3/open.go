@@ -43,7 +43,7 @@ type Credentials struct {
 // Open opens a bucket and tests that it can write, read and delete objects. Nothing can be
 // staged before OpenStaging. The errors are for the operator, in one line.
 func Open(ctx context.Context, bucket Bucket) (*Store, error) {
-	client, err := newClient(bucket)
+	client, err := newClient(bucket, headerTimeout, maxAttempts)
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", bucket.Name, err)
 	}
@@ -68,8 +68,9 @@ func (s *Store) OpenStaging(dir string) error {
 	return nil
 }
 
-// newClient returns a client of a bucket's server. It sends no request.
-func newClient(bucket Bucket) (*minio.Client, error) {
+// newClient returns a client of a bucket's server, with a bound on the wait for the headers of
+// a response, and on the attempts of a request. It sends no request.
+func newClient(bucket Bucket, headerTimeout time.Duration, attempts int) (*minio.Client, error) {
 	endpoint := &url.URL{Scheme: "https", Host: "s3." + bucket.Region + ".amazonaws.com"}
 	if bucket.Endpoint != "" {
 		var err error
@@ -94,7 +95,7 @@ func newClient(bucket Bucket) (*minio.Client, error) {
 		Secure:     endpoint.Scheme == "https",
 		Region:     bucket.Region,
 		Transport:  wrapped,
-		MaxRetries: maxAttempts,
+		MaxRetries: attempts,
 	})
 }
 

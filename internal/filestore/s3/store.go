@@ -145,15 +145,21 @@ func (s *Store) same(ctx context.Context, path string, object minio.ObjectInfo, 
 
 // Open implements order.Files.
 func (s *Store) Open(ctx context.Context, path string) (order.File, error) {
-	const action = "open a stored file"
 	if !filestore.ValidPath(path) {
-		return nil, filestore.Error(action, fs.ErrNotExist)
+		return nil, filestore.Error(openAction, fs.ErrNotExist)
 	}
+	return s.open(ctx, path)
+}
+
+const openAction = "open a stored file"
+
+// open opens an object.
+func (s *Store) open(ctx context.Context, key string) (order.File, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	object, err := s.client.GetObject(ctx, s.bucket, path, minio.GetObjectOptions{})
+	object, err := s.client.GetObject(ctx, s.bucket, key, minio.GetObjectOptions{})
 	if err != nil {
 		cancel(nil)
-		return nil, storeError(action, err)
+		return nil, storeError(openAction, err)
 	}
 	opened := &file{Object: object, ctx: ctx, cancel: cancel}
 	// GetObject sends no request. Stat does, and finds out whether there is a file.
@@ -162,7 +168,7 @@ func (s *Store) Open(ctx context.Context, path string) (order.File, error) {
 		if minio.ToErrorResponse(err).StatusCode == http.StatusNotFound {
 			err = fs.ErrNotExist
 		}
-		return nil, storeError(action, err)
+		return nil, storeError(openAction, err)
 	}
 	return opened, nil
 }

@@ -1,10 +1,11 @@
 // Package backup makes a backup of an embedded installation, which may be in
 // use, and restores it. A backup is a snapshot of the data folder: a folder or a
-// tar file with the database, the invoice files and a manifest.
+// tar file, perhaps in a bucket, with the database, the invoice files and a manifest.
 package backup
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -71,9 +72,9 @@ type Result struct {
 	Findings  int64 // invoice files that are missing or damaged, in the backup too
 }
 
-// Create makes a backup of an embedded installation: a tar file if path ends in
-// .tar, .tar.gz or .tgz, else a folder. Path appears when the backup is complete
-// and durable. Create never overwrites a file; it returns ErrExists.
+// Create makes a backup of an embedded installation: a tar file if the path ends in
+// .tar, .tar.gz or .tgz, or if it is an object, else a folder. It appears when it is complete
+// and durable. Create never overwrites anything; it returns ErrExists.
 //
 // It takes a snapshot of the database first, then copies the files of its
 // entries. A file that an erasure, the retention or a purge has removed meanwhile is in
@@ -81,34 +82,28 @@ type Result struct {
 //
 // Missing and damaged files are findings, not errors.
 func Create(
-	ctx context.Context, in maintenance.Installation, path string, now time.Time, version string, reporter *maintenance.Reporter,
+	ctx context.Context, in maintenance.Installation, to Place, now time.Time, version string, reporter *maintenance.Reporter,
 ) (Result, error) {
-	path = filepath.Clean(path)
-	if err := expectAbsent(path); err != nil {
+	to.Path = filepath.Clean(to.Path)
+	if err := to.expectAbsent(ctx); err != nil {
 		return Result{}, err
 	}
-	temp, remove, err := makeTemp(path)
+	temp, remove, err := makeTemp(to.Path)
 	if err != nil {
 		return Result{}, err
 	}
 	defer func() { _ = remove() }() // the next one tries again
 	c := &creation{in: in, reporter: reporter}
 	c.result.Format, c.result.MadeAt, c.result.MadeBy = format, now.UTC().Truncate(time.Second), version
-	complete, err := c.create(ctx, temp, path)
+	err = c.create(ctx, temp, to)
 	if errors.Is(err, syscall.ENOSPC) {
-		return Result{}, fmt.Errorf("the backup was not written: no space left on the disk of %s; nothing was left behind", path)
+		return Result{}, fmt.Errorf("the backup was not written: no space left on the disk of %s; nothing was left behind", to.Path)
 	}
 	if err != nil {
 		return Result{}, err
 	}
-	if err := expectAbsent(path); err != nil {
-		return Result{}, err
-	}
-	if err := os.Rename(complete, path); err != nil {
-		return Result{}, err
-	}
 	c.result.Findings = reporter.Findings()
-	return c.result, disk.Sync(filepath.Dir(path))
+	return c.result, nil
 }
 
 // expectAbsent returns ErrExists if there is anything at a path.
@@ -134,23 +129,46 @@ type creation struct {
 	missing []maintenance.InvoiceFile // that the snapshot shows
 }
 
-// create writes the backup for path into a temporary folder, and returns where
-// it is there.
-func (c *creation) create(ctx context.Context, temp, path string) (string, error) {
+// create makes the backup, with what is not complete in a temporary folder.
+func (c *creation) create(ctx context.Context, temp string, to Place) error {
 	snapshot := filepath.Join(temp, "snapshot.db")
 	if err := c.in.DB.Backup(ctx, snapshot); err != nil {
-		return "", fmt.Errorf("copy the database: %w", err)
+		return fmt.Errorf("copy the database: %w", err)
+	}
+	if to.Object != nil {
+		err := to.Object.Write(ctx, func(out io.Writer) error {
+			return c.writeTo(ctx, newTarWriter(out, to.isCompressed(), c.result.MadeAt), snapshot)
+		})
+		if errors.Is(err, fs.ErrExist) {
+			err = cmp.Or(to.expectAbsent(ctx), err)
+		}
+		return err
 	}
 	complete := filepath.Join(temp, "complete")
-	var err error
-	if c.writer, err = newWriter(complete, path, c.result.MadeAt); err != nil {
-		return "", err
+	w, err := newWriter(complete, to, c.result.MadeAt)
+	if err != nil {
+		return err
 	}
+	if err := c.writeTo(ctx, w, snapshot); err != nil {
+		return err
+	}
+	if err := to.expectAbsent(ctx); err != nil {
+		return err
+	}
+	if err := os.Rename(complete, to.Path); err != nil {
+		return err
+	}
+	return disk.Sync(filepath.Dir(to.Path))
+}
+
+// writeTo writes the backup to a writer and closes it.
+func (c *creation) writeTo(ctx context.Context, w writer, snapshot string) error {
+	c.writer = w
 	if err := c.write(ctx, snapshot); err != nil {
-		_ = c.writer.close()
-		return "", err
+		_ = w.close()
+		return err
 	}
-	return complete, c.writer.close()
+	return w.close()
 }
 
 // write writes the contents of the backup. The database is first: with it, a backup

@@ -24,11 +24,14 @@ import (
 // forms are file names of backups in each form.
 var forms = []string{"backup.tar", "backup.tar.gz", "backup.tgz", "backup"}
 
+// at is the place of a file or folder.
+func at(path string) backup.Place { return backup.Place{Path: path} }
+
 // backUp makes a backup without findings and returns its path.
 func backUp(t *testing.T, in *maintenancetest.Installation, form string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), form)
-	result, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "test", &maintenance.Reporter{
+	result, err := backup.Create(t.Context(), in.Installation, at(path), maintenancetest.Now, "test", &maintenance.Reporter{
 		OnFinding: func(f maintenance.Finding) { t.Errorf("finding: %v", f) },
 	})
 	if err != nil || result.Findings != 0 {
@@ -46,7 +49,7 @@ func dataFolderIn(folder string) backup.DataFolder {
 func restore(t *testing.T, path string) *maintenancetest.Installation {
 	t.Helper()
 	to := dataFolderIn(filepath.Join(t.TempDir(), "restored"))
-	result, err := backup.Restore(t.Context(), path, to, backup.RestoreOptions{}, &maintenance.Reporter{
+	result, err := backup.Restore(t.Context(), at(path), to, backup.RestoreOptions{}, &maintenance.Reporter{
 		OnFinding: func(f maintenance.Finding) { t.Errorf("finding: %v", f) },
 	})
 	if err != nil || result.Findings != 0 {
@@ -124,11 +127,11 @@ func TestBackupNeverOverwrites(t *testing.T) {
 			err = os.WriteFile(path, []byte("precious"), 0o600)
 		}
 		testenv.NoError(t, err)
-		if _, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "", new(maintenance.Reporter)); !errors.Is(err, backup.ErrExists) {
+		if _, err := backup.Create(t.Context(), in.Installation, at(path), maintenancetest.Now, "", new(maintenance.Reporter)); !errors.Is(err, backup.ErrExists) {
 			t.Errorf("%s: %v, want %v", form, err, backup.ErrExists)
 		}
 	}
-	if _, err := backup.Create(t.Context(), in.Installation, filepath.Join(dir, "missing", "b.tar"), maintenancetest.Now, "", new(maintenance.Reporter)); err == nil {
+	if _, err := backup.Create(t.Context(), in.Installation, at(filepath.Join(dir, "missing", "b.tar")), maintenancetest.Now, "", new(maintenance.Reporter)); err == nil {
 		t.Error("made a backup in a missing folder")
 	}
 	if left := names(t, dir); !slices.Equal(left, []string{"empty", "file.tar"}) {
@@ -140,7 +143,7 @@ func TestBackupOfPostgres(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{Postgres: true})
 	dir := t.TempDir()
-	_, err := backup.Create(t.Context(), in.Installation, filepath.Join(dir, "b.tar"), maintenancetest.Now, "", new(maintenance.Reporter))
+	_, err := backup.Create(t.Context(), in.Installation, at(filepath.Join(dir, "b.tar")), maintenancetest.Now, "", new(maintenance.Reporter))
 	if !errors.Is(err, sqldb.ErrNoBackup) {
 		t.Errorf("backup: %v, want %v", err, sqldb.ErrNoBackup)
 	}
@@ -160,20 +163,20 @@ func TestBackupWithFindings(t *testing.T) {
 	in.Replace(t, maintenancetest.InvoicePath(maintenancetest.Beta, 0, "a.pdf"), []byte("other"))
 	path := filepath.Join(t.TempDir(), "b.tar")
 	findings := make(map[string]bool)
-	made, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "", &maintenance.Reporter{OnFinding: func(f maintenance.Finding) {
+	made, err := backup.Create(t.Context(), in.Installation, at(path), maintenancetest.Now, "", &maintenance.Reporter{OnFinding: func(f maintenance.Finding) {
 		findings[f.String()] = true
 	}})
 	if err != nil || made.Findings != 2 || len(findings) != 2 || made.Files != 4 {
 		t.Errorf("backup: %+v, %v, findings %v", made, err, findings)
 	}
 	to := dataFolderIn(t.TempDir())
-	if _, err := backup.Restore(t.Context(), path, to, backup.RestoreOptions{}, new(maintenance.Reporter)); !errors.Is(err, backup.ErrDamaged) {
+	if _, err := backup.Restore(t.Context(), at(path), to, backup.RestoreOptions{}, new(maintenance.Reporter)); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("restore: %v, want %v", err, backup.ErrDamaged)
 	}
 	if left := names(t, to.Path); left != nil {
 		t.Errorf("left behind by a refused restore: %q", left)
 	}
-	result, err := backup.Restore(t.Context(), path, to, backup.RestoreOptions{WithFindings: true}, new(maintenance.Reporter))
+	result, err := backup.Restore(t.Context(), at(path), to, backup.RestoreOptions{WithFindings: true}, new(maintenance.Reporter))
 	if err != nil || result.Findings != 2 {
 		t.Errorf("restore with findings: %+v, %v", result, err)
 	}
@@ -246,7 +249,7 @@ func TestRestoreDamagedBackup(t *testing.T) {
 			path := backUp(t, in, form)
 			damage(t, path)
 			to := dataFolderIn(filepath.Join(t.TempDir(), "to"))
-			result, err := backup.Restore(t.Context(), path, to, backup.RestoreOptions{}, new(maintenance.Reporter))
+			result, err := backup.Restore(t.Context(), at(path), to, backup.RestoreOptions{}, new(maintenance.Reporter))
 			if err == nil {
 				t.Errorf("restored: %+v", result)
 			} else if name != "newer format" && !errors.Is(err, backup.ErrDamaged) {
@@ -275,7 +278,7 @@ func TestRestoreNewerBackup(t *testing.T) {
 	testenv.NoError(t, err)
 	manifest := fmt.Sprintf(`{"format":1,"database":{"size":%d,"sha256":"%x"}}`, len(content), sha256.Sum256(content))
 	testenv.NoError(t, os.WriteFile(filepath.Join(path, "backup.json"), []byte(manifest), 0o600))
-	_, err = backup.Restore(t.Context(), path, dataFolderIn(t.TempDir()), backup.RestoreOptions{}, new(maintenance.Reporter))
+	_, err = backup.Restore(t.Context(), at(path), dataFolderIn(t.TempDir()), backup.RestoreOptions{}, new(maintenance.Reporter))
 	if err == nil || !strings.HasPrefix(err.Error(), "the backup was made by a newer version (schema 201, this one knows ") || errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("restore: %v", err)
 	}
@@ -291,7 +294,7 @@ func TestRestoreNeedsEmptyFolder(t *testing.T) {
 	for _, name := range []string{"orders.db", "files", "notes.txt"} {
 		folder := t.TempDir()
 		testenv.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o600))
-		if _, err := backup.Restore(t.Context(), path, dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter)); err == nil {
+		if _, err := backup.Restore(t.Context(), at(path), dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter)); err == nil {
 			t.Errorf("restored into a folder with %s", name)
 		}
 		if left := names(t, folder); !slices.Equal(left, []string{name}) {
@@ -303,7 +306,7 @@ func TestRestoreNeedsEmptyFolder(t *testing.T) {
 	for _, name := range []string{"orders.db.partial", "orders.db.partial-wal", "serve.lock"} {
 		testenv.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("partial"), 0o600))
 	}
-	if _, err := backup.Restore(t.Context(), path, dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter)); err != nil {
+	if _, err := backup.Restore(t.Context(), at(path), dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter)); err != nil {
 		t.Fatal(err)
 	}
 	if left := names(t, folder); !slices.Equal(left, []string{"files", "orders.db", "serve.lock"}) {

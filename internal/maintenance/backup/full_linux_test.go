@@ -28,7 +28,7 @@ func TestDiskFull(t *testing.T) {
 		dir := t.TempDir()
 		testenv.SmallDisk(t, dir, fmt.Sprint("size=", size))
 		path := filepath.Join(dir, "b.tar")
-		_, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "", new(maintenance.Reporter))
+		_, err := backup.Create(t.Context(), in.Installation, at(path), maintenancetest.Now, "", new(maintenance.Reporter))
 		if err == nil || !strings.Contains(err.Error(), "no space left on the disk of "+path+"; nothing was left behind") {
 			t.Errorf("on a disk of %d bytes: error %v", size, err)
 		}

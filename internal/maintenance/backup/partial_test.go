@@ -62,7 +62,7 @@ func TestRestorePartial(t *testing.T) {
 			testenv.NoError(t, os.WriteFile(path, content[:test.size], 0o600))
 			to := dataFolderIn(filepath.Join(t.TempDir(), "to"))
 			var findings []string
-			result, err := backup.Restore(t.Context(), path, to, backup.RestoreOptions{Partial: true}, &maintenance.Reporter{
+			result, err := backup.Restore(t.Context(), at(path), to, backup.RestoreOptions{Partial: true}, &maintenance.Reporter{
 				OnFinding: func(f maintenance.Finding) { findings = append(findings, f.String()) },
 			})
 			if test.files < 0 {
@@ -99,7 +99,7 @@ func TestCheckBackup(t *testing.T) {
 	in.Fill(t, 5)
 	for _, form := range forms {
 		path := backUp(t, in, form)
-		result, err := backup.Check(t.Context(), path, new(maintenance.Reporter))
+		result, err := backup.Check(t.Context(), at(path), new(maintenance.Reporter))
 		if err != nil || result.Findings != 0 || result.Files != 6 || result.Orders == 0 {
 			t.Errorf("%s: %+v, error %v", form, result, err)
 		}
@@ -109,11 +109,11 @@ func TestCheckBackup(t *testing.T) {
 	}
 	in.Replace(t, maintenancetest.InvoicePath(maintenancetest.Beta, 0, "a.pdf"), []byte("other"))
 	path := filepath.Join(t.TempDir(), "b.tar")
-	if _, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "", new(maintenance.Reporter)); err != nil {
+	if _, err := backup.Create(t.Context(), in.Installation, at(path), maintenancetest.Now, "", new(maintenance.Reporter)); err != nil {
 		t.Fatal(err)
 	}
 	var finding string
-	_, err := backup.Check(t.Context(), path, &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { finding = f.String() }})
+	_, err := backup.Check(t.Context(), at(path), &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { finding = f.String() }})
 	if err != nil || !strings.Contains(finding, ": invoices/M356-0/a.pdf ") || !strings.HasSuffix(finding, "; "+maintenance.CureFile) {
 		t.Errorf("finding %q, error %v", finding, err)
 	}
@@ -121,12 +121,12 @@ func TestCheckBackup(t *testing.T) {
 	testenv.NoError(t, err)
 	_, ends := entriesOf(t, content)
 	testenv.NoError(t, os.Truncate(path, int64(ends[5]-1)))
-	result, err := backup.Check(t.Context(), path, new(maintenance.Reporter))
+	result, err := backup.Check(t.Context(), at(path), new(maintenance.Reporter))
 	if err != nil || result.Files < 3 || result.Files > 4 || result.Findings < 2 {
 		t.Errorf("a backup that was cut off: %+v, error %v", result, err)
 	}
 	testenv.NoError(t, os.Truncate(path, 2000))
-	if _, err := backup.Check(t.Context(), path, new(maintenance.Reporter)); !errors.Is(err, backup.ErrDamaged) {
+	if _, err := backup.Check(t.Context(), at(path), new(maintenance.Reporter)); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("a backup without its database: %v", err)
 	}
 	if left := names(t, filepath.Dir(path)); !slices.Equal(left, []string{"b.tar"}) {

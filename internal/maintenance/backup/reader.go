@@ -39,13 +39,8 @@ func eachInFolder(path string, fn func(name string, content io.Reader) error) er
 
 // eachInArchive calls fn for every file of a backup that is a tar file. It
 // recognizes a compressed file by its first bytes, not by its name.
-func eachInArchive(path string, fn func(name string, content io.Reader) error) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
-	archive := bufio.NewReader(file)
+func eachInArchive(r io.Reader, fn func(name string, content io.Reader) error) error {
+	archive := bufio.NewReader(r)
 	// An error of Peek is that of the next read too.
 	if magic, _ := archive.Peek(2); string(magic) != "\x1f\x8b" {
 		return eachInTar(archive, fn)

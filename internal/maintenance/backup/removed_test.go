@@ -74,18 +74,18 @@ func TestFilesRemovedDuringBackup(t *testing.T) {
 			source.Files = hooked{in.Files, new(sync.Once), func() { test.remove(t, in) }}
 			to := filepath.Join(t.TempDir(), "b.tar")
 			var findings []string
-			made, err := backup.Create(t.Context(), source, to, maintenancetest.Now, "", &maintenance.Reporter{
+			made, err := backup.Create(t.Context(), source, at(to), maintenancetest.Now, "", &maintenance.Reporter{
 				OnFinding: func(f maintenance.Finding) { findings = append(findings, f.String()) },
 			})
 			if err != nil || made.Findings != test.missing || len(made.Removed) != test.removed ||
 				test.missing > 0 != slices.ContainsFunc(findings, func(f string) bool { return strings.Contains(f, "/a.pdf is missing") }) {
 				t.Fatalf("backup: %+v, %v, findings %q", made, err, findings)
 			}
-			if result, err := backup.Check(t.Context(), to, new(maintenance.Reporter)); err != nil || result.Findings != test.missing {
+			if result, err := backup.Check(t.Context(), at(to), new(maintenance.Reporter)); err != nil || result.Findings != test.missing {
 				t.Errorf("check of the backup: %+v, %v", result, err)
 			}
 			folder := dataFolderIn(filepath.Join(t.TempDir(), "restored"))
-			result, err := backup.Restore(t.Context(), to, folder, backup.RestoreOptions{}, new(maintenance.Reporter))
+			result, err := backup.Restore(t.Context(), at(to), folder, backup.RestoreOptions{}, new(maintenance.Reporter))
 			if result.Findings != test.missing || errors.Is(err, backup.ErrDamaged) != (test.missing > 0) {
 				t.Fatalf("restore: %+v, %v", result, err)
 			}

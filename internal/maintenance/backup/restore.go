@@ -48,7 +48,7 @@ const partial = ".partial"
 // is ErrDamaged, unless the options allow them. After any other error nothing is
 // restored either.
 func Restore(
-	ctx context.Context, path string, to DataFolder, options RestoreOptions, reporter *maintenance.Reporter,
+	ctx context.Context, from Place, to DataFolder, options RestoreOptions, reporter *maintenance.Reporter,
 ) (check.Result, error) {
 	if err := to.expectEmpty(); err != nil {
 		return check.Result{}, err
@@ -56,7 +56,7 @@ func Restore(
 	if err := to.removePartial(); err != nil {
 		return check.Result{}, err
 	}
-	result, err := to.restore(ctx, path, options, reporter)
+	result, err := to.restore(ctx, from, options, reporter)
 	return result, errors.Join(err, to.removePartial())
 }
 
@@ -90,13 +90,13 @@ func (f DataFolder) removePartial() error {
 // restore unpacks and checks the backup under temporary names, then renames
 // files and database. The database is last: with it the installation exists.
 func (f DataFolder) restore(
-	ctx context.Context, path string, options RestoreOptions, reporter *maintenance.Reporter,
+	ctx context.Context, from Place, options RestoreOptions, reporter *maintenance.Reporter,
 ) (check.Result, error) {
 	files, err := disk.Open(f.Files + partial)
 	if err != nil {
 		return check.Result{}, err
 	}
-	result, err := unpackAndCheck(ctx, path, f.Database+partial, files, options, reporter)
+	result, err := unpackAndCheck(ctx, from, f.Database+partial, files, options, reporter)
 	if err = errors.Join(err, files.Close()); err != nil {
 		return result, err
 	}
@@ -119,10 +119,10 @@ func (f DataFolder) restore(
 
 // unpackAndCheck unpacks a backup and checks it.
 func unpackAndCheck(
-	ctx context.Context, path, database string, files *disk.Store, options RestoreOptions, reporter *maintenance.Reporter,
+	ctx context.Context, from Place, database string, files *disk.Store, options RestoreOptions, reporter *maintenance.Reporter,
 ) (check.Result, error) {
 	u := unpacking{database: database, files: files}
-	err := u.unpack(ctx, path)
+	err := u.unpack(ctx, from)
 	if err == nil || options.Partial && errors.Is(err, ErrDamaged) {
 		err = u.verify(err, options.Partial, reporter)
 	}
@@ -187,12 +187,11 @@ func renewHistories(ctx context.Context, db *sqlite.DB) error {
 // Check checks a backup, in a temporary folder beside it; see check.Run. What is
 // missing because the backup was cut off are findings. The error is ErrDamaged if its
 // database is not complete.
-func Check(ctx context.Context, path string, reporter *maintenance.Reporter) (result check.Result, err error) {
-	path = filepath.Clean(path)
-	if _, err := os.Stat(path); err != nil {
+func Check(ctx context.Context, from Place, reporter *maintenance.Reporter) (result check.Result, err error) {
+	if err := from.Find(ctx); err != nil {
 		return check.Result{}, err
 	}
-	temp, remove, err := makeTemp(path)
+	temp, remove, err := makeTemp(filepath.Clean(from.Path))
 	if err != nil {
 		return check.Result{}, fmt.Errorf("the backup cannot be unpacked beside it; copy it to a folder that is writable: %w", err)
 	}
@@ -201,6 +200,6 @@ func Check(ctx context.Context, path string, reporter *maintenance.Reporter) (re
 	if err != nil {
 		return check.Result{}, err
 	}
-	result, err = unpackAndCheck(ctx, path, filepath.Join(temp, databaseName), files, RestoreOptions{Partial: true}, reporter)
+	result, err = unpackAndCheck(ctx, from, filepath.Join(temp, databaseName), files, RestoreOptions{Partial: true}, reporter)
 	return result, errors.Join(err, files.Close())
 }

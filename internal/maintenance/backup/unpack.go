@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"merchantorders/internal/filestore/disk"
@@ -25,18 +24,10 @@ type unpacking struct {
 	fileCount      int64    // invoice files
 }
 
-// unpack unpacks the backup at a path. It ignores files that do not belong to a
+// unpack unpacks the backup at a place. It ignores files that do not belong to a
 // backup. The error is ErrDamaged if the backup cannot be read to its end.
-func (u *unpacking) unpack(ctx context.Context, path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	each := eachInArchive
-	if info.IsDir() {
-		each = eachInFolder
-	}
-	return each(path, func(name string, content io.Reader) (err error) {
+func (u *unpacking) unpack(ctx context.Context, from Place) error {
+	return from.each(ctx, func(name string, content io.Reader) (err error) {
 		file, isFile := strings.CutPrefix(name, filesName+"/")
 		switch {
 		case ctx.Err() != nil:

@@ -47,7 +47,7 @@ func unpackBytes(t *testing.T, folder string, archive []byte) error {
 	path := filepath.Join(folder, "archive")
 	testenv.NoError(t, os.WriteFile(path, archive, 0o600))
 	u := unpacking{database: filepath.Join(folder, "db"), files: files}
-	if err := u.unpack(t.Context(), path); err != nil {
+	if err := u.unpack(t.Context(), Place{Path: path}); err != nil {
 		return err
 	}
 	return u.verify(nil, false, new(maintenance.Reporter))

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,12 +24,16 @@ type writer interface {
 	close() error
 }
 
-// newWriter creates a backup at a temporary path, in the form that the name of
-// its final path asks for.
-func newWriter(temp, path string, modified time.Time) (writer, error) {
-	compressed := strings.HasSuffix(path, ".tar.gz") || strings.HasSuffix(path, ".tgz")
-	if compressed || strings.HasSuffix(path, ".tar") {
-		return newTarWriter(temp, compressed, modified)
+// newWriter creates a backup at a temporary path, in the form that its place asks for.
+func newWriter(temp string, to Place, modified time.Time) (writer, error) {
+	if to.isArchive() {
+		file, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		w := newTarWriter(file, to.isCompressed(), modified)
+		w.file = file
+		return w, nil
 	}
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		return nil, err
@@ -86,25 +89,36 @@ func createFile(path string, content io.Reader) error {
 // tarWriter writes a tar file.
 type tarWriter struct {
 	mu       sync.Mutex
-	file     *os.File
+	file     *os.File // nil: whoever has made the output closes it
+	out      *writeRecorder
 	gzip     *gzip.Writer // nil if the file is not compressed
 	tar      *tar.Writer
 	modified time.Time
 }
 
-func newTarWriter(path string, compressed bool, modified time.Time) (*tarWriter, error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	w := &tarWriter{file: file, modified: modified}
+func newTarWriter(out io.Writer, compressed bool, modified time.Time) *tarWriter {
+	w := &tarWriter{out: &writeRecorder{w: out}, modified: modified}
 	if compressed {
-		w.gzip = gzip.NewWriter(file)
+		w.gzip = gzip.NewWriter(w.out)
 		w.tar = tar.NewWriter(w.gzip)
 	} else {
-		w.tar = tar.NewWriter(file)
+		w.tar = tar.NewWriter(w.out)
 	}
-	return w, nil
+	return w
+}
+
+// writeRecorder records the error with which writing failed.
+type writeRecorder struct {
+	w   io.Writer
+	err error
+}
+
+func (r *writeRecorder) Write(p []byte) (int, error) {
+	n, err := r.w.Write(p)
+	if err != nil {
+		r.err = err
+	}
+	return n, err
 }
 
 func (w *tarWriter) add(_ context.Context, name string, size int64, content io.Reader) error {
@@ -112,8 +126,7 @@ func (w *tarWriter) add(_ context.Context, name string, size int64, content io.R
 	defer w.mu.Unlock()
 	header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: w.modified}
 	if err := w.tar.WriteHeader(header); err != nil {
-		var writeErr *fs.PathError
-		if errors.As(err, &writeErr) {
+		if w.out.err != nil {
 			return err
 		}
 		// err contains the name, which a client has chosen.
@@ -127,6 +140,9 @@ func (w *tarWriter) close() error {
 	err := w.tar.Close()
 	if w.gzip != nil {
 		err = errors.Join(err, w.gzip.Close())
+	}
+	if w.file == nil {
+		return err
 	}
 	if err == nil {
 		err = w.file.Sync()

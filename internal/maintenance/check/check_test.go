@@ -346,7 +346,7 @@ func TestDamagedDatabaseFile(t *testing.T) {
 	source.Fill(t, 5)
 	// In a backup, because no process has its file open.
 	folder := filepath.Join(t.TempDir(), "backup")
-	if _, err := backup.Create(t.Context(), source.Installation, folder, maintenancetest.Now, "", new(maintenance.Reporter)); err != nil {
+	if _, err := backup.Create(t.Context(), source.Installation, backup.Place{Path: folder}, maintenancetest.Now, "", new(maintenance.Reporter)); err != nil {
 		t.Fatal(err)
 	}
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(folder, "orders.db")+"?mode=ro")
