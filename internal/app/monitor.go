@@ -79,7 +79,7 @@ func (m *monitor) snapshot() metrics.Snapshot {
 	snapshot := metrics.Snapshot{
 		Version:  Version(),
 		Database: databaseErr == nil, Storage: storageErr == nil, Disks: disks,
-		Jobs: m.server.jobs.all(), Survey: newSurvey(survey, m.server.Now()),
+		Jobs: m.server.jobs.all(), Survey: newSurvey(survey, m.server.Now(), m.server.Settings.Embedded() == nil),
 	}
 	snapshot.CertificateEnd = httpserver.CertificateEnd(m.server.tls)
 	pool := m.server.DB.Pool()
@@ -135,8 +135,9 @@ func readSurvey(ctx context.Context, db *store.DB, now time.Time, log *slog.Logg
 	return &read, nil
 }
 
-// newSurvey returns a survey for the metrics; nil for nil.
-func newSurvey(read *store.Survey, now time.Time) *metrics.Survey {
+// newSurvey returns a survey for the metrics; nil for nil. backups says whether the command
+// backup makes those of the installation.
+func newSurvey(read *store.Survey, now time.Time, backups bool) *metrics.Survey {
 	if read == nil {
 		return nil
 	}
@@ -148,9 +149,16 @@ func newSurvey(read *store.Survey, now time.Time) *metrics.Survey {
 	if !read.OldestNew.IsZero() {
 		survey.OldestUnanswered = max(0, now.Sub(read.OldestNew))
 	}
-	survey.Webhooks = make(map[string]int64, len(read.Webhooks))
+	survey.Webhooks, survey.MarketWebhooks = make(map[string]int64, len(read.Webhooks)), make(map[string]int64, len(read.Webhooks))
 	for state, count := range read.Webhooks {
-		survey.Webhooks[state.String()] = count
+		survey.Webhooks[state.String()], survey.MarketWebhooks[state.String()] = count, read.MarketWebhooks[state]
+	}
+	if !read.OldestMarketUndelivered.IsZero() {
+		survey.OldestMarketUndelivered = max(0, now.Sub(read.OldestMarketUndelivered))
+	}
+	survey.Check = metrics.NightlyRun(read.Runs[store.NightlyCheck])
+	if run, ok := read.Runs[store.NightlyBackup]; ok || backups {
+		survey.Backup = new(metrics.NightlyRun(run))
 	}
 	if !read.OldestUndelivered.IsZero() {
 		survey.OldestUndelivered = max(0, now.Sub(read.OldestUndelivered))

@@ -54,6 +54,9 @@ type Survey struct {
 	// OldestUndelivered is the age of the oldest event that an active or failing webhook has yet to
 	// acknowledge; 0 if there is none.
 	OldestUndelivered time.Duration
+	// MarketWebhooks and OldestMarketUndelivered are about the webhooks of the marketplace alone.
+	MarketWebhooks          map[string]int64
+	OldestMarketUndelivered time.Duration
 	// OldestHeld is the age of the oldest event that the feed of all merchants holds back; 0 if
 	// there is none.
 	OldestHeld time.Duration
@@ -64,6 +67,16 @@ type Survey struct {
 	// Merchants are those that are not suspended; LateMerchants are those of them with an
 	// unanswered order that is older than a day.
 	Merchants, LateMerchants int64
+	// Backup and Check are the nightly jobs; Backup is nil where another program makes backups
+	// and tells nothing of them.
+	Backup *NightlyRun
+	Check  NightlyRun
+}
+
+// NightlyRun is what is known of the runs of a nightly job.
+type NightlyRun struct {
+	LastSuccess time.Time // zero: none
+	Failed      bool      // the last one
 }
 
 // Disk is the file system of a folder.
@@ -127,6 +140,12 @@ var (
 	descHeld        = describe("oldest_held_event_age_seconds", "Age of the oldest event that the feed of all merchants holds back because a transaction is in progress; 0 if there is none.")
 	descClock       = describe("database_clock_offset_seconds", "How far the clock of the database is ahead of that of this machine; from 1 second on, the clock of the database is used.")
 	descUndelivered = describe("oldest_undelivered_event_age_seconds", "Age of the oldest event that an active or failing webhook has yet to acknowledge; 0 if there is none.")
+	descMarketHooks = describe("marketplace_webhooks", "Webhooks of the marketplace by state.", "state")
+	descMarketAge   = describe("marketplace_oldest_undelivered_event_age_seconds", "Age of the oldest event that an active or failing webhook of the marketplace has yet to acknowledge; 0 if there is none.")
+	descBackup      = describe("backup_last_success_timestamp_seconds", "End of the last backup that succeeded; 0 if there was none.")
+	descBackupFails = describe("backup_failed", "Whether the last backup has failed: 1 or 0.")
+	descCheck       = describe("check_last_success_timestamp_seconds", "End of the last check of the whole installation that found nothing; 0 if there was none.")
+	descCheckFails  = describe("check_failed", "Whether the last check has failed or found something: 1 or 0.")
 	descLateHooks   = describe("late_webhooks", "Active and failing webhooks that have yet to acknowledge an event that is older than an hour.")
 	descRun         = describe("job_last_run_timestamp_seconds", "End of the last run of a background job.", "background_job")
 	descSuccess     = describe("job_last_success_timestamp_seconds", "End of the last run of a background job without an error, or the start of the server.", "background_job")
@@ -167,11 +186,7 @@ func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 	to.gauge(descBuild, 1, s.Version, runtime.Version())
 	to.gauge(descDatabaseUp, oneIf(s.Database))
 	to.gauge(descStorageUp, oneIf(s.Storage))
-	end := 0.0
-	if !s.CertificateEnd.IsZero() {
-		end = float64(s.CertificateEnd.Unix())
-	}
-	to.gauge(descCertificate, end)
+	to.gauge(descCertificate, unixOrZero(s.CertificateEnd))
 	to.gauge(descWaiters, float64(s.FeedWaiters))
 	to.gauge(descLag, s.FeedLag.Seconds())
 	to.gauge(descClock, s.ClockOffset.Seconds())
@@ -255,6 +270,24 @@ func (to metricSender) survey(s *Survey) {
 	for state, count := range s.Webhooks {
 		to.gauge(descWebhooks, float64(count), state)
 	}
+	to.gauge(descMarketAge, s.OldestMarketUndelivered.Seconds())
+	for state, count := range s.MarketWebhooks {
+		to.gauge(descMarketHooks, float64(count), state)
+	}
+	if s.Backup != nil {
+		to.gauge(descBackup, unixOrZero(s.Backup.LastSuccess))
+		to.gauge(descBackupFails, oneIf(s.Backup.Failed))
+	}
+	to.gauge(descCheck, unixOrZero(s.Check.LastSuccess))
+	to.gauge(descCheckFails, oneIf(s.Check.Failed))
+}
+
+// unixOrZero returns a time in Unix seconds; 0 for the zero time.
+func unixOrZero(at time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return float64(at.Unix())
 }
 
 func oneIf(yes bool) float64 {

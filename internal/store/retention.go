@@ -91,7 +91,7 @@ func (db *DB) ChangeRetention(ctx context.Context, fn func(*order.RetentionPerio
 			numbers[retainAnnouncedAt] = period.AnnouncedAt.Unix()
 		}
 		for _, name := range slices.Sorted(maps.Keys(numbers)) {
-			if _, err := t.Exec(ctx, `INSERT INTO counters (name, last) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET last = excluded.last`, name, numbers[name]); err != nil {
+			if err := setCounter(ctx, t, name, numbers[name]); err != nil {
 				return err
 			}
 		}

@@ -19,7 +19,8 @@ const (
 			SELECT m.suspended_at, (SELECT MIN(o.created_at) FROM orders o WHERE o.merchant_id = m.id AND o.state = $1) AS oldest FROM merchants m)
 		SELECT MIN(oldest), SUM(CASE WHEN suspended_at IS NULL THEN 1 ELSE 0 END), SUM(CASE WHEN suspended_at IS NULL AND oldest < $2 THEN 1 ELSE 0 END)
 		FROM unanswered`
-	selectWebhookCounts = `SELECT w.state, COUNT(*), MIN(e.at), SUM(CASE WHEN e.at < $1 THEN 1 ELSE 0 END) FROM webhooks w
+	selectWebhookCounts = `SELECT w.state, COUNT(*), MIN(e.at), SUM(CASE WHEN e.at < $1 THEN 1 ELSE 0 END),
+		SUM(CASE WHEN w.merchant_id = 0 THEN 1 ELSE 0 END) FROM webhooks w
 		LEFT JOIN merchants m ON m.id = w.merchant_id AND m.suspended_at IS NULL
 		LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = w.acknowledged + 1 WHERE w.mail = 0 GROUP BY w.state`
 	selectSchema = `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`
@@ -50,13 +51,19 @@ type Survey struct {
 	LateMerchants int64                   // those of them with an order that has been in state Registered for longer than lateAfter
 	Overdue       int64                   // registered orders past their deadline; at most order.MaxOverdue
 	Webhooks      map[webhook.State]int64 // every state has an entry
+	// MarketWebhooks are those of them that are the marketplace's; every state has an entry.
+	MarketWebhooks map[webhook.State]int64
 	// OldestUndelivered is the time of the oldest event that an active or failing webhook
 	// has yet to acknowledge; zero: none. Those of suspended merchants do not count.
 	OldestUndelivered time.Time
+	// OldestMarketUndelivered is that of the webhooks of the marketplace alone.
+	OldestMarketUndelivered time.Time
 	// OldestHeld is the time of the oldest event that the feed of all merchants holds back
 	// because a transaction is in progress; zero: none.
 	OldestHeld   time.Time
 	LateWebhooks int64 // active and failing ones that have yet to acknowledge an event older than webhookLateAfter
+	// Runs has the nightly jobs that have run.
+	Runs map[NightlyJob]NightlyRun
 }
 
 // Survey reads a survey at a time. Its statements end with ctx.
@@ -79,6 +86,9 @@ func (db *DB) Survey(ctx context.Context, now time.Time) (Survey, error) {
 	if err := db.surveyWebhooks(ctx, q, &survey, now); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("count the webhooks: %w", err))
 	}
+	if survey.Runs, err = readRuns(ctx, q); err != nil {
+		return Survey{}, db.wrap(fmt.Errorf("read the nightly runs: %w", err))
+	}
 	if err := q.QueryRow(ctx, selectSchema, nil, &survey.SchemaVersion); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("read the version of the schema: %w", err))
 	}
@@ -87,24 +97,22 @@ func (db *DB) Survey(ctx context.Context, now time.Time) (Survey, error) {
 
 // surveyWebhooks reads the part of a survey about webhooks.
 func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Survey, now time.Time) error {
-	survey.Webhooks = make(map[webhook.State]int64)
+	survey.Webhooks, survey.MarketWebhooks = make(map[webhook.State]int64), make(map[webhook.State]int64)
 	for _, state := range webhook.States {
-		survey.Webhooks[state] = 0
+		survey.Webhooks[state], survey.MarketWebhooks[state] = 0, 0
 	}
 	late := now.Add(-webhookLateAfter)
 	// undelivered counts endpoints that have yet to acknowledge an event of a time.
 	undelivered := func(oldest sql.NullInt64, lateCount int64) {
 		survey.LateWebhooks += lateCount
-		if at := timeOf(oldest); oldest.Valid && (survey.OldestUndelivered.IsZero() || at.Before(survey.OldestUndelivered)) {
-			survey.OldestUndelivered = at
-		}
+		survey.OldestUndelivered = earlier(survey.OldestUndelivered, oldest)
 	}
 	err := sqldb.Each(ctx, q, selectWebhookCounts, []any{late.Unix()}, func(rows sqldb.Rows) error {
 		var state webhook.State
-		var count, lateCount int64
+		var count, lateCount, market int64
 		var oldest sql.NullInt64
-		err := rows.Scan(sqldb.Int(&state), &count, &oldest, &lateCount)
-		survey.Webhooks[state] = count
+		err := rows.Scan(sqldb.Int(&state), &count, &oldest, &lateCount, &market)
+		survey.Webhooks[state], survey.MarketWebhooks[state] = count, market
 		if state.Delivers() {
 			undelivered(oldest, lateCount)
 		}
@@ -137,8 +145,17 @@ func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Surve
 			}
 		}
 		undelivered(w.oldest, flag(w.oldest.Valid && w.oldest.Int64 < late.Unix()))
+		survey.OldestMarketUndelivered = earlier(survey.OldestMarketUndelivered, w.oldest)
 	}
 	return err
+}
+
+// earlier returns the earlier one of a time, which may be zero, and a time of the database.
+func earlier(oldest time.Time, other sql.NullInt64) time.Time {
+	if at := timeOf(other); other.Valid && (oldest.IsZero() || at.Before(oldest)) {
+		return at
+	}
+	return oldest
 }
 
 // Pool returns the use of the database connections at the moment.

@@ -18,7 +18,9 @@ func TestSurvey(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *DB) {
 		want := Survey{
 			SchemaVersion: newestSchema(t), Orders: make(map[order.State]int64),
-			Webhooks: map[webhook.State]int64{webhook.Active: 0, webhook.Disabled: 0, webhook.Failed: 0, webhook.Failing: 0},
+			Webhooks:       map[webhook.State]int64{webhook.Active: 0, webhook.Disabled: 0, webhook.Failed: 0, webhook.Failing: 0},
+			MarketWebhooks: map[webhook.State]int64{webhook.Active: 0, webhook.Disabled: 0, webhook.Failed: 0, webhook.Failing: 0},
+			Runs:           map[NightlyJob]NightlyRun{},
 		}
 		for _, state := range order.States() {
 			want.Orders[state] = 0
@@ -72,8 +74,11 @@ func TestSurvey(t *testing.T) {
 
 		if db.dialect.Feed.End != "" { // a cluster has no such webhooks
 			addTestWebhook(t, db, webhook.Marketplace, webhook.Active, 0)
+			addTestWebhook(t, db, webhook.Marketplace, webhook.Failed, 0)
 			want.Webhooks[webhook.Active]++
-			want.OldestUndelivered, want.LateWebhooks = testTime, 1
+			want.Webhooks[webhook.Failed]++
+			want.MarketWebhooks[webhook.Active], want.MarketWebhooks[webhook.Failed] = 1, 1
+			want.OldestUndelivered, want.OldestMarketUndelivered, want.LateWebhooks = testTime, testTime, 1
 			testenv.Eventually(t, "no transaction of another test holds the events back", func() bool {
 				got, err := db.Survey(t.Context(), testTime.Add(48*time.Hour))
 				return err != nil || got.LateWebhooks == 1
@@ -85,6 +90,22 @@ func TestSurvey(t *testing.T) {
 				return err
 			}))
 			survey("with a held merchant")
+		}
+
+		for _, step := range []struct {
+			job       NightlyJob
+			at        time.Time
+			succeeded bool
+			want      NightlyRun
+		}{
+			{NightlyCheck, testTime, false, NightlyRun{Failed: true}},
+			{NightlyBackup, testTime, true, NightlyRun{LastSuccess: testTime}},
+			{NightlyBackup, testTime.Add(time.Hour), false, NightlyRun{LastSuccess: testTime, Failed: true}},
+			{NightlyBackup, testTime.Add(2 * time.Hour), true, NightlyRun{LastSuccess: testTime.Add(2 * time.Hour)}},
+		} {
+			testenv.NoError(t, db.RecordRun(t.Context(), step.job, step.at, step.succeeded))
+			want.Runs[step.job] = step.want
+			survey(fmt.Sprintf("after %s at %s: %t", step.job, step.at, step.succeeded))
 		}
 
 		canceled, cancel := context.WithCancel(t.Context())

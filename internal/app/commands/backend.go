@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"merchantorders/internal/app"
 	"merchantorders/internal/store"
@@ -53,6 +54,27 @@ func (p *process) with(ctx context.Context, schema migrations.Options, withFiles
 	b := p.NewBackend(db, files, app.Deps{Log: p.log(level), Flags: p.flags})
 	return errors.Join(fn(b), b.Close())
 }
+
+// nightly is withBackend for a nightly job: it records how it has ended, for the metrics of the
+// servers. A job that was interrupted has no end.
+func (p *process) nightly(ctx context.Context, schema migrations.Options, job store.NightlyJob, fn func(*app.Backend) error) error {
+	err := p.withBackend(ctx, schema, fn)
+	if ctx.Err() != nil {
+		return err
+	}
+	recording, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	recordErr := p.withDatabase(recording, schema, func(b *app.Backend) error {
+		return b.DB.RecordRun(recording, job, p.Now(), err == nil)
+	})
+	if recordErr != nil && err == nil { // otherwise the cause may be the same
+		p.log(slog.LevelWarn).Warn("cannot record the success for the metrics", "job", job, "error", recordErr)
+	}
+	return err
+}
+
+// recordTimeout bounds how long a command waits to record how it has ended.
+const recordTimeout = 10 * time.Second
 
 // log returns the log of a command but serve: text on standard error.
 func (p *process) log(level slog.Level) *slog.Logger {

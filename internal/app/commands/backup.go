@@ -11,6 +11,7 @@ import (
 	"merchantorders/internal/config"
 	"merchantorders/internal/maintenance/backup"
 	"merchantorders/internal/maintenance/check"
+	"merchantorders/internal/store"
 )
 
 type backupCommand struct {
@@ -39,7 +40,7 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.withBackend(ctx, existing, func(b *app.Backend) error {
+	return p.nightly(ctx, existing, store.NightlyBackup, func(b *app.Backend) error {
 		reporter, clearBar := p.progress(p.stderr)
 		result, err := backup.Create(ctx, b.Installation(), to, p.Now(), app.Version(), reporter)
 		clearBar()

@@ -79,7 +79,7 @@ func (c *checkCommand) run(ctx context.Context, p *process) error {
 	if c.Repair {
 		schema = current
 	}
-	return p.withBackend(ctx, schema, func(b *app.Backend) error {
+	return p.nightly(ctx, schema, store.NightlyCheck, func(b *app.Backend) error {
 		options := check.Options{
 			Repair:   c.Repair,
 			OnRepair: output.repaired,

@@ -229,7 +229,7 @@ func (j *job) copyCounters(ctx context.Context) error {
 	var lastInvoice int64
 	err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
 		// PostgreSQL counts invoices in a sequence.
-		if counters, err = readRows(ctx, q, countersTable, `name <> 'invoice'`); err != nil {
+		if counters, err = readRows(ctx, q, countersTable, `name <> 'invoice' AND NOT `+store.RunRows); err != nil {
 			return err
 		}
 		for _, row := range counters.rows {

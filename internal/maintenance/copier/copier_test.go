@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,6 +15,7 @@ import (
 	"merchantorders/internal/maintenance/copier"
 	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/store"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
@@ -298,6 +300,22 @@ func TestCopyMends(t *testing.T) {
 		t.Errorf("files only: %+v", result)
 	}
 	target.WantDump(t, want)
+}
+
+// TestCopyLeavesNightlyRuns checks that a copy does not claim the backups and checks of its
+// source.
+func TestCopyLeavesNightlyRuns(t *testing.T) {
+	t.Parallel()
+	source, target := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{})
+	at := time.Unix(1_800_000_000, 0)
+	testenv.NoError(t, source.Store.RecordRun(t.Context(), store.NightlyBackup, at, true))
+	testenv.NoError(t, target.Store.RecordRun(t.Context(), store.NightlyCheck, at, true))
+	mustCopy(t, source.Installation, target.Installation)
+	survey, err := target.Store.Survey(t.Context(), at)
+	testenv.NoError(t, err)
+	if _, copied := survey.Runs[store.NightlyBackup]; copied || !survey.Runs[store.NightlyCheck].LastSuccess.Equal(at) {
+		t.Errorf("the target has the runs %+v", survey.Runs)
+	}
 }
 
 // TestCopyNoticesChanges changes the source during a copy: with an event, and
