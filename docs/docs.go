@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-//go:embed guide/*.md interface.md decisions.md orders-in.md operator.md merchants-and-tokens.md
+//go:embed guide/*.md interface.md decisions.md orders-in.md operator.md merchants-and-tokens.md runbook.md
 var files embed.FS
 
 // forMerchants lists documents in reading order, forOperators those that only operators
@@ -23,7 +23,7 @@ var forMerchants = []string{
 	"interface.md", "decisions.md",
 }
 
-var forOperators = []string{"operator.md", "merchants-and-tokens.md", "orders-in.md"}
+var forOperators = []string{"operator.md", "merchants-and-tokens.md", "orders-in.md", "runbook.md"}
 
 // Page is one document.
 type Page struct {

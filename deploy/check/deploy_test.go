@@ -6,6 +6,7 @@ package check
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/compose-spec/compose-go/v2/cli"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -23,7 +25,7 @@ import (
 )
 
 // manifests are the objects that kustomize makes of an overlay with the folder and its
-// component.
+// components.
 type manifests struct {
 	config     corev1.ConfigMap
 	service    corev1.Service
@@ -33,6 +35,9 @@ type manifests struct {
 	metrics    corev1.Service
 	operators  corev1.Service
 	monitor    monitoringv1.ServiceMonitor
+	backup     batchv1.CronJob
+	check      batchv1.CronJob
+	backups    corev1.PersistentVolumeClaim
 }
 
 // noError ends a test if a call failed. This module cannot import testenv.
@@ -52,10 +57,11 @@ func build(t *testing.T) manifests {
 		"ConfigMap": &m.config, "Service merchant-orders": &m.service, "Deployment": &m.deployment,
 		"NetworkPolicy": &m.network, "PodDisruptionBudget": &m.disruption,
 		"Service merchant-orders-metrics": &m.metrics, "Service merchant-orders-operators": &m.operators, "ServiceMonitor": &m.monitor,
+		"CronJob merchant-orders-backup": &m.backup, "CronJob merchant-orders-check": &m.check, "PersistentVolumeClaim": &m.backups,
 	}
 	for _, object := range objects.Resources() {
 		name := object.GetKind()
-		if name == "Service" {
+		if name == "Service" || name == "CronJob" {
 			name += " " + object.GetName()
 		}
 		target := targets[name]
@@ -127,16 +133,46 @@ func TestKubernetes(t *testing.T) {
 	if argument(container.Args, "--admin-listen", "0.0.0.0:") != "8081" || m.network.Spec.Ingress[0].Ports[1].Port.String() != "operators" {
 		t.Errorf("operators reach %+v, started with %q", m.network.Spec.Ingress[0].Ports, container.Args)
 	}
-	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers, m.check.Spec.JobTemplate.Spec.Template.Spec.Containers) {
 		if c.EnvFrom[0].ConfigMapRef.Name != m.config.Name {
 			t.Errorf("%s reads settings from %s, not from %s", c.Name, c.EnvFrom[0].ConfigMapRef.Name, m.config.Name)
 		}
 		if c.EnvFrom[1].SecretRef.Name != "merchant-orders" {
 			t.Errorf("%s reads the secret %s", c.Name, c.EnvFrom[1].SecretRef.Name)
 		}
-		if !*c.SecurityContext.ReadOnlyRootFilesystem || *c.SecurityContext.AllowPrivilegeEscalation {
-			t.Errorf("%s is not locked down", c.Name)
+		checkLockedDown(t, c)
+	}
+}
+
+func checkLockedDown(t *testing.T, c corev1.Container) {
+	t.Helper()
+	if !*c.SecurityContext.ReadOnlyRootFilesystem || *c.SecurityContext.AllowPrivilegeEscalation {
+		t.Errorf("%s is not locked down", c.Name)
+	}
+}
+
+// TestNightly checks the CronJobs: a Service must not take their pods for those that serve.
+func TestNightly(t *testing.T) {
+	m := build(t)
+	serving := m.deployment.Spec.Template
+	for name, job := range map[string]batchv1.CronJob{"backup": m.backup, "check": m.check} {
+		pod := job.Spec.JobTemplate.Spec.Template
+		if fmt.Sprint(pod.Labels) == fmt.Sprint(serving.Labels) || job.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent {
+			t.Errorf("%s: labels %v, concurrency %s", name, pod.Labels, job.Spec.ConcurrencyPolicy)
 		}
+		if !reflect.DeepEqual(pod.Spec.SecurityContext, serving.Spec.SecurityContext) || *pod.Spec.AutomountServiceAccountToken {
+			t.Errorf("%s: %+v", name, pod.Spec)
+		}
+	}
+	check := m.check.Spec.JobTemplate.Spec.Template.Spec.Containers[0]
+	if check.Image != serving.Spec.Containers[0].Image || fmt.Sprint(check.Args) != "[check]" {
+		t.Errorf("check: image %s, arguments %q", check.Image, check.Args)
+	}
+	backup := m.backup.Spec.JobTemplate.Spec.Template.Spec
+	checkLockedDown(t, backup.Containers[0])
+	if backup.Containers[0].EnvFrom[0].SecretRef.Name != "merchant-orders" || backup.Volumes[0].PersistentVolumeClaim.ClaimName != m.backups.Name ||
+		backup.Containers[0].VolumeMounts[0].Name != backup.Volumes[0].Name {
+		t.Errorf("backup: %+v", backup)
 	}
 }
 

@@ -73,6 +73,6 @@ func TestRunbook(t *testing.T) {
 		}
 	}
 	testenv.Equal(t, "commands", map[string]int{
-		"merchant-orders": 23, "journalctl": 1, "jq": 3, "DATABASE=$(printf": 1, "curl": 1, "df": 1, "du": 1, "install": 1, "mv": 2, "systemctl": 3, "CREATE": 1, "ALTER": 1,
+		"merchant-orders": 25, "journalctl": 1, "jq": 3, "DATABASE=$(printf": 1, "curl": 1, "df": 1, "du": 1, "install": 1, "mv": 2, "systemctl": 3, "CREATE": 1, "ALTER": 1,
 	}, typed)
 }
