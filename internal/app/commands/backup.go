@@ -15,6 +15,7 @@ import (
 )
 
 type backupCommand struct {
+	jsonFlag
 	To string `arg:"" name:"file|dir" help:"Path of the backup: a tar file if it ends in .tar, .tar.gz or .tgz, else a folder; or s3://BUCKET/PATH?region=REGION&endpoint=URL for a tar file in a bucket, with credentials where --storage finds them. It must not exist."`
 }
 
@@ -47,11 +48,12 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
+		document := backupJSON{result.Database.Size, result.Files, result.FileBytes, len(result.Removed), result.Findings}
 		removed := ""
 		if n := len(result.Removed); n > 0 {
 			removed = ", removed meanwhile " + strconv.Itoa(n)
 		}
-		err = p.print("backed up to %s: database %d bytes, invoice files %d with %d bytes%s", c.To, result.Database.Size, result.Files, result.FileBytes, removed)
+		err = p.printResult(c.jsonFlag, document, "backed up to %s: database %d bytes, invoice files %d with %d bytes%s", c.To, result.Database.Size, result.Files, result.FileBytes, removed)
 		if result.Findings > 0 {
 			return errors.New("the backup is complete, but the installation has " + count(result.Findings, "missing or damaged file", "missing or damaged files"))
 		}
@@ -59,7 +61,17 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 	})
 }
 
+// backupJSON is the JSON output of backup.
+type backupJSON struct {
+	DatabaseBytes int64 `json:"databaseBytes"`
+	Files         int64 `json:"files"`
+	FileBytes     int64 `json:"fileBytes"`
+	Removed       int   `json:"removed"`  // files that were removed meanwhile, on purpose
+	Findings      int64 `json:"findings"` // missing or damaged files
+}
+
 type restoreCommand struct {
+	jsonFlag
 	From         string `arg:"" name:"file|dir" help:"Path or URL of a backup that merchant-orders backup made."`
 	WithFindings bool   `name:"with-faults" help:"Restore the backup even if invoice files are missing or damaged."`
 	Partial      bool   `help:"Restore what can be read of a backup that was cut off or damaged, and say what is missing. Its database must be complete."`
@@ -93,7 +105,8 @@ func (c *restoreCommand) run(ctx context.Context, p *process) error {
 	if err := errors.Join(err, locks.Release()); err != nil {
 		return err
 	}
-	return p.printCheckResult("restored and checked", result)
+	output := checkOutput{process: p, json: c.JSON}
+	return output.result("restored and checked", result)
 }
 
 func (c *restoreCommand) restore(ctx context.Context, p *process, from backup.Place) (check.Result, error) {

@@ -81,9 +81,12 @@ func (o *checkOutput) flush() error {
 }
 
 // summary prints the summary. It returns an error if there are findings.
-func (o *checkOutput) summary(r check.Result) error {
+func (o *checkOutput) summary(r check.Result) error { return o.result("checked", r) }
+
+// result is summary after another verb.
+func (o *checkOutput) result(verb string, r check.Result) error {
 	if !o.json {
-		return o.printCheckResult("checked", r)
+		return o.printCheckResult(verb, r)
 	}
 	err := errors.Join(o.err, o.printJSON(checkSummary{
 		Type: "summary", Merchants: r.Merchants, Orders: r.Orders, Invoices: r.Invoices, Events: r.Events,

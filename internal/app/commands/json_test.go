@@ -29,6 +29,7 @@ func TestResultsAsJSON(t *testing.T) {
 		{"erase --customer-email nobody@example.com", "", 1, []string{`{"orders":0,"files":0}`}},
 		{"purge", "", 0, []string{`{"files":0}`}},
 		{"copy --to-data " + t.TempDir() + "/copy", "", 0, []string{`"orders":1`, `"sourceChanged":false`}},
+		{"backup " + t.TempDir() + "/b.tar", "", 0, []string{`"files":0`, `"findings":0`}},
 		{"token revoke 1", "", 0, []string{`{"revokedTokenIds":[1]}`}},
 		{"token revoke --merchant 355", "", 0, []string{`{"revokedTokenIds":[]}`}},
 		{"merchant show --merchant 355", "", 0, []string{`"id":355`}},

@@ -127,7 +127,7 @@ var jsonRuns = []string{
 	"webhook change 1 --description ERP", "webhook disable 1", "webhook enable 1", "orders accept T-1", "orders reject T-2 --reason damaged", "orders list", "orders show T-1",
 	"orders export", "orders watch --after 0 --once", "invoices upload T-1 FILE", "invoices download T-1 1 --output OUTPUT", "invoices link T-1 1",
 	"invoices delete T-1 1", "search T-1", "inspect T-1", "audit", "check", "migrate --status", "doctor", "version", "webhook remove 1",
-	"import ORDERS", "transition CHANGES", "copy --to-data COPY", "purge --dry-run", "erase --merchant 355 --reference T-2", "token revoke 1 --children",
+	"backup BACKUP", "restore BACKUP --data RESTORED", "import ORDERS", "transition CHANGES", "copy --to-data COPY", "purge --dry-run", "erase --merchant 355 --reference T-2", "token revoke 1 --children",
 }
 
 // publishedJSON returns the fields that commands print with --json.
@@ -142,7 +142,7 @@ func publishedJSON(t *testing.T, s *apptest.Server) []string {
 	orders, changes := filepath.Join(work, "orders.ndjson"), filepath.Join(work, "changes.ndjson")
 	testenv.NoError(t, os.WriteFile(orders, ingesttest.Document(901, func(d map[string]any) { d["merchantId"] = apptest.MerchantID }), 0o600))
 	testenv.NoError(t, os.WriteFile(changes, []byte(`{"merchantId":355,"reference":"T-2","state":"cancelled"}`), 0o600))
-	words := strings.NewReplacer("ORDERS", orders, "CHANGES", changes, "COPY", filepath.Join(work, "copy"), "URL", receiver.URL, "FILE", file, "OUTPUT", filepath.Join(work, "output"))
+	words := strings.NewReplacer("ORDERS", orders, "CHANGES", changes, "COPY", filepath.Join(work, "copy"), "BACKUP", filepath.Join(work, "b.tar"), "RESTORED", filepath.Join(work, "restored"), "URL", receiver.URL, "FILE", file, "OUTPUT", filepath.Join(work, "output"))
 	folder := s.Folder
 	folder.Environ = append(os.Environ(), "MERCHANT_ORDERS_ADDRESS="+s.BaseURL, "MERCHANT_ORDERS_TOKEN="+s.Token)
 	missing := commands.JSONCommands(t)

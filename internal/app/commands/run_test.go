@@ -42,8 +42,8 @@ var settingsCommands = map[string][]string{
 	"simulate":      {"merchant", "rate", "seed", "speed", "accept", "count", "yes", "duration"},
 	"purge":         {"json", "deleted-before", "dry-run"},
 	"check":         {"json", "repair", "backup", "audit-heads"},
-	"backup":        {},
-	"restore":       {"with-faults", "partial"},
+	"backup":        {"json"},
+	"restore":       {"json", "with-faults", "partial"},
 	"copy":          {"json", "to-data", "to-database", "to-storage"},
 	"version":       {"json"},
 
