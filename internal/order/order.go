@@ -23,8 +23,8 @@ type Order struct {
 	// Unreadable says that the stored details are damaged: nothing else is known of the
 	// order than its Summary, the merchant's own data and its invoices.
 	Unreadable bool
-	LegacyID     int64  // the numeric id of v1, unique in the service
-	Reference    string // the identifier of v2, unique in the service
+	LegacyID   int64  // the numeric id of v1, unique in the service
+	Reference  string // the identifier of v2, unique in the service
 
 	State       State
 	Currency    string // ISO 4217, three capital letters

@@ -100,6 +100,22 @@ func TestDoctorOfNothing(t *testing.T) {
 	}
 }
 
+// TestDoctorAfterRollback examines a database with a further step that only adds, beside which
+// a backup was killed.
+func TestDoctorAfterRollback(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	setVersion(t, f.Data, "INSERT INTO schema_steps VALUES (201, 'x')")
+	killed := filepath.Join(filepath.Dir(f.Data), ".orders.tar.partial-1")
+	testenv.NoError(t, os.Mkdir(killed, 0o700))
+	testenv.NoError(t, os.WriteFile(filepath.Join(killed, "lock"), nil, 0o600))
+	_, r, statuses := doctor(t, nil, "--data", f.Data)
+	if statuses["schema"] != "ok" || statuses["backups"] != "warning" || !strings.Contains(fmt.Sprint(r.Checks), killed) {
+		t.Errorf("%+v", r.Checks)
+	}
+}
+
 func TestDoctorFindsProblems(t *testing.T) {
 	t.Parallel()
 	secret := writeFile(t, "database", "postgres://u:secret@127.0.0.1:1/orders?sslmode=disable")

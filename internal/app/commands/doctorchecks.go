@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"merchantorders/internal/app"
 	"merchantorders/internal/filestore"
 	"merchantorders/internal/filestore/disk"
+	"merchantorders/internal/maintenance/backup"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb"
@@ -36,6 +38,20 @@ func (d *doctor) checkFolder() {
 	for _, file := range d.Sources.SecretFiles() {
 		if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o007 != 0 {
 			d.add(statusWarning, "secrets", fmt.Sprintf("%s has secrets and is open to all users (%s)", file, info.Mode().Perm()), "run chmod o= "+file)
+		}
+	}
+}
+
+// packageBackups is where the unit of the package stores backups.
+const packageBackups = "/var/backups/merchant-orders"
+
+// checkBackups looks for what killed backups have left: in the folder of the package, and
+// beside the data folder.
+func (d *doctor) checkBackups() {
+	for _, dir := range []string{packageBackups, filepath.Dir(filepath.Clean(d.Settings.Data))} {
+		left, _ := backup.Left(dir) // it need not exist, nor be readable
+		for _, folder := range left {
+			d.add(statusWarning, "backups", folder+" is left from a backup that was killed", "remove it, or make another backup beside it, which does")
 		}
 	}
 }
@@ -118,6 +134,8 @@ func (d *doctor) checkSchema(schema migrations.Status) {
 		d.add(statusWarning, "schema", "the database is empty", "serve and merchant add make a new installation")
 	case version < newest:
 		d.add(statusWarning, "schema", detail, "make a backup, then run migrate or start serve")
+	case version > newest && schema.OnlyAdds():
+		d.add(statusOK, "schema", detail+", which works with it", "")
 	case version > newest:
 		d.add(statusProblem, "schema", detail, "serve of this program does not start on it: use the newer program")
 	default:

@@ -25,6 +25,10 @@ type Status struct {
 	Foreign error  // a ForeignSchemaError; nil if the database has run only these steps, or also those of later releases
 }
 
+// OnlyAdds reports whether the steps that this program does not know only add, so that its
+// servers start on the schema.
+func (s Status) OnlyAdds() bool { return s.needed <= s.Newest }
+
 // historyTable is goose's table. The program writes the fingerprints of the steps into
 // schema_steps, which the first step creates. A step that only adds is in schema_steps
 // alone: older programs, which read goose's table first, start on what it makes.
@@ -152,7 +156,7 @@ func (s Status) check(options Options) (change bool, err error) {
 	switch neighbor := s.needed/stepsPerRelease <= s.Newest/stepsPerRelease+1 && options.NoMigrate; {
 	case s.Foreign != nil:
 		return false, s.Foreign
-	case s.needed > s.Newest && !neighbor, s.Version > s.Newest && options.NoNewer:
+	case !s.OnlyAdds() && !neighbor, s.Version > s.Newest && options.NoNewer:
 		return false, &NewerSchemaError{Version: s.Version, Known: s.Newest}
 	case s.Version >= s.Newest:
 		return false, nil
