@@ -102,6 +102,7 @@ var onlyIn = map[string][]string{
 	"github.com/prometheus":              {"internal/metrics"},
 	"go.opentelemetry.io":                {"internal/tracing"},
 	"github.com/coreos/go-oidc/v3":       {"internal/identity"},
+	"github.com/coreos/go-systemd":       {"internal/app"},
 	"golang.org/x/oauth2":                {"internal/identity"},
 	"github.com/wneessen/go-mail":        {"internal/mail"},
 	"github.com/klauspost/compress":      {"internal/web"},

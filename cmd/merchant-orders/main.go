@@ -14,13 +14,11 @@ import (
 func main() {
 	// What is stored is for the user alone whom the service runs as.
 	syscall.Umask(0o077)
-	stops := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // unlike under nohup
-		stops = append(stops, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), stops...)
+	ignored, hangups := signal.Ignored(syscall.SIGHUP), make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	commands.SuspendBetweenTransactions()
 	// The second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(commands.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	os.Exit(commands.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ(), commands.Hangups(hangups, ignored)))
 }

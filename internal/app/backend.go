@@ -38,10 +38,10 @@ type Opener struct {
 	Now        func() time.Time // of this machine; see clock for what it is once the database is open
 	Tracing    *tracing.Tracing // nil: off
 
-	// wait is how long to wait for a database that is not there yet, and waiting what is called
-	// with the reason when that begins.
+	// wait is how long to wait for a database or a bucket that is not there yet, and waiting
+	// what is called with its kind and the reason when that begins.
 	wait    time.Duration
-	waiting func(error)
+	waiting func(string, error)
 
 	clock  *clock // of Now, once the database is open
 	notNew string // why a new installation must not be made; empty: it may
@@ -55,6 +55,31 @@ func (e UsageError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the error itself.
 func (e UsageError) Unwrap() error { return e.Err }
+
+// NotReadyError is the error of a database or a bucket that was waited for.
+type NotReadyError struct{ UsageError }
+
+// isNotReady reports whether a database or a bucket may be opened later, without a change of
+// the settings.
+func isNotReady(err error) bool { return sqldb.IsNotReady(err) || s3.IsNotReady(err) }
+
+// await opens a database or a bucket, which it waits for.
+func (o *Opener) await(ctx context.Context, what string, open func() error) error {
+	err := open()
+	if o.wait == 0 || !isNotReady(err) {
+		return err
+	}
+	o.waiting(what, err)
+	for end := o.Now().Add(o.wait); isNotReady(err) && o.Now().Before(end); {
+		select {
+		case <-time.After(waitInterval):
+			err = open()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return err
+}
 
 // Backend is an open database and storage, and the service on top of them.
 type Backend struct {
@@ -103,18 +128,11 @@ func (o *Opener) OpenDatabase(ctx context.Context, options store.Options) (*stor
 		options.Reread = func() (string, error) { return o.Sources.Reread(flag) }
 	}
 	engine, address := o.Engine()
-	db, err := engine.Open(ctx, address, options)
-	if sqldb.IsNotReady(err) && o.wait > 0 {
-		o.waiting(err)
-		for end := o.Now().Add(o.wait); sqldb.IsNotReady(err) && o.Now().Before(end); {
-			select {
-			case <-time.After(waitInterval):
-				db, err = engine.Open(ctx, address, options)
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-		}
-	}
+	var db *store.DB
+	err := o.await(ctx, "database", func() (err error) {
+		db, err = engine.Open(ctx, address, options)
+		return err
+	})
 	if usage, ok := errors.AsType[UsageError](err); ok {
 		return nil, usage // of another setting
 	}
@@ -152,7 +170,10 @@ func (o *Opener) OpenBucket(ctx context.Context) (*s3.Store, error) {
 	bucket, err := o.bucket(settings)
 	var store *s3.Store
 	if err == nil {
-		store, err = s3.Open(ctx, bucket)
+		err = o.await(ctx, "bucket", func() (err error) {
+			store, err = s3.Open(ctx, bucket)
+			return err
+		})
 	}
 	if err != nil {
 		return nil, o.CannotOpen(ctx, "storage", o.Settings.Storage, err)
@@ -242,7 +263,11 @@ func (o *Opener) CannotOpen(ctx context.Context, flag, value string, err error) 
 	if value == "" {
 		flag = "data"
 	}
-	return UsageError{Err: config.Invalid(o.FlagPrefix+flag, OneLine(err.Error()))}
+	fault := UsageError{Err: config.Invalid(o.FlagPrefix+flag, OneLine(err.Error()))}
+	if o.wait > 0 && isNotReady(err) {
+		return NotReadyError{fault}
+	}
+	return fault
 }
 
 // Installation returns what maintenance commands work on.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sync/errgroup"
 
 	"merchantorders/internal/config"
@@ -45,7 +46,7 @@ func (l *listeners) further() []*port {
 func (s *server) bind() (*listeners, error) {
 	var err error
 	if s.Flags.TLS() {
-		if s.tls, err = httpserver.TLSConfig(s.Flags.Certificate, s.Now, s.log); err != nil {
+		if s.certificate, err = httpserver.NewCertificate(s.Flags.Certificate, s.Now, s.log); err != nil {
 			return nil, UsageError{Err: err}
 		}
 	}
@@ -53,7 +54,7 @@ func (s *server) bind() (*listeners, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &listeners{main: &port{main, "main", s.tls}}
+	l := &listeners{main: &port{main, "main", s.certificate.TLS()}}
 	if l.admin, err = s.bindAdmin(); err == nil {
 		l.metrics, err = s.bindFurther("metrics", s.Flags.MetricsListen)
 	}
@@ -94,7 +95,7 @@ func (s *server) bindFurther(name, address string) (*port, error) {
 	if isLoopback(listener.Addr()) {
 		return &port{listener, name, nil}, nil
 	}
-	return &port{listener, name, s.tls}, nil
+	return &port{listener, name, s.certificate.TLS()}, nil
 }
 
 // close closes the ports. httpserver.Serve closes them too, which is harmless.
@@ -189,6 +190,10 @@ func (s *server) serveAll(ctx context.Context, l *listeners, options httpserver.
 			return nil
 		})
 	}
+	all.Go(func() error {
+		s.supervise(both, l.main)
+		return nil
+	})
 	return all.Wait()
 }
 
@@ -196,6 +201,7 @@ func (s *server) serveAll(ctx context.Context, l *listeners, options httpserver.
 // balancers notice that, or when serving ends.
 func (s *server) drain(serving context.Context, wait time.Duration) {
 	s.stopping.Store(true)
+	s.notify(daemon.SdNotifyStopping)
 	s.log.Info("stopping", "drain_seconds", wait.Seconds())
 	over := time.NewTimer(wait)
 	defer over.Stop()

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"merchantorders/internal/metrics"
-	httpserver "merchantorders/internal/server"
 	"merchantorders/internal/store"
 )
 
@@ -81,7 +80,7 @@ func (m *monitor) snapshot() metrics.Snapshot {
 		Database: databaseErr == nil, Storage: storageErr == nil, Disks: disks,
 		Jobs: m.server.jobs.all(), Survey: newSurvey(survey, m.server.Now(), m.server.Settings.Embedded() == nil),
 	}
-	snapshot.CertificateEnd = httpserver.CertificateEnd(m.server.tls)
+	snapshot.CertificateEnd = m.server.certificate.End()
 	pool := m.server.DB.Pool()
 	snapshot.Pool = metrics.ConnectionPool{InUse: pool.InUse, Idle: pool.Idle, Max: pool.Max, Waits: pool.Waits}
 	snapshot.DatabaseLog = m.server.DB.LogSize()

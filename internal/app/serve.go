@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +37,9 @@ type ServeOptions struct {
 	Stderr   io.Writer // of the log
 	// Wrap adds the outermost middleware; nil: none.
 	Wrap func(http.Handler) http.Handler
+	// Reload asks for a reload of the settings, which Reread returns as they are now. nil: never.
+	Reload <-chan os.Signal
+	Reread func() (Reread, error)
 }
 
 // Serve opens the backend, serves until ctx ends, and closes the backend.
@@ -56,7 +58,9 @@ func serve(ctx context.Context, options ServeOptions) error {
 	lines := newLogWriter(options.Stderr)
 	defer lines.Close()
 	options.Stderr = lines
-	s := &server{ServeOptions: options, metrics: metrics.New(), log: slog.New(options.logHandler()), lines: lines}
+	level := new(slog.LevelVar)
+	level.Set(options.Settings.Level())
+	s := &server{ServeOptions: options, metrics: metrics.New(), log: slog.New(options.logHandler(level)), level: level, lines: lines}
 	lines.tellOf(s.log)
 	if err := s.startTracing(ctx); err != nil {
 		return err
@@ -97,8 +101,8 @@ func serve(ctx context.Context, options ServeOptions) error {
 }
 
 // logHandler returns the handler that writes the log to standard error.
-func (o *ServeOptions) logHandler() slog.Handler {
-	options := &slog.HandlerOptions{Level: o.Settings.Level()}
+func (o *ServeOptions) logHandler(level slog.Leveler) slog.Handler {
+	options := &slog.HandlerOptions{Level: level}
 	if o.Flags.LogFormat == config.LogText {
 		return slog.NewTextHandler(o.Stderr, options)
 	}
@@ -115,15 +119,15 @@ func LogSteps(log *slog.Logger) func(migrations.Step) {
 // open opens the backend. The bucket is tested first, so that the schema does not
 // change if the server cannot start.
 func (s *server) open(ctx context.Context, schema migrations.Options) error {
+	s.wait = s.Flags.WaitTime()
+	s.waiting = func(what string, err error) {
+		s.log.Warn("waiting for the "+what, "for", s.wait.String(), "error", OneLine(err.Error()))
+	}
 	bucket, err := s.OpenBucket(ctx)
 	if err != nil {
 		return err
 	}
 	schema.BeforeCreate = func(ctx context.Context) error { return s.expectEmptyBucket(ctx, bucket) }
-	s.wait = s.Flags.WaitTime()
-	s.waiting = func(err error) {
-		s.log.Warn("waiting for the database", "for", s.wait.String(), "error", OneLine(err.Error()))
-	}
 	db, err := s.OpenDatabase(ctx, store.Options{Observe: s.metrics.Database, Schema: schema, Wrap: s.traceDatabase()})
 	if err != nil {
 		return err
@@ -158,12 +162,13 @@ type server struct {
 	ServeOptions
 	*Backend
 	log     *slog.Logger
+	level   *slog.LevelVar // of log
 	metrics *metrics.Metrics
 	lines   *logWriter
 	jobs    *jobs
 	// retaining is how many orders a retention that is announced will delete.
-	retaining atomic.Int64
-	tls       *tls.Config // nil: connections are not encrypted
+	retaining   atomic.Int64
+	certificate *httpserver.Certificate // nil: connections are not encrypted
 }
 
 // prepare removes the staged files and reservations that crashed servers have

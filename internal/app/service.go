@@ -19,6 +19,7 @@ import (
 	"merchantorders/internal/config"
 	"merchantorders/internal/console"
 	"merchantorders/internal/docpages"
+	"merchantorders/internal/identity"
 	"merchantorders/internal/mail"
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
@@ -69,10 +70,12 @@ type Service struct {
 	Sender   *webhook.Sender // delivers while its Run does
 	Mails    *webhook.CountedMailer
 
-	cache   *respcache.Cache
-	limits  *ratelimit.Limiter
-	health  *httpserver.Health
-	encoder *v2.EventEncoder // of webhooks
+	mails      *currentMailer         // nil: the settings have no mail server
+	oidcSecret atomic.Pointer[string] // of the service at the identity provider
+	cache      *respcache.Cache
+	limits     *ratelimit.Limiter
+	health     *httpserver.Health
+	encoder    *v2.EventEncoder // of webhooks
 	// stopping says that the server is about to stop; requests are still served.
 	stopping atomic.Bool
 }
@@ -86,10 +89,10 @@ func NewService(d Deps) *Service {
 		d.Poster = webhook.NewClient(d.Flags.WebhookAllowPrivate)
 	}
 	baseURL, _ := d.Settings.Addresses("")
-	if d.Mailer == nil {
-		if client := MailClient(d.Flags, baseURL); client != nil {
-			d.Mailer = client
-		}
+	var current *currentMailer
+	if client := MailClient(d.Flags, baseURL); client != nil && d.Mailer == nil {
+		current = newCurrentMailer(client)
+		d.Mailer = current
 	}
 	var mails *webhook.CountedMailer
 	if d.Mailer != nil {
@@ -97,7 +100,8 @@ func NewService(d Deps) *Service {
 		d.Mailer = mails
 	}
 	connections := d.Flags.Connections(MaxOpenFiles())
-	s := &Service{Deps: d, Mails: mails, encoder: &v2.EventEncoder{}, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), connections, d.Now)}
+	s := &Service{Deps: d, Mails: mails, mails: current, encoder: &v2.EventEncoder{}, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), connections, d.Now)}
+	s.oidcSecret.Store(&d.Flags.OIDCClientSecret)
 	var orders order.Stores = d.Store
 	files, poster := d.Files, d.Poster
 	if s.sandbox() {
@@ -141,6 +145,15 @@ func MailClient(flags config.Serve, baseURL string) *mail.Client {
 		Host: server.Host, Port: server.Port, TLS: server.TLS, Plain: server.Local && !server.TLS, Hello: flags.MailHello(baseURL),
 		User: flags.SMTPUser, Password: flags.SMTPPassword, From: flags.SMTPFrom,
 	})
+}
+
+// identity returns the identity provider, whose secret a reload may change; nil: there is none.
+func (s *Service) identity() *identity.Provider {
+	provider := s.Flags.Identity(s.Now)
+	if provider != nil {
+		provider.Secret = func() string { return *s.oidcSecret.Load() }
+	}
+	return provider
 }
 
 // sandbox reports whether integrators rehearse with the server.
@@ -237,7 +250,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 	}
 	people := console.Console{
 		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
-		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators, BaseURL: adminURL, KnowsURL: adminURL != "", Identity: s.Flags.Identity(s.Now), TimeZone: s.Flags.Zone(),
+		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators, BaseURL: adminURL, KnowsURL: adminURL != "", Identity: s.identity(), TimeZone: s.Flags.Zone(),
 		Mail: s.Mailer != nil, DeadlineWarnings: s.Flags.WarnBefore() > 0,
 	}
 	operatorPages, operatorSignIn := people.Routes()

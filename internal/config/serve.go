@@ -38,7 +38,7 @@ type Serve struct {
 	RateLimit            string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many; at most 10000. 0: no limit, also none for requests in flight and failed sign-ins."`
 	MaxConnections       string `name:"max-connections" placeholder:"N" help:"Connections at a time, and requests in progress. Empty: half of the limit on open files, 10000 at most."`
 	IdleTimeout          string `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed. Set it longer than the time after which a proxy closes its own."`
-	Wait                 string `default:"0s" placeholder:"DURATION" help:"Time, up to 1h, that a starting server waits for a database that cannot be reached or takes no changes yet. 0s: none."`
+	Wait                 string `default:"0s" placeholder:"DURATION" help:"Time, up to 1h, that a starting server waits for a database or bucket that cannot be reached yet, or a database that takes no changes yet; then it exits with code 6. 0s: none."`
 	Drain                string `default:"0s" placeholder:"DURATION" help:"Time, up to 1h, that a stopping server still serves requests while /readyz is 503, so that load balancers send no more."`
 	PurgeDeletedAfter    string `name:"purge-deleted-after" default:"720h" placeholder:"DURATION" help:"Time after which the bytes of a deleted invoice file are removed from the storage. 0: never."`
 	Retain               string `default:"0" placeholder:"DURATION" help:"Age after which orders in a final state are deleted with their files, such as 3650d or 87600h; from 1d. Events, references and the audit log stay. 0: never."`
@@ -60,6 +60,7 @@ type Serve struct {
 	SMTPHello            string `name:"smtp-hello" placeholder:"NAME" help:"Name of this server in EHLO. Empty: the host of --base-url."`
 	SMTPUser             string `name:"smtp-user" placeholder:"TEXT" help:"User name at --smtp. Empty: none is needed."`
 	SMTPPassword         string `name:"smtp-password" secret:"" placeholder:"TEXT" help:"Password of --smtp-user."`
+	EnvironmentFile      string `name:"environment-file" placeholder:"FILE" help:"File with the variables of the service, in the form of systemd's EnvironmentFile, to be read again when SIGHUP asks for a reload. Empty: the variables are those of the start."`
 	NoWebhooks           bool   `name:"no-webhooks" help:"Deliver no webhooks and e-mails from this server, for example because it serves a copy of an installation."`
 	WebhookAllowPrivate  bool   `name:"webhook-allow-private" help:"Allow webhooks with the scheme http, any port, and addresses that are not public. Only for tests and sandboxes: merchants can then reach the network of the server."`
 	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders, and print a token for 24 hours and three commands to try. Then act as the marketplace of this merchant, as the command simulate does, and as a sandbox (--sandbox). Other data is not changed."`
@@ -225,7 +226,7 @@ func (s Serve) Identity(now func() time.Time) *identity.Provider {
 		return nil
 	}
 	rules, _ := identity.ParseRules(s.OIDCRules) // Check has found them valid
-	return &identity.Provider{Issuer: s.OIDCIssuer, ClientID: s.OIDCClientID, Secret: s.OIDCClientSecret, Rules: rules, TrustUnverifiedEmail: s.OIDCTrustUnverified, Now: now}
+	return &identity.Provider{Issuer: s.OIDCIssuer, ClientID: s.OIDCClientID, Secret: func() string { return s.OIDCClientSecret }, Rules: rules, TrustUnverifiedEmail: s.OIDCTrustUnverified, Now: now}
 }
 
 // Zone returns the time zone of merchants that have none.

@@ -51,8 +51,9 @@ const timeout = 10 * time.Second
 type Provider struct {
 	Issuer   string // URL
 	ClientID string
-	Secret   string // empty: the provider knows the client as public
-	Rules    []Rule
+	// Secret returns the client's secret; empty: the provider knows the client as public.
+	Secret func() string
+	Rules  []Rule
 	// TrustUnverifiedEmail makes rules about e-mail addresses apply whatever the provider
 	// says of them: some providers never say that an address is verified.
 	TrustUnverifiedEmail bool
@@ -223,7 +224,7 @@ func (s shortened) Unwrap() error { return s.error }
 
 func (p *Provider) client(provider *oidc.Provider, redirectURL string) *oauth2.Config {
 	return &oauth2.Config{
-		ClientID: p.ClientID, ClientSecret: p.Secret, Endpoint: provider.Endpoint(), RedirectURL: redirectURL,
+		ClientID: p.ClientID, ClientSecret: p.Secret(), Endpoint: provider.Endpoint(), RedirectURL: redirectURL,
 		Scopes: scopesOf(provider),
 	}
 }

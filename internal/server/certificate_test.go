@@ -58,7 +58,7 @@ func TestCertificateIsReloaded(t *testing.T) {
 	expired := certtest.New(t, start.AddDate(-1, 0, 0))
 	files := &tlsFiles{at: start, pair: first}
 	log := slog.New(slog.NewTextHandler(&files.log, nil))
-	config, err := TLSConfig(files.read, files.now, log)
+	certificate, err := NewCertificate(files.read, files.now, log)
 	testenv.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	testenv.NoError(t, err)
@@ -66,7 +66,7 @@ func TestCertificateIsReloaded(t *testing.T) {
 	ended := make(chan error, 1)
 	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	options := roomy
-	options.TLS = config
+	options.TLS = certificate.TLS()
 	go func() { ended <- Serve(ctx, listener, handler, slog.New(slog.DiscardHandler), options) }()
 	connect := func(pair certtest.Pair) (*tls.Conn, error) {
 		// The clock of the server is not that of the client.
@@ -95,9 +95,16 @@ func TestCertificateIsReloaded(t *testing.T) {
 	serves("an expired one", first, expired).Close()
 	files.change(func() { files.at, files.pair = start.Add(4*certificateInterval), second })
 	serves("a good pair", second, first).Close()
-	if end := CertificateEnd(config); !end.Equal(start.AddDate(2, 0, 0)) || !CertificateEnd(nil).IsZero() {
+	if end := certificate.End(); !end.Equal(start.AddDate(2, 0, 0)) || !(*Certificate)(nil).End().IsZero() {
 		t.Errorf("the certificate ends at %s", end)
 	}
+	files.change(func() { files.pair = expired })
+	if pair, err := files.read(); err != nil || certificate.Check(pair) == nil {
+		t.Errorf("an expired certificate passes: %v", err)
+	}
+	files.change(func() { files.pair = first })
+	certificate.Reload(files.read)
+	serves("after a reload", first, second).Close()
 	if _, err := io.WriteString(open, aRequest); err != nil {
 		t.Error(err)
 	}
@@ -109,7 +116,7 @@ func TestCertificateIsReloaded(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	for text, want := range map[string]int{"level=WARN": 2, "the key is bad": 1, "TLS certificate changed": 1, "has expired": 1} {
+	for text, want := range map[string]int{"level=WARN": 2, "the key is bad": 1, "TLS certificate changed": 2, "has expired": 1} {
 		if got := strings.Count(files.log.String(), text); got != want {
 			t.Errorf("%d times %q in the log, want %d:\n%s", got, text, want, files.log.String())
 		}
@@ -120,7 +127,7 @@ func TestCertificateIsReloaded(t *testing.T) {
 func TestCertificateIsRequired(t *testing.T) {
 	t.Parallel()
 	files := &tlsFiles{err: errors.New("the key is bad")}
-	if _, err := TLSConfig(files.read, files.now, slog.New(slog.DiscardHandler)); !errors.Is(err, files.err) {
+	if _, err := NewCertificate(files.read, files.now, slog.New(slog.DiscardHandler)); !errors.Is(err, files.err) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -31,7 +31,7 @@ func startHTTP2(t *testing.T, handler http.Handler, connections int, timeouts ti
 	pair := certtest.New(t, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
 	read := func() (tls.Certificate, error) { return tls.LoadX509KeyPair(pair.Cert, pair.Key) }
 	log := slog.New(slog.DiscardHandler)
-	config, err := TLSConfig(read, time.Now, log)
+	certificate, err := NewCertificate(read, time.Now, log)
 	testenv.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	testenv.NoError(t, err)
@@ -41,7 +41,7 @@ func startHTTP2(t *testing.T, handler http.Handler, connections int, timeouts ti
 		url: "https://" + listener.Addr().String(), client: &http.Client{Transport: transport, Timeout: 2 * time.Minute},
 		stop: stop, ended: make(chan error, 1),
 	}
-	options := Options{Connections: connections, Idle: time.Minute, TLS: config}
+	options := Options{Connections: connections, Idle: time.Minute, TLS: certificate.TLS()}
 	go func() { s.ended <- serve(ctx, listener, handler, log, options, timeouts) }()
 	t.Cleanup(func() {
 		stop()

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ const (
 	exitNotFound     = 3 // no such order or invoice file
 	exitRefused      = 4 // the service refused the request
 	exitUnauthorized = 5 // the token is not valid, or does not allow the request
-	exitUnavailable  = 6 // the service cannot be reached, or asks to retry later
+	exitUnavailable  = 6 // the service cannot be reached, or asks to retry later; also the database or the bucket that serve has waited for
 
 	exitSourceChanged = 7 // of copy: complete, but the source changed meanwhile
 )
@@ -50,8 +51,11 @@ type process struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	wrap           func(http.Handler) http.Handler
+	args           []string
 	environ        []string
-	model          *kong.Node // all commands and flags
+	hangups        <-chan os.Signal // of SIGHUP; nil: none
+	nohup          bool             // SIGHUP stops no command
+	model          *kong.Node       // all commands and flags
 }
 
 // Option changes how a command runs.
@@ -63,21 +67,45 @@ func WrapHandler(wrap func(http.Handler) http.Handler) Option {
 	return func(p *process) { p.wrap = wrap }
 }
 
+// Hangups gives serve the channel of SIGHUP, by which it is asked for a reload. Other commands
+// stop, unless the signal was ignored at the start of the process, as by nohup.
+func Hangups(hangups chan os.Signal, ignored bool) Option {
+	return func(p *process) { p.hangups, p.nohup = hangups, ignored }
+}
+
+// untilHangup returns a context that ends with SIGHUP too, if that is to stop a command.
+func (p *process) untilHangup(ctx context.Context, chosen command) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if _, reloads := chosen.(*serveCommand); !reloads && !p.nohup && p.hangups != nil {
+		go func() {
+			select {
+			case <-p.hangups:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, cancel
+}
+
 // Run runs the command in args, which do not include the program's name, and
 // returns the exit code: 0 done, 1 failed, 2 invalid settings or usage. Commands
 // that call a service also return 3 not found, 4 refused, 5 not authorized, 6
-// unavailable, and copy 7 if the source changed. environ has the environment variables, like os.Environ. When ctx
+// unavailable, also serve that has waited in vain, and copy 7 if the source changed.
+// environ has the environment variables, like os.Environ. When ctx
 // ends, a server shuts down gracefully, and every other command stops as soon
 // as it can.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string, options ...Option) int {
 	p := &process{
-		Opener: app.Opener{Now: time.Now}, stdin: stdin, stdout: stdout, stderr: stderr, environ: environ,
+		Opener: app.Opener{Now: time.Now}, stdin: stdin, stdout: stdout, stderr: stderr, args: usual(args), environ: environ,
 		wrap: func(h http.Handler) http.Handler { return h },
 	}
 	for _, option := range options {
 		option(p)
 	}
-	chosen, err := parse(usual(args), p, environ)
+	chosen, err := parse(p.args, p, environ)
+	ctx, cancel := p.untilHangup(ctx, chosen)
+	defer cancel()
 	if err == nil && chosen != nil {
 		p.printWarnings(chosen)
 		err = chosen.run(ctx, p)
@@ -139,6 +167,9 @@ var exitCodes = []struct {
 
 // exitCode returns the exit code for an error of a command.
 func exitCode(err error) int {
+	if _, waited := errors.AsType[app.NotReadyError](err); waited {
+		return exitUnavailable
+	}
 	if _, usage := errors.AsType[app.UsageError](err); usage {
 		return exitUsage
 	}

@@ -19,7 +19,7 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-var serveFlags = []string{"listen", "admin-listen", "metrics-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "wait", "drain", "purge-deleted-after", "retain", "retain-confirmed", "cancel-expired", "deadline-warning", "hide-addresses", "time-zone", "log-format", "ready-requires-storage", "oidc-issuer", "oidc-client-id", "oidc-client-secret", "oidc-rules", "security-contact", "smtp", "smtp-from", "smtp-hello", "smtp-user", "smtp-password", "no-webhooks", "webhook-allow-private", "demo", "sandbox"}
+var serveFlags = []string{"listen", "admin-listen", "metrics-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "wait", "drain", "purge-deleted-after", "retain", "retain-confirmed", "cancel-expired", "deadline-warning", "hide-addresses", "time-zone", "log-format", "ready-requires-storage", "oidc-issuer", "oidc-client-id", "oidc-client-secret", "oidc-rules", "security-contact", "smtp", "smtp-from", "smtp-hello", "smtp-user", "smtp-password", "environment-file", "no-webhooks", "webhook-allow-private", "demo", "sandbox"}
 
 // settingsCommands are the commands that use settings, with their flags.
 var settingsCommands = map[string][]string{

@@ -174,7 +174,7 @@ func TestServeWritesTokenUsesAtShutdown(t *testing.T) {
 
 func TestProcessStopsOnSignals(t *testing.T) {
 	t.Parallel()
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		p := apptest.StartProcess(t, filepath.Join(t.TempDir(), "data"))
 		testenv.Send(t, "", "GET", p.BaseURL+"/healthz", "").WantStatus(t, 200)
 		if code := p.Stop(t, signal); code != 0 {

@@ -136,8 +136,37 @@ var explanations = map[string]string{
 	"AuthorizationHeaderMalformed": "the region is missing or wrong: add ?region=REGION to the URL",
 }
 
+// notReadyError is the error of a bucket that cannot be opened now and may be later: its
+// server cannot be reached, or has a fault.
+type notReadyError struct{ error }
+
+// IsNotReady reports whether a bucket may be opened later, without a change of the settings.
+func IsNotReady(err error) bool {
+	_, ok := errors.AsType[notReadyError](err)
+	return ok
+}
+
 // explain returns why a request of probe failed, without the server's message.
 func explain(err error) error {
+	var response minio.ErrorResponse
+	var dnsErr *net.DNSError
+	var opErr *net.OpError
+	ready := true
+	switch {
+	case errors.As(err, &response):
+		ready = response.StatusCode < http.StatusInternalServerError
+	case errors.As(err, &dnsErr), errors.As(err, &opErr), errors.Is(err, context.DeadlineExceeded):
+		ready = false
+	}
+	reason := reasonOf(err)
+	if !ready {
+		reason = notReadyError{reason}
+	}
+	return reason
+}
+
+// reasonOf returns the text of explain.
+func reasonOf(err error) error {
 	var response minio.ErrorResponse
 	var dnsErr *net.DNSError
 	var opErr *net.OpError

@@ -1,0 +1,78 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/config"
+	"merchantorders/internal/testenv"
+)
+
+// TestReadEnvironmentFile reads what systemd 252 reads in the same way; see
+// e2e/release.TestAdmin.
+func TestReadEnvironmentFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "environment")
+	for text, want := range map[string][]string{
+		"":                        nil,
+		"\n # a\n; b\\\nC=1\nD=2": {"D=2"},
+		"A=b":                     {"A=b"},
+		"A=b\r\nC=d\r\n":          {"A=b", "C=d"},
+		" A = b c \nB=":           {"A=b c", "B="},
+		"A=\"b \\\"c\\\" \\x $d \\$e\"\nB='\\ \"'": {`A=b "c" \x $d $e`, `B=\ "`},
+		"A=\"two\nlines\\\n\"\nB=x":                {"A=two\nlines", "B=x"},
+		"A=one \\\n  two\nB=x\\ ":                  {"A=one   two", "B=x "},
+		"A='a' \"b\" c\"d\" ":                      {`A=abc"d"`},
+		"A=\\#x # no comment\n":                    {"A=#x # no comment"},
+		"A=1\nA=2":                                 {"A=1", "A=2"},
+	} {
+		testenv.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		got, err := config.ReadEnvironmentFile(path)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%q: %v (-want +got):\n%s", text, err, diff)
+		}
+	}
+	for text, want := range map[string]string{
+		"A=1\nsecret\n":         ":2: must be NAME=VALUE",
+		"A=1\nexport B=secret":  ":2: must be NAME=VALUE",
+		"A='x'\n\nB=\"secret\n": ":3: a quote is not closed",
+	} {
+		testenv.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		_, err := config.ReadEnvironmentFile(path)
+		fault, ok := errors.AsType[*config.Error](err)
+		if !ok || fault.Flag != "environment-file" || fault.Problem != path+want {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if got, err := config.ReadEnvironmentFile(path + "x"); got != nil || err != nil {
+		t.Errorf("no file: %q, %v", got, err)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	got := config.Environment([]string{"A=unit", "B=1", "C=2", "PATH=/bin"}, []string{"B=1", "C=2"}, []string{"B=3", "D=4"})
+	if diff := cmp.Diff([]string{"A=unit", "PATH=/bin", "B=3", "D=4"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestChanged(t *testing.T) {
+	t.Parallel()
+	before := goodServe()
+	after := before
+	after.SMTP, after.OIDCClientSecret, after.CancelExpired, after.Drain = "smtp://localhost", "x", true, "1s"
+	if diff := cmp.Diff([]string{"drain", "cancel-expired", "oidc-client-secret", "smtp"}, config.Changed(before, after)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	variables := func(key string) *config.Sources {
+		return config.NewSources([]string{"AWS_ACCESS_KEY_ID=x", "AWS_SECRET_ACCESS_KEY=" + key}, nil)
+	}
+	if diff := cmp.Diff([]string{"AWS_SECRET_ACCESS_KEY"}, variables("1").ChangedKeys(variables("2"))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
