@@ -8,4 +8,4 @@ function __merchant_orders_complete
 		__fish_complete_path (commandline --current-token)
 	end
 end
-complete --command merchant-orders --no-files --arguments '(__merchant_orders_complete)'
+complete --command merchant-orders --command merchant-orders-admin --no-files --arguments '(__merchant_orders_complete)'

@@ -17,10 +17,10 @@ import (
 
 // runbookCommand is a command of docs/runbook.md: an indented line, or one of the service
 // within a sentence.
-var runbookCommand = regexp.MustCompile("(?m)^    +(.+)$|`(merchant-orders [^`]+)`")
+var runbookCommand = regexp.MustCompile("(?m)^    +(.+)$|`(merchant-orders-admin [^`]+)`")
 
 // TestRunbook types the commands of docs/runbook.md from top to bottom, beside a server with
-// a webhook, which systemctl stops and starts. e2e/instances.TestRotateSecrets runs the
+// a webhook, which systemctl stops and starts. e2e/release.TestAdmin does so with the package. e2e/instances.TestRotateSecrets runs the
 // statements of its rotation.
 func TestRunbook(t *testing.T) {
 	t.Parallel()
@@ -43,7 +43,7 @@ func TestRunbook(t *testing.T) {
 	testenv.NoError(t, os.WriteFile(filepath.Join(work, "journal"), []byte(s.Log()), 0o600))
 	testenv.NoError(t, os.Mkdir(filepath.Join(work, "bin"), 0o700))
 	testenv.NoError(t, os.WriteFile(filepath.Join(work, "bin", "journalctl"), []byte("#!/bin/sh\ncat journal\n"), 0o700))
-	testenv.NoError(t, os.Symlink(apptest.Build(t), filepath.Join(work, "bin", "merchant-orders")))
+	testenv.NoError(t, os.Symlink(apptest.Build(t), filepath.Join(work, "bin", "merchant-orders-admin")))
 	environ := append(os.Environ(), "PATH="+filepath.Join(work, "bin")+":"+os.Getenv("PATH"), "SERVER="+pgtest.Shared(t).Database(t)+"&pool_max_conns=20",
 		"MERCHANT_ORDERS_DATA="+f.Data, "MERCHANT_ORDERS_WEBHOOK_ALLOW_PRIVATE=true")
 	typed := map[string]int{}
@@ -73,6 +73,6 @@ func TestRunbook(t *testing.T) {
 		}
 	}
 	testenv.Equal(t, "commands", map[string]int{
-		"merchant-orders": 25, "journalctl": 1, "jq": 3, "DATABASE=$(printf": 1, "curl": 1, "df": 1, "du": 1, "install": 1, "mv": 2, "systemctl": 3, "CREATE": 1, "ALTER": 1,
+		"merchant-orders-admin": 25, "journalctl": 1, "jq": 3, "DATABASE=$(printf": 1, "curl": 1, "df": 1, "du": 1, "install": 1, "mv": 2, "systemctl": 3, "CREATE": 1, "ALTER": 1,
 	}, typed)
 }

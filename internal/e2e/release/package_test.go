@@ -93,7 +93,7 @@ func TestDebianPackage(t *testing.T) {
 			ready
 			[ "$(readlink /proc/"$(systemctl show --value -p MainPID merchant-orders)"/exe)" = /usr/bin/merchant-orders ]
 			merchant-orders version | grep ' `+newVersion+` '
-			orders merchant list | grep 'Our Store'
+			merchant-orders-admin merchant list | grep 'Our Store'
 			grep -q orders.example.com /etc/merchant-orders/environment
 		`)
 	})
