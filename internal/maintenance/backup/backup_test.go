@@ -329,3 +329,14 @@ func TestBackupIsDataFolder(t *testing.T) {
 		t.Errorf("(-source +backup):\n%s", diff)
 	}
 }
+
+// TestRestoreIgnoresStagedFiles restores a folder in which a power cut has brought back the
+// first name of a file.
+func TestRestoreIgnoresStagedFiles(t *testing.T) {
+	t.Parallel()
+	in := maintenancetest.New(t, maintenancetest.Kind{})
+	in.Fill(t, 5)
+	path := backUp(t, in, "backup")
+	testenv.NoError(t, os.WriteFile(filepath.Join(path, "files", "tmp", "staged-X"), []byte("content"), 0o600))
+	restore(t, path).WantDump(t, in.Dump(t))
+}

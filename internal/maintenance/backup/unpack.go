@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"merchantorders/internal/filestore"
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/maintenance"
 )
@@ -32,6 +33,8 @@ func (u *unpacking) unpack(ctx context.Context, from Place) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case strings.HasPrefix(file, filestore.StagingDir+"/"):
+			// A power cut can bring back the names that staged files had in a folder.
 		case isFile:
 			if err = storeFile(ctx, u.files, file, content); err == nil {
 				u.fileCount++
