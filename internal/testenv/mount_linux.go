@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,7 +39,10 @@ func MayMount(t *testing.T) bool {
 		again.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}
 		again.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}}
 	}
+	signalWhenParentEnds(again, syscall.SIGKILL)
+	runtime.LockOSThread() // see StartServer
 	output, err := again.CombinedOutput()
+	runtime.UnlockOSThread()
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EINVAL):
 		Unable(t, cannotMount, err)
@@ -48,6 +52,12 @@ func MayMount(t *testing.T) bool {
 		t.Errorf("%v:\n%s", err, output)
 	case !strings.Contains(string(output), "--- PASS: "+t.Name()):
 		t.Errorf("the test did not run:\n%s", output)
+	default:
+		for line := range strings.Lines(string(output)) {
+			if place, text, ok := strings.Cut(strings.TrimSpace(line), ".go:"); ok && !strings.Contains(place, " ") {
+				t.Log(place + ".go:" + strings.TrimSpace(text))
+			}
+		}
 	}
 	return false
 }
