@@ -119,6 +119,7 @@ var onlyIn = map[string][]string{
 	"testing":                            {},
 	"github.com/google/go-cmp":           {},
 	"go.uber.org/goleak":                 {},
+	"github.com/hanwen/go-fuse":          {},
 }
 
 // goPackage is a package in the output of `go list`.
