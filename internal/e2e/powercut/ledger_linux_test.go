@@ -33,9 +33,10 @@ type ledger struct {
 	mu     sync.Mutex
 	now    int // acknowledgments so far; each has its number, from 1
 	orders map[string]*known
-	counts map[string]int // acknowledgments by kind
-	all    chan struct{}  // closed when there is one of each kind
-	backup []madeBackup   // since the last cut
+	counts map[string]int  // acknowledgments by kind
+	seen   map[string]bool // kinds since awaitAll
+	all    chan struct{}   // closed when all were seen
+	backup []madeBackup    // since the last cut
 }
 
 // known is an order. The acknowledgments are 0 until there is one.
@@ -57,7 +58,7 @@ type madeBackup struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{orders: make(map[string]*known), counts: make(map[string]int), all: make(chan struct{})}
+	return &ledger{orders: make(map[string]*known), counts: make(map[string]int)}
 }
 
 // with runs fn while nobody else uses the ledger.
@@ -69,11 +70,22 @@ func (l *ledger) with(fn func()) {
 
 // acknowledge counts an acknowledgment and returns its number.
 func (l *ledger) acknowledge(kind string) int {
-	if l.counts[kind]++; l.counts[kind] == 1 && len(l.counts) == len(kinds) {
-		close(l.all)
+	l.counts[kind]++
+	if !l.seen[kind] && l.all != nil {
+		if l.seen[kind] = true; len(l.seen) == len(kinds) {
+			close(l.all)
+		}
 	}
 	l.now++
 	return l.now
+}
+
+// awaitAll returns a channel that is closed when one of each kind was acknowledged.
+func (l *ledger) awaitAll() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen, l.all = make(map[string]bool), make(chan struct{})
+	return l.all
 }
 
 // shownOrder is an order as an export shows it.

@@ -88,7 +88,7 @@ func (h *installation) cuts(count int) {
 		if h.dice.IntN(4) == 0 {
 			h.must(nil, "check")
 		}
-		h.untilCut(s, 300+h.dice.IntN(4000), h.dice.IntN(5) == 0)
+		h.untilCut(s, i == 0 || h.dice.IntN(4) == 0, 200+h.dice.IntN(1500), h.dice.IntN(5) == 0)
 		if h.t.Failed() {
 			return
 		}
@@ -176,7 +176,7 @@ func TestPowerCutIsNoticed(t *testing.T) {
 					h.powerOff()
 					return
 				}
-				h.untilCut(s, 300+h.dice.IntN(500), false)
+				h.untilCut(s, false, 200+h.dice.IntN(300), false)
 			}
 			t.Error("nothing is lost, and should be")
 		})

@@ -18,7 +18,7 @@ import (
 
 // importedAtOnce are the orders of an import, answeredAtOnce those of a bulk answer.
 const (
-	importedAtOnce = 60
+	importedAtOnce = 40
 	answeredAtOnce = 10
 )
 
@@ -224,14 +224,18 @@ func (h *installation) failed(ctx context.Context, what string, got result) {
 	}
 }
 
-// untilCut runs traffic until the power is cut after a number of changes on the disk. With
-// soft, the service stops gracefully before the cut.
-func (h *installation) untilCut(s *service, changes int, soft bool) {
+// untilCut runs traffic until the power is cut after a number of changes on the disk; with
+// all, which are counted when there was traffic of each kind. With soft, the service stops
+// gracefully before the cut.
+func (h *installation) untilCut(s *service, all bool, changes int, soft bool) {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	seen := h.awaitAll()
 	working := h.traffic(ctx, s)
-	h.await("each kind of traffic", h.all)
+	if all {
+		h.await("each kind of traffic", seen)
+	}
 	h.cutAfter(changes, soft)
 	h.await("the cut", h.pulled)
 	cancel()
