@@ -51,7 +51,7 @@ const timeout = 10 * time.Second
 type Provider struct {
 	Issuer   string // URL
 	ClientID string
-	// Secret returns the client's secret; empty: the provider knows the client as public.
+	// Secret returns the client's secret; nil, or empty: the provider knows the client as public.
 	Secret func() string
 	Rules  []Rule
 	// TrustUnverifiedEmail makes rules about e-mail addresses apply whatever the provider
@@ -223,8 +223,12 @@ func (s shortened) Error() string { return strict.Words(s.error.Error()) }
 func (s shortened) Unwrap() error { return s.error }
 
 func (p *Provider) client(provider *oidc.Provider, redirectURL string) *oauth2.Config {
+	secret := ""
+	if p.Secret != nil {
+		secret = p.Secret()
+	}
 	return &oauth2.Config{
-		ClientID: p.ClientID, ClientSecret: p.Secret(), Endpoint: provider.Endpoint(), RedirectURL: redirectURL,
+		ClientID: p.ClientID, ClientSecret: secret, Endpoint: provider.Endpoint(), RedirectURL: redirectURL,
 		Scopes: scopesOf(provider),
 	}
 }
