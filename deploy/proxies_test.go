@@ -240,13 +240,36 @@ func nginx(t *testing.T, dir, example string) (check, run []string) {
 func TestNginx(t *testing.T) {
 	t.Parallel()
 	program := testenv.Program(t, "nginx", "nginx-light")
-	start(t, program, "nginx/merchant-orders.conf", func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
+	p := start(t, program, "nginx/merchant-orders.conf", func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
 		example := filepath.Join(dir, "example.conf")
 		rewrite(t, "nginx/merchant-orders.conf", example, "",
 			"listen 443 ssl http2;", "listen "+listen+" ssl http2;", "listen 80;", "listen "+testenv.FreeAddress(t)+";", "127.0.0.1:8080", upstream,
 			"/etc/nginx/orders.example.com.pem", pair.Cert, "/etc/nginx/orders.example.com.key", pair.Key)
 		return nginx(t, dir, example)
-	}).check(t)
+	})
+	p.checkHalfClosed(t)
+	p.check(t) // stops the service
+}
+
+// checkHalfClosed sends a request and closes the connection for writing: the client has
+// finished sending, and waits for the response.
+func (p *proxy) checkHalfClosed(t *testing.T) {
+	t.Helper()
+	_, text, err := p.send("GET", "/v2/events?after=latest", "", "Authorization", "Bearer "+p.service.Token)
+	testenv.NoError(t, err)
+	var feed struct{ Newest int64 }
+	testenv.NoError(t, json.Unmarshal([]byte(text), &feed))
+	config := p.client.Transport.(*http.Transport).TLSClientConfig.Clone()
+	config.NextProtos = []string{"http/1.1"}
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(p.url, "https://"), config)
+	testenv.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, err = fmt.Fprintf(conn, "GET /v2/events?after=%d&wait=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n", feed.Newest, p.service.Token)
+	testenv.NoError(t, errors.Join(err, conn.CloseWrite(), conn.NetConn().(*net.TCPConn).CloseWrite()))
+	testenv.NoError(t, conn.SetReadDeadline(time.Now().Add(patience)))
+	if text, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 200 ") || !strings.HasSuffix(string(text), "}\n") {
+		t.Errorf("half closed: %q, error %v", text, err)
+	}
 }
 
 // checkBackOffice checks what operators reach through a proxy.

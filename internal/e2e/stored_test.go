@@ -490,6 +490,7 @@ func copyRows(t *testing.T, from, to, table string) {
 // storedConfigText has all settings of serve, except those that name what only one machine
 // has.
 const storedConfigText = `base-url: https://orders.example.com
+admin-base-url: https://orders-admin.example.com
 storage-url: https://files.example.com/invoices
 error-codes: table
 max-token-lifetime: 365d
