@@ -14,7 +14,7 @@ import (
 )
 
 // doJobs does what staff do every day, in Greek, and counts the clicks from the page of new
-// orders on. docs/console.md has the numbers.
+// orders on.
 func (p *staff) doJobs(t *testing.T) {
 	command(t, p.tab, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	p.speak(t, "el")
