@@ -202,6 +202,7 @@ func TestEventsOutOfOrder(t *testing.T) {
 }
 
 // TestEventsWithoutOrder reads events of a type that has no order, and of an unknown one.
+// Proves decision 5 (webhooks: pauses, end).
 func TestEventsWithoutOrder(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, always(200, `{"events":[

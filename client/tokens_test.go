@@ -10,6 +10,7 @@ import (
 )
 
 // TestTokensAgainstService creates, rotates and revokes tokens of a merchant.
+// Proves decision 1 (a merchant's own tokens).
 func TestTokensAgainstService(t *testing.T) {
 	t.Parallel()
 	server, plain := start(t, 0)

@@ -32,6 +32,7 @@ func signWebhook(secret, text string) string {
 }
 
 // TestWebhookExample verifies the example of the specification.
+// Proves decision 5 (webhooks: signatures, secrets).
 func TestWebhookExample(t *testing.T) {
 	t.Parallel()
 	header := http.Header{
@@ -43,6 +44,7 @@ func TestWebhookExample(t *testing.T) {
 	}
 }
 
+// Proves decision 5 (webhooks: signatures, secrets).
 func TestVerifyWebhook(t *testing.T) {
 	t.Parallel()
 	good := signWebhook(webhookSecret, "msg_1_17_x.1795165200."+webhookBody)

@@ -14,6 +14,7 @@ import (
 )
 
 // TestWebhooksAgainstService makes every call about webhooks.
+// Proves decision 5 (webhooks: requests), decision 9 (include=order).
 func TestWebhooksAgainstService(t *testing.T) {
 	t.Parallel()
 	server, _ := start(t, 0, "--webhook-allow-private")

@@ -60,6 +60,7 @@ var endpoints = []struct {
 	{"GET", "/storage/eu/inv/invoices/R-1/a.pdf", order.ScopeOrdersRead, false},
 }
 
+// Proves decision 1 (challenge), decision 5 (v2 files, one form; webhooks: requests).
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	s := start(t)

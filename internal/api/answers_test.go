@@ -28,6 +28,7 @@ func noTag(line int, reference, state string) string {
 
 // TestAnswers sends answers with every problem, as lines and as an array: each has its
 // own result and affects no other.
+// Proves decision 2 (imports, bulk changes and answers), decision 9 (many answers).
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -121,6 +122,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // TestAnswerKeys repeats answers with their key.
+// Proves decision 2 (their keys), decision 9 (many answers).
 func TestAnswerKeys(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -144,6 +146,7 @@ func TestAnswerKeys(t *testing.T) {
 }
 
 // TestAnswersRefused sends requests that are no answers: they change nothing.
+// Proves decision 2 (imports, bulk changes and answers), decision 9 (many answers).
 func TestAnswersRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -192,6 +195,7 @@ func TestAnswersRefused(t *testing.T) {
 
 // TestAnswersEndWithTheToken revokes a token after the first result: no later line takes
 // effect.
+// Proves decision 9 (many answers).
 func TestAnswersEndWithTheToken(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -33,6 +33,8 @@ func line(reference string, number int, extra string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(document(reference, number, extra), "\n", ""), "\t", "") + "\n"
 }
 
+// Proves decision 2 (imports, bulk changes and answers), decision 7 (the same rules
+// everywhere; results while the body arrives).
 func TestBulkImport(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -104,6 +106,7 @@ func notCompleted(line int) string {
 		`move to completed: it can move to in-processing, rejected-by-merchant, canceled.","allowed":["in-processing","rejected-by-merchant","canceled"]}`, line)
 }
 
+// Proves decision 2 (imports, bulk changes and answers).
 func TestBulkTransitions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -166,6 +169,7 @@ func TestBulkTransitions(t *testing.T) {
 
 // TestBulkKeys repeats lines with their Idempotency-Key: each takes effect once, although
 // it would take effect again.
+// Proves decision 2 (their keys).
 func TestBulkKeys(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -226,6 +230,7 @@ func TestBulkKeys(t *testing.T) {
 
 // TestBulkContinue checks that a client that waits for "100 Continue" before it sends
 // the body gets that, and not the header of the response.
+// Proves decision 7 (results while the body arrives).
 func TestBulkContinue(t *testing.T) {
 	t.Parallel()
 	s := start(t)

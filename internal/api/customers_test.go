@@ -122,6 +122,7 @@ func (s *service) deliverAbout(reference, response string) {
 
 // TestErase erases a customer and one order, and looks for the personal data in all
 // files of the service.
+// Proves decision 5 (events: corrected, erased, deleted orders).
 func TestErase(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -253,6 +254,8 @@ func TestCustomersBadInput(t *testing.T) {
 }
 
 // TestRetention deletes an old order with its file: clients learn it from the feed.
+// Proves decision 5 (events: corrected, erased, deleted orders), decision 9
+// (include=order).
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -53,6 +53,7 @@ func (s *service) position() string {
 	return fmt.Sprintf(`"complete":true,"after":%d,"history":%q}`, feed.Next, feed.History)
 }
 
+// Proves decision 9 (whole orders).
 func TestExport(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -130,6 +131,7 @@ func TestExport(t *testing.T) {
 }
 
 // TestExportDeleted resumes after an order that is deleted meanwhile.
+// Proves decision 9 (whole orders).
 func TestExportDeleted(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -167,6 +169,7 @@ func (h hooked) ExportKeys(ctx context.Context, merchantID int64, query order.Ex
 
 // TestExportEndsEarly ends exports in the middle: the summary says so, and after the rest
 // the export is whole.
+// Proves decision 9 (whole orders).
 func TestExportEndsEarly(t *testing.T) {
 	t.Parallel()
 	var before func(ctx context.Context) error
@@ -219,6 +222,7 @@ func TestExportEndsEarly(t *testing.T) {
 
 // TestExportRoundTrip exports the orders of all merchants and imports them into an empty
 // service: it exports the same.
+// Proves decision 9 (orders to answer).
 func TestExportRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := start(t)

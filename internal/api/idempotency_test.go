@@ -22,6 +22,7 @@ func (s *service) withKey(key, method, path, body string) testenv.Response {
 }
 
 // TestIdempotencyRetention checks that a response is replayed for 24 hours.
+// Proves decision 8 (replay).
 func TestIdempotencyRetention(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -62,6 +63,7 @@ func (s failingStore) InTx(ctx context.Context, fn func(order.Tx) error) error {
 
 // TestFailuresAreNotRecorded checks that a failure of the service is not recorded: a
 // retry makes the change.
+// Proves decision 8 (errors, order of checks).
 func TestFailuresAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool
@@ -130,6 +132,7 @@ func (d heldFile) Commit(ctx context.Context, path string) error {
 // TestRepeatedUpload repeats an upload while the first is still running: it gets 409
 // in the version's form, and the first response once that is there. The metrics count
 // one file.
+// Proves decision 8 (simultaneous requests).
 func TestRepeatedUpload(t *testing.T) {
 	t.Parallel()
 	held := heldFiles{waiting: make(chan struct{}, 9), release: make(chan struct{})}

@@ -20,6 +20,7 @@ var invoicePaths = map[string]string{"v1": "/api/orders/101/invoices", "v2": "/v
 
 // TestHundredFiles checks that an order has 100 files in all, deleted ones included,
 // whatever their names.
+// Proves decision 6 (three at once, 100 in all).
 func TestHundredFiles(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -111,6 +112,7 @@ func (outOfReach) List(context.Context, int64, order.Filter) (order.Page, error)
 
 // TestUploadFailures checks that every failure of an upload has the same response and
 // leaves no file.
+// Proves spec 7.1.
 func TestUploadFailures(t *testing.T) {
 	t.Parallel()
 	setups := map[string]apptest.Setup{
@@ -139,6 +141,7 @@ func TestUploadFailures(t *testing.T) {
 
 // TestDatabaseFailures checks the responses when the database is not available or
 // fails, in both forms, and that they do not show the cause.
+// Proves decision 5 (word codes; faults, 503).
 func TestDatabaseFailures(t *testing.T) {
 	t.Parallel()
 	s := startWith(t, apptest.Setup{Store: func(s app.Store) app.Store { return outOfReach{s} }})

@@ -29,6 +29,7 @@ func (s *service) link() string {
 }
 
 // TestLinks opens a link as a browser does: without a token.
+// Proves decision 6 (links).
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -92,6 +93,7 @@ func TestLinkOnce(t *testing.T) {
 }
 
 // TestLinkPages checks what a person reads whose link does not open.
+// Proves decision 6 (links that do not open).
 func TestLinkPages(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -30,6 +30,7 @@ func merchantBody(id int, name, suspension, limits string) string {
 
 // TestRename checks that no client goes on seeing the old name of a merchant, from its
 // own cache or from that of the service.
+// Proves decision 8 (ETag).
 func TestRename(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -86,6 +87,7 @@ func (s readingStore) Events(ctx context.Context, merchantID, after int64, limit
 
 // TestSuspend suspends a merchant: every request with its tokens gets 403, also one that
 // waits for events; its orders still arrive; others notice nothing.
+// Proves decision 1 (suspended merchant).
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	reading := make(chan struct{}, 1)
@@ -128,6 +130,7 @@ func TestSuspend(t *testing.T) {
 
 // TestMerchantChangesRefused sends every wrong body of every change of a merchant.
 // Nothing changes.
+// Proves decision 1 (limit of a merchant).
 func TestMerchantChangesRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -10,6 +10,8 @@ import (
 
 // TestOperatorCorrections checks what a merchant sees of a correction: the order, its
 // list, its entity tag and its events.
+// Proves decision 2 (reasons, corrections), decision 5 (events: corrected, erased, deleted
+// orders).
 func TestOperatorCorrections(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -48,6 +50,7 @@ func TestOperatorCorrections(t *testing.T) {
 
 // TestCorrectionRefusals gives the keys of a change values that are wrong. None changes
 // anything.
+// Proves decision 2 (reasons, corrections).
 func TestCorrectionRefusals(t *testing.T) {
 	t.Parallel()
 	s := start(t)

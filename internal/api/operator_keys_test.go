@@ -18,6 +18,7 @@ func (s *service) operatorWithKey(key, method, path, body string) testenv.Respon
 // TestOperatorKeys repeats every write of an operator with its key: the response is a
 // replay although the write would have another outcome, and another request with the
 // key is refused.
+// Proves decision 8 (whose key; replay).
 func TestOperatorKeys(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -62,6 +63,7 @@ func TestOperatorKeys(t *testing.T) {
 
 // TestTokenIsNotRecorded checks that the replay of a creation does not have the text
 // of the token: it is not stored.
+// Proves decision 8 (replay).
 func TestTokenIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -79,6 +81,7 @@ func TestTokenIsNotRecorded(t *testing.T) {
 }
 
 // TestOperatorIfMatch checks the precondition of an operator's change of an order.
+// Proves decision 8 (If-Match).
 func TestOperatorIfMatch(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -32,6 +32,7 @@ func document(reference string, number int, extra string) string {
 		"lineItems":[{"id":1,"productName":"x","unitPrice":1390,"quantity":1}]%s}`, reference, number, extra)
 }
 
+// Proves decision 7 (size).
 func TestOperatorOrders(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -71,6 +72,7 @@ func TestOperatorOrders(t *testing.T) {
 	s.expect("GET", "/v2/orders/N-4", "", 404, v2NotFound("N-4"))
 }
 
+// Proves decision 2 (all 121 pairs of states, by the marketplace).
 func TestOperatorTransitions(t *testing.T) {
 	t.Parallel()
 	s := start(t)

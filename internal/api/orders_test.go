@@ -111,6 +111,7 @@ func TestUnansweredLargeOrders(t *testing.T) {
 }
 
 // TestMerchantData changes the merchant's own number and note: only the merchant sees them.
+// Proves decision 9 (the merchant's number and note).
 func TestMerchantData(t *testing.T) {
 	t.Parallel()
 	s := start(t)

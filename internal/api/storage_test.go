@@ -60,6 +60,7 @@ func TestStorageRanges(t *testing.T) {
 
 // TestDamagedFiles checks that no byte of a file is sent whose content is not that
 // of the upload: the response is a 500, logged and counted.
+// Proves decision 6 (damaged files).
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -59,6 +59,7 @@ func (s *service) listed(as, path string) (ids []int64, next *int64) {
 }
 
 // TestOwnTokens lets a merchant list, create, rotate and revoke its tokens.
+// Proves decision 1 (a merchant's own tokens).
 func TestOwnTokens(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -112,6 +113,7 @@ func TestOwnTokens(t *testing.T) {
 
 // TestTokenRequestsRefused sends every wrong field to every endpoint that creates tokens.
 // No token is made.
+// Proves decision 1 (wrong fields of a token).
 func TestTokenRequestsRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -180,6 +182,7 @@ func TestTokenRequestsRefused(t *testing.T) {
 
 // TestOperatorTokenChanges rotates tokens, filters their list, and revokes all of a
 // merchant.
+// Proves decision 1 (list of tokens).
 func TestOperatorTokenChanges(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -35,6 +35,7 @@ func webhooksOf(s *service) map[string]string {
 
 // TestWebhooks goes through the life of a webhook, for its merchant and for an
 // operator.
+// Proves decision 5 (webhooks: requests).
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/v2/webhooks", "/operator/merchants/355/webhooks"} {
@@ -142,6 +143,7 @@ func TestWebhooks(t *testing.T) {
 
 // TestWebhookFailure checks the event of a webhook that the service disables, in the
 // feed, in a delivery, and beside the orders.
+// Proves decision 5 (webhooks: pauses, end).
 func TestWebhookFailure(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -279,6 +281,7 @@ func (a arrivals) Post(context.Context, webhook.Message) webhook.Result {
 // TestBulkWakesWebhooks changes orders in bulk, one after the delivery of the other: the
 // deliveries come at once, like those of single changes. If they came with the polls of
 // the sender, they would come a second apart.
+// Proves decision 5 (webhooks: deliveries).
 func TestBulkWakesWebhooks(t *testing.T) {
 	t.Parallel()
 	arrived := make(arrivals, 100)
@@ -315,6 +318,7 @@ func TestBulkWakesWebhooks(t *testing.T) {
 
 // TestWebhookKeys checks that a repeated request with a key adds one webhook and that
 // the record does not have its secret.
+// Proves decision 5 (webhooks: requests).
 func TestWebhookKeys(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -342,6 +346,7 @@ func TestWebhookKeys(t *testing.T) {
 }
 
 // TestWebhookFields sends every field wrong in every way: 400, naming the field.
+// Proves decision 5 (webhooks: requests).
 func TestWebhookFields(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -397,6 +402,7 @@ func TestWebhookFields(t *testing.T) {
 }
 
 // TestWebhooksNeedScope checks that operators need the scope webhooks for each route.
+// Proves decision 5 (webhooks: requests).
 func TestWebhooksNeedScope(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -412,6 +418,7 @@ func TestWebhooksNeedScope(t *testing.T) {
 
 // TestMarketplaceWebhook goes through the life of a webhook with the events of all
 // merchants.
+// Proves decision 9 (feed of all merchants).
 func TestMarketplaceWebhook(t *testing.T) {
 	t.Parallel()
 	s := start(t)

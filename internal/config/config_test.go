@@ -314,6 +314,7 @@ func TestVariable(t *testing.T) {
 
 // TestConnections checks the default of the bound on connections, from the number of
 // open files.
+// Proves decision 5 (connections, slow clients).
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	for openFiles, want := range map[uint64]int{0: 16, 63: 16, 100: 18, 1024: 480, 65_536: 10_000, 1 << 63: 10_000} {

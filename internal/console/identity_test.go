@@ -121,6 +121,7 @@ func writeJSON(w http.ResponseWriter, value any) {
 
 // TestIdentityProvider signs people in with an identity provider, and nobody with one that
 // lies.
+// Proves decision 1 (people in a browser).
 func TestIdentityProvider(t *testing.T) {
 	t.Parallel()
 	p := startProvider(t)

@@ -31,6 +31,7 @@ func sessionOf(t *testing.T, list page, name string) string {
 }
 
 // TestPeople invites a colleague, who answers an order under a name and is signed out.
+// Proves decision 1 (people in a browser).
 func TestPeople(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))

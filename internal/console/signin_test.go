@@ -13,6 +13,7 @@ import (
 	"merchantorders/internal/token"
 )
 
+// Proves decision 1 (people in a browser).
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -79,6 +80,7 @@ func TestNext(t *testing.T) {
 }
 
 // TestSessionEnds checks every way in which a session ends.
+// Proves decision 1 (people in a browser).
 func TestSessionEnds(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))

@@ -70,6 +70,7 @@ var (
 // TestPages checks for every page that it is served, that its headers forbid frames,
 // that it has nothing inline, and that every link leads to a page of the same port. The
 // port of merchants has no pages for operators.
+// Proves decision 1 (no token needed).
 func TestPages(t *testing.T) {
 	t.Parallel()
 	everything, merchants := start(t, true), start(t, false)
@@ -336,6 +337,7 @@ func TestNotFound(t *testing.T) {
 }
 
 // TestNotModified requests what the client already has.
+// Proves decision 5 (caching).
 func TestNotModified(t *testing.T) {
 	t.Parallel()
 	server := start(t, true)
@@ -352,6 +354,7 @@ func TestNotModified(t *testing.T) {
 }
 
 // TestDocumentsAreServed compares the served documents with the files.
+// Proves decision 1 (no token needed).
 func TestDocumentsAreServed(t *testing.T) {
 	t.Parallel()
 	server := start(t, true)

@@ -28,6 +28,7 @@ func (a response) unpacked(t *testing.T) response {
 // TestCompression asks for lists, orders, events, the operator's merchants, pages and
 // what they load with and without compression: the same text, in fewer bytes; and for
 // what is too small, for files and for what a client does not take.
+// Proves decision 5 (compression).
 func TestCompression(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		orders := s.addMany(t, 40)

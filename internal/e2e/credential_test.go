@@ -38,7 +38,8 @@ func (s *service) endpoints(o placed, invoice int64, file string) []endpoint {
 	return append(all, endpoint{"file", v1, get(path), "orders:read"})
 }
 
-// TestCredentials has what is a credential (decision 1).
+// TestCredentials has what is a credential.
+// Proves decision 1 (Bearer; Basic; spelling, token in the query), spec 5.
 func TestCredentials(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
@@ -64,6 +65,7 @@ func TestCredentials(t *testing.T) {
 
 // TestBadCredentials sends credentials that are not valid to every endpoint: the response
 // is 401, and nothing changes.
+// Proves decision 1 (spelling, token in the query; 401), decision 5 (word codes).
 func TestBadCredentials(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
@@ -142,6 +144,7 @@ func elsewhere(t *testing.T) string {
 }
 
 // TestUnauthorizedHeaders has the challenge of a 401.
+// Proves decision 1 (challenge; 401).
 func TestUnauthorizedHeaders(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -158,7 +161,8 @@ func TestUnauthorizedHeaders(t *testing.T) {
 }
 
 // TestCrossSite has requests that a browser sends from another site, with
-// credentials that it remembers: no change is made (decision 1).
+// credentials that it remembers: no change is made.
+// Proves decision 1 (other sites; operator tokens), decision 5 (v2 files, one form).
 func TestCrossSite(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		operator := s.Folder.Token(t, "--operator")

@@ -7,6 +7,7 @@ import (
 // TestDelete withdraws invoice files through each version (spec 4.4): the
 // response has what is left, both versions show it at once, and what was deleted
 // is gone for good.
+// Proves decision 6 (deleted files), spec 2.1, spec 4.3, spec 4.4.
 func TestDelete(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -46,6 +47,8 @@ func TestDelete(t *testing.T) {
 }
 
 // TestDeleteRefusals has the refusals of a delete (spec 7.1, decision 5).
+// Proves decision 5 (ids, numbers beyond 64 bits), decision 6 (order of checks), spec 7.1,
+// spec 7.2.
 func TestDeleteRefusals(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		other := s.actingFor(t, 372)

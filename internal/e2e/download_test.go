@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestDownload has the headers with which a stored file is served (decision 6):
+// TestDownload has the headers with which a stored file is served:
 // a browser must neither show it nor guess what it is.
+// Proves decision 6 (download; ranges, conditions; links).
 func TestDownload(t *testing.T) {
 	content := "<script>alert(1)</script>"
 	onEveryBackend(t, func(t *testing.T, s *service) {
@@ -72,7 +73,8 @@ func TestDownload(t *testing.T) {
 }
 
 // TestDownloadRefusals has what is not served below /storage, and the flat form
-// of its errors (decision 6).
+// of its errors.
+// Proves decision 6 (deleted files; {storage_url}, region, bucket; download).
 func TestDownloadRefusals(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		folder := s.storage + "/invoices/"

@@ -41,6 +41,7 @@ func feedOf(next, newest int, shown ...string) string {
 // TestEvents does everything there is an event of, in both versions, and
 // compares the whole feed, its parts and the history of each order. Another
 // merchant has events of its own.
+// Proves decision 5 (events: content, limits), decision 9 (include=order), spec 6.
 func TestEvents(t *testing.T) {
 	at := regexp.MustCompile(`"at":"([^"]*)"`)
 	onBothDatabases(t, func(t *testing.T, s *service) {
@@ -101,6 +102,7 @@ func TestEvents(t *testing.T) {
 }
 
 // TestEventsRefuse has what cannot be asked for.
+// Proves decision 5 (events: content, limits).
 func TestEventsRefuse(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
@@ -131,6 +133,7 @@ func TestEventsRefuse(t *testing.T) {
 // TestEventsWait waits for what happens in the same server, and for what a
 // command beside it does; gets a response without events when the time is over,
 // and at once when the server stops.
+// Proves decision 5 (events: long polling).
 func TestEventsWait(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
@@ -177,6 +180,7 @@ func TestEventsWait(t *testing.T) {
 
 // TestEventsRevoked revokes the tokens of requests that wait: they end with a 401 at
 // once, also if there is an event for them.
+// Proves decision 5 (events: revoked token).
 func TestEventsRevoked(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)

@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// TestFileNames has the names under which files are stored (decision 6), their
+// TestFileNames has the names under which files are stored, their
 // form in the address, and the name under which a browser saves them. Names that are
 // changed are in order.TestStoredName and TestFreeName.
+// Proves decision 6 (names, URL, ids), spec 2.1.
 func TestFileNames(t *testing.T) {
 	tests := []struct{ name, sent, want string }{
 		{"plain", "invoice-1_a.pdf", "invoice-1_a.pdf"},
@@ -71,6 +72,7 @@ func wantAddress(t *testing.T, address, folder, name string) {
 
 // TestFileTypes has names whose extension is not an allowed one (spec 4.3):
 // what counts is the stored name.
+// Proves decision 6 (type, content), spec 8.
 func TestFileTypes(t *testing.T) {
 	names := []string{
 		"a", "a.", ".", "..", "/", `\`, "pdf", "a.pdf/", `a.pdf\`, "a.pdf.", "a.pdf ", "a.pdf/..", "a.pdf/b", "a.exe", "a.gif", "a.html", "a.svg", "a.webp",

@@ -10,6 +10,8 @@ import (
 // TestForeign asks every endpoint about another merchant's order and file, and
 // about one that is missing (spec 5, decision 1): the responses are the same down
 // to their headers.
+// Proves decision 1 (another merchant's order), decision 6 (download; links that do not
+// open), spec 1, spec 5.
 func TestForeign(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		owner := s.actingFor(t, 375)

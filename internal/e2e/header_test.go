@@ -7,7 +7,8 @@ import (
 )
 
 // TestSuccessor sees that every good response of v1 names its successor in
-// v2 (decision 5), and no other response does.
+// v2, and no other response does.
+// Proves decision 5 (v1 successor, choice of the version).
 func TestSuccessor(t *testing.T) {
 	for _, test := range []struct {
 		name, base string
@@ -70,6 +71,7 @@ func TestSuccessor(t *testing.T) {
 
 // TestAnswerHeaders has the headers of good responses and of errors: JSON, not to
 // be guessed at, not to be cached.
+// Proves decision 5 (caching), spec 1.
 func TestAnswerHeaders(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
@@ -105,6 +107,7 @@ func TestAnswerHeaders(t *testing.T) {
 
 // TestRequestID sees that every response has an id, that of the client where it
 // is a plain one, and that the log knows the request by it.
+// Proves decision 5 (request id, log).
 func TestRequestID(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		seen := map[string]bool{}

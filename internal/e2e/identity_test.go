@@ -17,6 +17,7 @@ import (
 
 // TestIdentityProvider signs a person in with a real identity provider, an example of its
 // library.
+// Proves decision 1 (people in a browser).
 func TestIdentityProvider(t *testing.T) {
 	t.Parallel()
 	testenv.Need(t, "an identity provider")

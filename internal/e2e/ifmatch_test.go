@@ -75,8 +75,9 @@ func eachWrite(t *testing.T, s *service, scenario func(t *testing.T, v version, 
 }
 
 // TestIfMatch makes every change with the tag of another revision, which leaves
-// the order as it was, and then with its own (decision 8). The response has the
+// the order as it was, and then with its own. The response has the
 // tag of the order as it is then.
+// Proves decision 5 (v2 files, one form), decision 8 (ETag; If-Match).
 func TestIfMatch(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, now string) {
@@ -97,6 +98,7 @@ func TestIfMatch(t *testing.T) {
 }
 
 // TestIfMatchForms has what matches beside the tag itself.
+// Proves decision 8 (matching, malformed tags).
 func TestIfMatchForms(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, now string) {
@@ -121,6 +123,7 @@ func TestIfMatchForms(t *testing.T) {
 
 // TestIfMatchBadInput has malformed tags, and orders that are not there: those
 // are missing whatever the tag.
+// Proves decision 8 (matching, malformed tags).
 func TestIfMatchBadInput(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, now string) {
@@ -143,6 +146,7 @@ func TestIfMatchBadInput(t *testing.T) {
 // TestTagsOfSettings restarts a service with other settings: the tags of what it shows
 // are other tags, so that no client goes on using a body with old addresses, and a
 // change with a tag from before is made (decision 5).
+// Proves decision 8 (ETag).
 func TestTagsOfSettings(t *testing.T) {
 	t.Parallel()
 	settings := [][]string{

@@ -36,6 +36,7 @@ func reports(t *testing.T, result apptest.Result) map[int]string {
 // TestImportFaults imports a file in which good lines and every fault of
 // decision 7 take turns: each fault is reported with its line number and its
 // field, the good lines are taken in, and the exit code is 1.
+// Proves decision 4 (lines), decision 7.
 func TestImportFaults(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		var file strings.Builder
@@ -90,6 +91,7 @@ func wantBulkFaults(t *testing.T, s *service, file string) {
 
 // TestImportAgain runs an import again, whole and after a part of it had come
 // in, as after one that was killed. Lists beside it follow at once.
+// Proves decision 7 (the same content).
 func TestImportAgain(t *testing.T) {
 	const part, whole = 100, 2_200
 	onBothDatabases(t, func(t *testing.T, s *service) {
@@ -121,7 +123,8 @@ func TestImportAgain(t *testing.T) {
 }
 
 // TestImportUnchanged imports one order in several spellings: the content after
-// its defaults is what counts (decision 7).
+// its defaults is what counts.
+// Proves decision 7 (absent and null; the same content).
 func TestImportUnchanged(t *testing.T) {
 	const head = `"merchantId":355,"reference":"spelled","total":30,"customer":{},"shippingAddress":{"city":"Nicosia","countryCode":"CY"}`
 	plain := `{` + head + `,"createdAt":"2026-05-01T12:00:00Z","lineItems":[{"id":1,"productName":"Θ","unitPrice":10,"quantity":3}]}`
@@ -163,8 +166,8 @@ func TestImportUnchanged(t *testing.T) {
 }
 
 // TestImportConflicts imports other content under a reference or a number that
-// is taken: a conflict, reported with its line, and the stored order stays
-// (decision 7).
+// is taken: a conflict, reported with its line, and the stored order stays.
+// Proves decision 7 (other content), spec 2.2.
 func TestImportConflicts(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		s.Merchant(t, 373)
@@ -212,7 +215,8 @@ func TestImportConflicts(t *testing.T) {
 	})
 }
 
-// TestImportLongTexts takes in texts of the largest length (decision 7).
+// TestImportLongTexts takes in texts of the largest length.
+// Proves decision 7 (texts).
 func TestImportLongTexts(t *testing.T) {
 	notes := strings.Repeat("α", 10_000)
 	onBothDatabases(t, func(t *testing.T, s *service) {

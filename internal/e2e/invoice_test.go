@@ -106,6 +106,7 @@ var isoUTC = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`)
 
 // TestUpload uploads a file of each allowed type through each version and sees
 // it at once in both (spec 2.1, 4.3), with the bytes that were sent.
+// Proves decision 4 (times), spec 2.1, spec 4.3, spec 4.4.
 func TestUpload(t *testing.T) {
 	content := "%PDF-1.7\r\n\x00\xff<script>"
 	onEveryBackend(t, func(t *testing.T, s *service) {
@@ -152,6 +153,7 @@ func TestUpload(t *testing.T) {
 
 // TestUploadInEveryState sees that the state of an order does not matter for
 // its invoice files, nor the files for the state and the update time.
+// Proves decision 2 (update time).
 func TestUploadInEveryState(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -173,6 +175,7 @@ func TestUploadInEveryState(t *testing.T) {
 
 // TestUploadCount has the limit of three files (spec 2.1, 4.3): it counts the
 // active ones, over both versions.
+// Proves decision 4 (invoices), spec 2.1, spec 8.
 func TestUploadCount(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
@@ -197,6 +200,7 @@ func TestUploadCount(t *testing.T) {
 
 // TestStorageAddress has the settings that the addresses of files follow
 // (spec 2.1, decision 6): the files are served here wherever they lead.
+// Proves decision 6 ({storage_url}, region, bucket), spec 2.1.
 func TestStorageAddress(t *testing.T) {
 	for _, test := range []struct {
 		name  string

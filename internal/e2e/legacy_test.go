@@ -10,6 +10,8 @@ import (
 // wrote behave (what the decisions mark with "client"): Basic with an e-mail, a
 // slash after orders, times for dates, letters that are no status, parameters
 // and members that nobody reads.
+// Proves decision 1 (Basic), decision 3 (a date with a time; state), decision 5 (unknown
+// keys).
 func TestLegacyClient(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, s *service) {
 		orders := s.addMany(t, 3, document{"createdAt": "2026-05-01T10:00:00Z"})
@@ -52,6 +54,7 @@ func TestLegacyClient(t *testing.T) {
 
 // TestBothVersions plays one order through, each step in the other version than
 // the one before (spec 9).
+// Proves decision 5 (v1 successor, choice of the version), spec 9.
 func TestBothVersions(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)

@@ -8,6 +8,7 @@ import (
 
 // TestList compares whole lists (spec 2.2, 2.4 and decision 3): params, the
 // fields of each order, and no field more.
+// Proves decision 4 (every field), decision 9 (currency), spec 2.2, spec 2.4.
 func TestList(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		for _, document := range []string{exampleDocument, richDocument, minimalDocument} {
@@ -40,6 +41,7 @@ func TestList(t *testing.T) {
 }
 
 // TestListEmpty is the list of a merchant without orders.
+// Proves decision 3 (totals).
 func TestListEmpty(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		wantToday(t, s, get("/api/orders"), `{"params": {"page": 1, "items_per_page": 10, "total_items": 0, "status": null,

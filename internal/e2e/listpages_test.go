@@ -86,6 +86,8 @@ func (v version) walk(t *testing.T, s *service, query string, size, want int) []
 // TestListPages walks lists with every kind of filter, in pages of several
 // sizes, and compares them with the model: the right orders in the right order,
 // none twice, none missing, the total always exact.
+// Proves decision 2 (set of states, code C), decision 3 (order of results; dates, time
+// zone, params; page, page size; totals), spec 2.2, spec 2.4.
 func TestListPages(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		all := newShelf(t, s, 77)
@@ -118,6 +120,8 @@ func TestListPages(t *testing.T) {
 }
 
 // TestListSize has the page sizes of spec 8 and decision 3.
+// Proves decision 3 (page, page size; numbers, dates, repeated parameters), spec 2.2, spec
+// 2.4, spec 8.
 func TestListSize(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		s.addMany(t, 123)
@@ -161,6 +165,7 @@ func TestListSize(t *testing.T) {
 
 // TestListIsOwnOrders sees that lists and totals have the merchant's orders
 // only (spec 1, spec 5).
+// Proves spec 1.
 func TestListIsOwnOrders(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		other := s.actingFor(t, 371)

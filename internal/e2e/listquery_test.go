@@ -10,6 +10,7 @@ import (
 
 // TestListDates has the date filters of decision 3: UTC, whole days, both ends
 // inclusive, each end may stand alone, and params show the range in force.
+// Proves decision 3 (dates, time zone, params; a date with a time), spec 2.2, spec 2.4.
 func TestListDates(t *testing.T) {
 	created := map[string]string{
 		"before-1970": "1969-12-31T23:59:59Z",
@@ -72,7 +73,9 @@ func TestListDates(t *testing.T) {
 }
 
 // TestListStatus has the status filter: every code and name of spec 3.1, the
-// value shown in params, and letters that stand for no state (decision 3).
+// value shown in params, and letters that stand for no state.
+// Proves decision 2 (set of states, code C), decision 3 (state), spec 2.2, spec 2.4, spec
+// 3.1.
 func TestListStatus(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		var documents []document
@@ -114,7 +117,9 @@ func TestListStatus(t *testing.T) {
 	})
 }
 
-// TestListRefusals has the queries that are 400 (decision 3).
+// TestListRefusals has the queries that are 400.
+// Proves decision 2 (set of states, code C), decision 3, decision 5 (ids, numbers beyond
+// 64 bits; word codes).
 func TestListRefusals(t *testing.T) {
 	var both, only1, only2 []string
 	for _, name := range []string{"page", "SIZE"} {
@@ -164,8 +169,9 @@ func TestListRefusals(t *testing.T) {
 	})
 }
 
-// TestListTolerates has what a list reads over or reads in another way
-// (decision 3).
+// TestListTolerates has what a list reads over or reads in another way.
+// Proves decision 3 (names of the other version; empty and unknown parameters), spec 2.2,
+// spec 2.4.
 func TestListTolerates(t *testing.T) {
 	tests := []struct{ version, query, size, page, status string }{
 		{"both", "page=&SIZE=&STATUS=&FROM=&TO=", "10", "1", "null"},
@@ -204,6 +210,7 @@ func TestListTolerates(t *testing.T) {
 }
 
 // TestLongQueries has the limit of 8 KiB on the query of every request with a token.
+// Proves decision 3 (long and malformed queries).
 func TestLongQueries(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -224,6 +231,7 @@ func TestLongQueries(t *testing.T) {
 
 // TestListHostileQueries has queries that are hardly a query: any of them may
 // be refused or read over, none may break anything.
+// Proves decision 3 (long and malformed queries).
 func TestListHostileQueries(t *testing.T) {
 	queries := []string{
 		"=", "=1", "%00=%00", "page[]=1", "page=1%26page=2", "' OR 1=1 --", "STATUS=O'--",

@@ -20,6 +20,8 @@ var operatorMoves = map[string][]string{
 // TestOperatorMoves asks for every move there is, from every state to every
 // state: those of decision 2 happen, both versions show them, and all others
 // leave the order as it was.
+// Proves decision 2 (all 121 pairs of states, by the marketplace), spec 2.3, spec 2.5,
+// spec 3.2.
 func TestOperatorMoves(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		operator := s.Folder.Token(t, "--operator")
@@ -57,9 +59,9 @@ func TestOperatorMoves(t *testing.T) {
 	})
 }
 
-// TestOperatorOrders takes orders in through the operator interface
-// (decision 7): merchants see them at once; the same again is unchanged, other
+// TestOperatorOrders takes orders in through the operator interface: merchants see them at once; the same again is unchanged, other
 // content a conflict, and what is refused names the field.
+// Proves decision 7 (the same rules everywhere).
 func TestOperatorOrders(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		operator := s.Folder.Token(t, "--operator")

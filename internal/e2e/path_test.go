@@ -51,7 +51,9 @@ type allowedPath struct {
 }
 
 // TestMethods sends every method to every path (spec 4): those that are not
-// served are 405 with Allow, in the version's form (decision 5).
+// served are 405 with Allow, in the version's form.
+// Proves decision 5 (paths, methods; word codes; v2 files, one form), spec 1, spec 4.1,
+// spec 4.2.
 func TestMethods(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t, document{"state": "completed"})
@@ -100,7 +102,8 @@ func TestMethods(t *testing.T) {
 }
 
 // TestUnknownPaths has paths at which nothing is served: 404 as JSON in the
-// form of the version (decision 5), never a redirect.
+// form of the version, never a redirect.
+// Proves decision 5 (paths, methods; word codes), spec 1.
 func TestUnknownPaths(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
@@ -140,6 +143,7 @@ func TestUnknownPaths(t *testing.T) {
 
 // TestSlashes sees that a slash at the end and runs of slashes make no difference
 // (decision 3; legacy clients send both), at every endpoint.
+// Proves decision 5 (paths, methods).
 func TestSlashes(t *testing.T) {
 	spellings := []func(path string) string{
 		func(path string) string { return path + "/" },
@@ -169,8 +173,9 @@ func TestSlashes(t *testing.T) {
 	})
 }
 
-// TestHead has HEAD as GET without the body (decision 5): the same status and
+// TestHead has HEAD as GET without the body: the same status and
 // headers, of good responses and of errors.
+// Proves decision 5 (paths, methods).
 func TestHead(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
@@ -208,6 +213,8 @@ func (s *service) wantHead(t *testing.T, r request) {
 // TestOrderIDs has identifiers in paths that name no order (spec 7.1, 7.2,
 // decisions 5 and 7): each is an order that is missing, whatever it looks like,
 // and its text comes back in the message.
+// Proves decision 5 (error-codes, missing order; ids, numbers beyond 64 bits), spec 1,
+// spec 9.
 func TestOrderIDs(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t, document{"reference": "Known"})

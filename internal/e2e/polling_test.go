@@ -14,6 +14,7 @@ import (
 
 // TestPolling asks again for what it has: 304 as long as nothing has changed,
 // whoever might have changed it (RFC 9110, 13.1.2).
+// Proves decision 5 (caching), spec 2.2, spec 2.4.
 func TestPolling(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -84,6 +85,7 @@ func (a response) next() string {
 
 // TestNextLinks follows a list while orders come in and move: every order that
 // was there is shown once.
+// Proves decision 3 (next links).
 func TestNextLinks(t *testing.T) {
 	references := regexp.MustCompile(`"(?:id|order_reference)":"([^"]+)"`)
 	onBothDatabases(t, func(t *testing.T, s *service) {
@@ -122,6 +124,7 @@ func TestNextLinks(t *testing.T) {
 
 // TestLinkParameters checks that the links to other pages repeat only parameters
 // that a list knows, as the client spells them.
+// Proves decision 3 (empty and unknown parameters).
 func TestLinkParameters(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -151,6 +154,7 @@ func TestLinkParameters(t *testing.T) {
 }
 
 // TestForeignCursors asks with cursors that the list did not give.
+// Proves decision 3 (next links).
 func TestForeignCursors(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {

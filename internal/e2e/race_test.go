@@ -30,7 +30,8 @@ func (s *service) atOnce(t *testing.T, requests []request) []response {
 
 // TestSimultaneousActions sends accepts and rejects of one order through both
 // versions at once: exactly one wins, the others get the published error, and
-// the state is the winner's (decision 2).
+// the state is the winner's.
+// Proves decision 2 (simultaneous transitions).
 func TestSimultaneousActions(t *testing.T) {
 	const rounds, perRound = 4, 32
 	onBothDatabases(t, func(t *testing.T, s *service) {
@@ -69,7 +70,8 @@ func TestSimultaneousActions(t *testing.T) {
 
 // TestSimultaneousUploads sends 24 files to one order at once, half of them
 // with one name, through both versions: three stay, each with the bytes that
-// were sent with it, and all others are refused (decision 6).
+// were sent with it, and all others are refused.
+// Proves decision 6 (three at once, 100 in all), spec 2.1.
 func TestSimultaneousUploads(t *testing.T) {
 	const uploads = 24
 	onEveryBackend(t, func(t *testing.T, s *service) {

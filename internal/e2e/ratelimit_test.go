@@ -50,6 +50,7 @@ func (s *service) limitedAt(t *testing.T, r request) response {
 // TestRateLimit asks more often than a server allows: the refusal has the form
 // of each part of the service and says when to come back, and only the token
 // that has asked so often is refused.
+// Proves decision 5 (request limit).
 func TestRateLimit(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		operator := s.Folder.Token(t, "--operator")
@@ -87,6 +88,7 @@ func TestRateLimit(t *testing.T) {
 
 // TestFailedSignIns tries tokens that are not good, 60 of them and one more,
 // while the good one goes on.
+// Proves decision 5 (failed sign-ins).
 func TestFailedSignIns(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		for _, end := range []struct {
@@ -123,6 +125,7 @@ func (e endless) Read([]byte) (int, error) {
 // TestInFlight has a token wait for events 40 times, on a server that nobody told what to
 // allow: all wait, and others are served. Then 32 requests whose bodies do not arrive are
 // in flight: others are refused, and the other token is served.
+// Proves decision 5 (requests in flight).
 func TestInFlight(t *testing.T) {
 	t.Parallel()
 	folder := dataFolder(t)
@@ -170,6 +173,7 @@ func TestInFlight(t *testing.T) {
 // gets the published response (spec 4.3, decision 5). Those to one order are three
 // successes, and those to as many orders all succeed, on a server that nobody told what to
 // allow.
+// Proves decision 5 (requests in flight).
 func TestUploadsAtOnce(t *testing.T) {
 	t.Parallel()
 	folder := dataFolder(t)
@@ -208,6 +212,7 @@ func TestUploadsAtOnce(t *testing.T) {
 
 // TestLinkLimit opens links more often than a token may send requests: all links to the
 // files of a merchant count together, and its tokens and the links of others apart from them.
+// Proves decision 5 (requests in flight), decision 6 (links).
 func TestLinkLimit(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		link := func(s *service, merchant int) request {
@@ -243,6 +248,7 @@ func TestLinkLimit(t *testing.T) {
 // TestConnections opens more connections than a server takes: new clients are served
 // still. While all but a few wait for events, health checks are served, and nothing
 // else.
+// Proves decision 5 (connections, slow clients).
 func TestConnections(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		for range 50 {

@@ -34,6 +34,8 @@ func (s *service) exchange(t *testing.T, send string) (statuses, responses strin
 // TestRawRequests sends what no client library would: nothing gets a response twice,
 // out of order or that is not HTTP, a redirect, or another's data. The bodies that
 // only look whole are there so that none of them changes an order.
+// Proves decision 1 (several headers), decision 5 (paths, methods; malformed HTTP, large
+// headers), decision 6 (links that do not open).
 func TestRawRequests(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
@@ -112,6 +114,7 @@ func TestRawRequests(t *testing.T) {
 // for the other, with a second request in what is left over. The server may refuse
 // the request, or take the chunks and what is left over as a request of its own, but
 // nothing may change without a response that says so.
+// Proves decision 5 (paths, methods).
 func TestLengthAndChunks(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		orders := s.addMany(t, 2)

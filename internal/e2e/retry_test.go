@@ -56,8 +56,9 @@ func (s *service) first(t testing.TB, r request) response {
 }
 
 // TestRetry makes every change twice under one key: the second time nothing
-// happens, and the response is the first one, byte for byte (decision 8). Without
+// happens, and the response is the first one, byte for byte. Without
 // the key, and under another, it is the published refusal.
+// Proves decision 5 (repeated request), decision 8 (ETag; replay).
 func TestRetry(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, now string) {
@@ -87,6 +88,7 @@ func TestRetry(t *testing.T) {
 // TestRetryOfRefusal repeats requests that were refused by a rule or for their
 // condition: the first response holds. A refusal that found no order, or did not
 // look for it, holds no key.
+// Proves decision 8 (errors, order of checks).
 func TestRetryOfRefusal(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -135,6 +137,7 @@ func TestRetryOfRefusal(t *testing.T) {
 
 // TestRetryOfAnotherRequest uses a key for a second request, which differs in
 // its method, path, body or condition: refused, and nothing happens.
+// Proves decision 8 (another request with the key).
 func TestRetryOfAnotherRequest(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -174,6 +177,7 @@ func TestRetryOfAnotherRequest(t *testing.T) {
 
 // TestRetryOfMerchants sees that a key is its merchant's own, and that those who
 // may not write neither use one up nor are shown what is recorded under it.
+// Proves decision 8 (whose key).
 func TestRetryOfMerchants(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		stranger := s.actingFor(t, 356)
@@ -195,6 +199,7 @@ func TestRetryOfMerchants(t *testing.T) {
 
 // TestRetryBadInput has keys that are none. Nothing happens, in the version's
 // form.
+// Proves decision 8 (form of a key).
 func TestRetryBadInput(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, _ string) {
@@ -216,6 +221,7 @@ func TestRetryBadInput(t *testing.T) {
 
 // TestRetryKeys has the longest key, and one with every letter that it may have.
 // Reading takes no notice of a key.
+// Proves decision 8 (form of a key).
 func TestRetryKeys(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		var printable strings.Builder
@@ -236,6 +242,7 @@ func TestRetryKeys(t *testing.T) {
 
 // TestRetryOfCutBody sends half of a body and no more: what was asked for is not
 // known then, and the whole request is taken as if it were the first.
+// Proves decision 8 (errors, order of checks).
 func TestRetryOfCutBody(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {

@@ -7,6 +7,8 @@ import (
 
 // TestSingleOrder compares whole single orders (spec 2.3, 2.5, 2.6 and
 // decision 4): every field, its type, and no field more.
+// Proves decision 4 (times; addresses, regions, texts as imported; every field), decision
+// 7 (absent and null), decision 9 (currency), spec 2.1, spec 2.3, spec 2.5, spec 2.6.
 func TestSingleOrder(t *testing.T) {
 	tests := []struct{ name, document, v1, v2 string }{
 		{"the example of decision 7", exampleDocument, exampleV1, exampleV2},
@@ -28,6 +30,8 @@ func TestSingleOrder(t *testing.T) {
 
 // TestSingleOrderValues changes one thing of an order and looks at what shows
 // it in each version.
+// Proves decision 2 (expiresAt, dispatchUntil), decision 4, decision 7 (reference,
+// orderId; times), spec 2.3, spec 2.5, spec 2.6.
 func TestSingleOrderValues(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		documents := make([]document, len(orderValues))
@@ -58,7 +62,8 @@ func wantParts(t *testing.T, text string, parts map[string]string) {
 }
 
 // TestLineItems keeps their order, which is not that of their ids, on the wire
-// in both versions (decision 4), and their extended attributes as they came.
+// in both versions, and their extended attributes as they came.
+// Proves decision 4 (lines), spec 2.3, spec 2.5.
 func TestLineItems(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t, document{"lineItems": []any{
@@ -95,8 +100,8 @@ func TestLineItems(t *testing.T) {
 	})
 }
 
-// TestCompany has the merchant's own id and name where v1 shows them
-// (decision 4).
+// TestCompany has the merchant's own id and name where v1 shows them.
+// Proves decision 4 (guests, merchant), spec 2.2, spec 2.3, spec 2.5.
 func TestCompany(t *testing.T) {
 	const name = `Our "Store" & Υιοί <b>`
 	onSQLite(t, func(t *testing.T, s *service) {

@@ -72,6 +72,7 @@ var storedSettings = []string{"--base-url", storedBaseURL, "--admin-listen", "12
 // dump of PostgreSQL and the backup. The responses must have every member that they had,
 // writes must work, and check must find nothing. No table may be empty. The settings must
 // be accepted.
+// Proves that a release opens what earlier ones have stored.
 func TestStoredInstallations(t *testing.T) {
 	t.Parallel()
 	if *store != "" {
@@ -138,6 +139,7 @@ func checkRows(t *testing.T, driver, source string) {
 }
 
 // TestStoredSettings compares the settings to be stored with the table of all settings.
+// Proves that the stored settings are complete.
 func TestStoredSettings(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/settings.md")

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// TestScopes asks every endpoint with tokens of every set of scopes
-// (decision 1): without the scope it is 403, whatever else is wrong, and
+// TestScopes asks every endpoint with tokens of every set of scopes: without the scope it is 403, whatever else is wrong, and
 // changes nothing.
+// Proves decision 1 (scopes, 403), decision 5 (word codes), decision 6 (download).
 func TestScopes(t *testing.T) {
 	sets := []string{
 		"orders:read", "orders:write", "invoices:write", "orders:read,orders:write", "orders:read,invoices:write",
@@ -44,7 +44,8 @@ func TestScopes(t *testing.T) {
 }
 
 // TestOperatorToken sees that the tokens of operators and merchants are good
-// for their own interface only (decision 1).
+// for their own interface only.
+// Proves decision 1 (operator tokens).
 func TestOperatorToken(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		operator := s.Folder.Token(t, "--operator")
@@ -89,8 +90,8 @@ func (s *service) until(t *testing.T, r request, status int, since time.Time) {
 	}
 }
 
-// TestRevocation revokes tokens with the command line beside the running server
-// (decision 1): by the id that the list shows and by the token itself.
+// TestRevocation revokes tokens with the command line beside the running server: by the id that the list shows and by the token itself.
+// Proves decision 1 (expiry, revocation; 401).
 func TestRevocation(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		for _, by := range []string{"id", "token"} {
@@ -136,8 +137,8 @@ func listedID(t *testing.T, s *service, token string) string {
 	return id
 }
 
-// TestExpiry makes a token that is good for a second, and one for an hour
-// (decision 1).
+// TestExpiry makes a token that is good for a second, and one for an hour.
+// Proves decision 1 (expiry, revocation; 401).
 func TestExpiry(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		hour := s.Folder.Token(t, "--merchant", "355", "--expires", "1h")
@@ -151,7 +152,8 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
-// TestTokenForm has the form of a token and what is shown of it (decision 1).
+// TestTokenForm has the form of a token and what is shown of it.
+// Proves decision 1 (form, storage of a token).
 func TestTokenForm(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		s.Merchant(t, 374)
@@ -194,8 +196,8 @@ func TestTokenForm(t *testing.T) {
 	})
 }
 
-// TestLastUsed sees that the list tells when a token was last used
-// (decision 1); at the latest when the server has stopped.
+// TestLastUsed sees that the list tells when a token was last used; at the latest when the server has stopped.
+// Proves decision 1 (last use).
 func TestLastUsed(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		token := s.Folder.Token(t, "--merchant", "355")

@@ -22,11 +22,13 @@ func everyState(t *testing.T, s *service) map[state]placed {
 
 // TestAccept accepts an order in every state (spec 3.2, decision 2): legal from
 // registered only, and everything else leaves the order as it was.
+// Proves decision 2 (accept and reject; update time), spec 2.3, spec 2.5.
 func TestAccept(t *testing.T) {
 	fromEveryState(t, version.accept, state{"in-processing", "G"}, cannotAccept)
 }
 
 // TestReject is TestAccept for reject.
+// Proves decision 2 (accept and reject), spec 2.3, spec 2.5.
 func TestReject(t *testing.T) {
 	fromEveryState(t, func(v version, o placed) request { return v.reject(o) }, state{"rejected-by-merchant", "D"}, cannotReject)
 }
@@ -88,6 +90,7 @@ func wantUnmoved(t *testing.T, s *service, v version, o placed, r request, refus
 
 // TestSecondAction repeats and mixes actions, also across the versions: what
 // was decided stays.
+// Proves decision 2 (accept and reject), decision 5 (repeated request).
 func TestSecondAction(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -106,6 +109,7 @@ func TestSecondAction(t *testing.T) {
 
 // TestReasons has the reasons of a reject (spec 4.1): each allowed one, none,
 // and those that are not allowed.
+// Proves decision 5 (reason).
 func TestReasons(t *testing.T) {
 	tests := []struct {
 		name, member string

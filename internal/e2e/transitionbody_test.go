@@ -50,9 +50,9 @@ var notObjects = []struct{ name, body string }{
 	{"deeply nested inside", `{"status":"D","x":` + deep + `}`},
 }
 
-// TestActionBodies sends bodies that are no object to PUT and reject
-// (decision 5): each is refused, also for an order that is missing, and changes
+// TestActionBodies sends bodies that are no object to PUT and reject: each is refused, also for an order that is missing, and changes
 // nothing.
+// Proves decision 5 (bodies, strict parsing; word codes).
 func TestActionBodies(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
@@ -74,7 +74,8 @@ func TestActionBodies(t *testing.T) {
 }
 
 // TestActionStatus has the values of status in PUT (v1) and reject (v2), known
-// and unknown members (decision 5).
+// and unknown members.
+// Proves decision 5 (status; reason; unknown keys), spec 7.1, spec 7.2.
 func TestActionStatus(t *testing.T) {
 	accepted, rejected := &state{"in-processing", "G"}, &state{"rejected-by-merchant", "D"}
 	tests := []struct {
@@ -137,8 +138,8 @@ func TestActionStatus(t *testing.T) {
 	})
 }
 
-// TestActionBodySize has the limit of 64 KiB on the body of an action
-// (decision 5).
+// TestActionBodySize has the limit of 64 KiB on the body of an action.
+// Proves decision 5 (size and time of bodies).
 func TestActionBodySize(t *testing.T) {
 	const limit = 64 << 10
 	onSQLite(t, func(t *testing.T, s *service) {
@@ -155,8 +156,8 @@ func TestActionBodySize(t *testing.T) {
 	})
 }
 
-// TestAcceptBody sees that a body sent with the accept of v2 is not looked at
-// (decision 5).
+// TestAcceptBody sees that a body sent with the accept of v2 is not looked at.
+// Proves decision 5 (bodies, strict parsing).
 func TestAcceptBody(t *testing.T) {
 	bodies := []struct{ name, body string }{
 		{"none", ""}, {"empty object", "{}"}, {"object", `{"status":"D"}`}, {"array", "[1]"}, {"not JSON", "garbage"},
@@ -174,6 +175,7 @@ func TestAcceptBody(t *testing.T) {
 
 // TestActionContentType sees that the header does not decide how a body is
 // read: legacy clients send all kinds.
+// Proves decision 5 (Content-Type).
 func TestActionContentType(t *testing.T) {
 	types := []string{"", "application/json", "application/json; charset=utf-8", "text/plain", "application/x-www-form-urlencoded"}
 	onSQLite(t, func(t *testing.T, s *service) {
@@ -189,9 +191,10 @@ func TestActionContentType(t *testing.T) {
 	})
 }
 
-// TestActionChecks has the order of checks of accept and reject (decision 5):
+// TestActionChecks has the order of checks of accept and reject:
 // token, body, order, reason, state. If a request has two faults, the response names
 // the earlier one.
+// Proves decision 5 (order of checks).
 func TestActionChecks(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		readOnly := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,invoices:write")
@@ -235,6 +238,7 @@ func TestActionChecks(t *testing.T) {
 
 // TestErrorCodes has the two settings of decision 5 for the codes about which
 // the specification disagrees with itself. v1 and all other codes are the same.
+// Proves decision 5 (error-codes, missing order), spec 7.3.
 func TestErrorCodes(t *testing.T) {
 	for _, test := range []struct{ setting, accept, reason string }{
 		{"samples", "10304", "10301"},

@@ -11,6 +11,8 @@ import (
 
 // TestUploadBodies has the bodies that are no upload (spec 4.3, decision 6).
 // Each is refused before the order is looked for, and leaves nothing.
+// Proves decision 5 (bodies, strict parsing), decision 6 (body, base64), spec 4.3, spec
+// 4.4.
 func TestUploadBodies(t *testing.T) {
 	member := func(filename, content string) string {
 		return `{"filename":` + filename + `,"contentBase64":` + content + `}`
@@ -74,8 +76,9 @@ func TestUploadBodies(t *testing.T) {
 	})
 }
 
-// TestUploadContent has the spellings of base64 that are good (decision 6), and
+// TestUploadContent has the spellings of base64 that are good, and
 // sees that the bytes are stored as they are meant.
+// Proves decision 6 (body, base64; type, content).
 func TestUploadContent(t *testing.T) {
 	tests := []struct{ name, content, want string }{
 		{"one byte", "YQ==", "a"},
@@ -148,6 +151,7 @@ var (
 
 // TestUploadSize has the limit of 4,000,000 bytes, measured after decoding
 // (spec 4.3, 8).
+// Proves decision 6 (type, content), spec 8.
 func TestUploadSize(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -175,6 +179,7 @@ const maxBody = 11 << 20
 // TestUploadBodySize has the limit of 11 MiB on the whole body: it comes before
 // every other check but the token's, with a length given and without, and the
 // client gets to read the response. Of it 128 KiB may stand beside the content.
+// Proves decision 6 (size of the body; 128 KiB besides the content).
 func TestUploadBodySize(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -217,9 +222,11 @@ func TestUploadBodySize(t *testing.T) {
 	})
 }
 
-// TestUploadChecks has the order of checks of an upload (decision 6): token,
+// TestUploadChecks has the order of checks of an upload: token,
 // body, order, extension, size, count. If a request has two faults, the response names
 // the earlier one.
+// Proves decision 5 (v2 files, one form), decision 6 (order of checks), spec 4.1, spec
+// 4.2.
 func TestUploadChecks(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		readOnly := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,orders:write")

@@ -11,6 +11,7 @@ import (
 
 // TestHealth has what watches over the service asks for: open to all, and
 // telling nothing.
+// Proves decision 1 (no token needed), decision 5 (/readyz).
 func TestHealth(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		for _, path := range []string{"/healthz", "/readyz", "/healthz/", "/readyz/"} {
@@ -89,6 +90,7 @@ func (s *service) metrics(t *testing.T, wanted []wantedFigure) string {
 
 // TestMetrics has the metrics: requests by route and status, uploads, database
 // times, and nothing that a stranger may make up.
+// Proves decision 1 (no token needed), decision 5 (metrics).
 func TestMetrics(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
@@ -126,6 +128,7 @@ func TestMetrics(t *testing.T) {
 // TestLog reads what a server has logged after all kinds of requests: one JSON
 // line for each, and nowhere a token, a customer's data, a query, a body or a
 // file's name. Lines of changes have the reference of the order.
+// Proves decision 5 (request id, log).
 func TestLog(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		customer := map[string]any{"email": "secret.mail@example.com", "firstName": "Secretname", "lastName": "Secretlast", "phone": "6999999999"}

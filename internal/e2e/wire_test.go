@@ -41,6 +41,7 @@ func readAnswer(t *testing.T, reader *bufio.Reader, what string) response {
 
 // TestExpectContinue uploads with a client that waits for leave to send its
 // body, as curl and PHP do with large ones: it gets it, or the refusal.
+// Proves decision 6 (size of the body).
 func TestExpectContinue(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -75,6 +76,7 @@ func TestExpectContinue(t *testing.T) {
 }
 
 // TestBrokenOffBody ends a connection in the middle of a body: nothing is done.
+// Proves decision 5 (size and time of bodies).
 func TestBrokenOffBody(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -107,6 +109,7 @@ func TestBrokenOffBody(t *testing.T) {
 
 // TestHalfClosedConnection sends whole requests and then nothing more, as a client may that
 // still reads (RFC 9112, 9.6): each gets its response.
+// Proves decision 5 (size and time of bodies).
 func TestHalfClosedConnection(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {

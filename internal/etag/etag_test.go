@@ -16,6 +16,7 @@ func TestOfOrder(t *testing.T) {
 	}
 }
 
+// Proves decision 8 (matching, malformed tags).
 func TestParse(t *testing.T) {
 	t.Parallel()
 	const own, tag = "915664-17", `"915664-17-0a1b2c3d"`
@@ -70,6 +71,7 @@ var badTagLists = []string{
 	"*, \"a\"", `"a", *`, "**", `w/"a"`, `W/a`, `W/ "a"`, `W/`, "\"a b\"", "\"a\tb\"", "\"a\x7f\"", "\"a\x00\"", `"a"x`, `x"a"`, `"a", b`,
 }
 
+// Proves decision 8 (matching, malformed tags).
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for _, list := range badTagLists {
@@ -83,6 +85,7 @@ func TestParseRefuses(t *testing.T) {
 
 // FuzzParse checks that a valid list has the same meaning with other white
 // space.
+// Proves decision 8 (matching, malformed tags).
 func FuzzParse(f *testing.F) {
 	for _, list := range append(badTagLists, "*", `"915664-17"`, `W/"a", "915664-17-gzip",`, `"a","b"`) {
 		f.Add(list)

@@ -18,6 +18,7 @@ var notInDigest = map[string]bool{
 
 // TestDigestCoversTheWholeOrder changes each field of an order and of its parts.
 // It fails if a field of the domain is missing in the digest.
+// Proves decision 7 (other content).
 func TestDigestCoversTheWholeOrder(t *testing.T) {
 	t.Parallel()
 	o := order.Order{

@@ -42,6 +42,7 @@ func TestParseCorrection(t *testing.T) {
 }
 
 // TestCorrectionBadInput gives every field of a correction every kind of value.
+// Proves decision 2 (reasons, corrections).
 func TestCorrectionBadInput(t *testing.T) {
 	t.Parallel()
 	long := `"` + strings.Repeat("ώ", 10_001) + `"`

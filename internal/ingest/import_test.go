@@ -240,6 +240,7 @@ func TestImportFillsBatches(t *testing.T) {
 	}
 }
 
+// Proves decision 7 (size).
 func TestImportOfLongLines(t *testing.T) {
 	t.Parallel()
 	pad := func(document []byte, length int) string {

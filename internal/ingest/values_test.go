@@ -27,6 +27,7 @@ func repeated(text string, n int) string {
 // TestTooManyValues checks that a document with too many members and elements is
 // refused before it is decoded, wherever they are. It counts allocations, so it does
 // not run in parallel.
+// Proves decision 7 (size).
 func TestTooManyValues(t *testing.T) {
 	const many = 50_002
 	members := repeated(`"%d":1`, many)

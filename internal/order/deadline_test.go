@@ -10,6 +10,7 @@ import (
 
 // TestCancelExpired cancels registered orders at the second of their deadline and not
 // before, whatever else happens to the others.
+// Proves decision 2 (--cancel-expired).
 func TestCancelExpired(t *testing.T) {
 	t.Parallel()
 	var orders []order.Order

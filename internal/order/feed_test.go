@@ -57,6 +57,7 @@ func feedStore(t *testing.T, watched bool) *database {
 
 // TestNoWakeUpIsLost makes changes at every moment of a long poll: before, during and
 // after its read. Polling is disabled because it would hide a missed wake-up.
+// Proves decision 5 (events: long polling).
 func TestNoWakeUpIsLost(t *testing.T) {
 	t.Parallel()
 	testChanges(t, 300, func(t *testing.T, dice *rand.Rand, db *database) (mine, others *order.Service, at, limit time.Duration) {
@@ -79,6 +80,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 }
 
 // TestChangesOfOthersAreSeen makes changes through another instance.
+// Proves decision 5 (events: long polling).
 func TestChangesOfOthersAreSeen(t *testing.T) {
 	t.Parallel()
 	testChanges(t, 100, func(t *testing.T, dice *rand.Rand, db *database) (mine, others *order.Service, at, limit time.Duration) {
@@ -133,6 +135,7 @@ func TestEventsWithoutWaiting(t *testing.T) {
 
 // TestManyShareOnePoll: one read polls for all waiters, and all return when
 // their time is over.
+// Proves decision 5 (events: long polling).
 func TestManyShareOnePoll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -175,6 +178,7 @@ func TestManyShareOnePoll(t *testing.T) {
 // merchants: one for each waiter, then two for each poll, and none if the store tells
 // that nothing was committed, but one for the tokens at the first poll. A commit of
 // another instance wakes the waiters of its merchant only, within 500 ms.
+// Proves decision 5 (events: long polling).
 func TestManyMerchantsShareOnePoll(t *testing.T) {
 	t.Parallel()
 	const merchants, idle = 500, 10 * time.Second
@@ -235,6 +239,7 @@ func TestManyMerchantsShareOnePoll(t *testing.T) {
 // TestRevocationEndsWait revokes a token at a moment before or after its request
 // begins to wait: the wait ends at the next poll, also if the store fails once, and
 // that of another token does not.
+// Proves decision 5 (events: revoked token).
 func TestRevocationEndsWait(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -293,6 +298,7 @@ func TestRevocationEndsWait(t *testing.T) {
 
 // TestHistoryEndsWait: a waiter gets a response as soon as the history is another
 // one, and the feed tells where it ends.
+// Proves decision 5 (events: history).
 func TestHistoryEndsWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -329,6 +335,7 @@ func TestHistoryEndsWait(t *testing.T) {
 
 // TestWaitsEnd: a wait ends if the client disconnects, the server stops, or the
 // store fails.
+// Proves decision 5 (events: long polling).
 func TestWaitsEnd(t *testing.T) {
 	t.Parallel()
 	fault := errors.New("the disk is on fire")
@@ -461,6 +468,7 @@ func TestFeedLag(t *testing.T) {
 
 // TestSuspensionEndsWaits suspends a merchant through this and through another instance:
 // its waits end without events, those of another merchant go on.
+// Proves decision 1 (suspended merchant).
 func TestSuspensionEndsWaits(t *testing.T) {
 	t.Parallel()
 	for _, other := range []bool{false, true} {

@@ -13,6 +13,7 @@ import (
 	"merchantorders/internal/testenv"
 )
 
+// Proves decision 6 (names, URL, ids).
 func TestStoredName(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -88,6 +89,7 @@ func TestContentType(t *testing.T) {
 	}
 }
 
+// Proves decision 6 (names, URL, ids).
 func TestFreeName(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ω", 98) + ".pdf"

@@ -239,6 +239,7 @@ func TestJanitorStops(t *testing.T) {
 // TestUploadsBesideExpiry runs uploads, deletions and a janitor that expires
 // every reservation at the same time. Whichever wins, every visible entry has its
 // own bytes, the slots are counted right, and nothing else remains.
+// Proves spec 8.
 func TestUploadsBesideExpiry(t *testing.T) {
 	t.Parallel()
 	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)

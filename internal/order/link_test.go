@@ -42,6 +42,7 @@ func open(t testing.TB, s order.Services, link string) (string, error) {
 	return invoice.Name, file.Close()
 }
 
+// Proves decision 6 (links).
 func TestLink(t *testing.T) {
 	t.Parallel()
 	s, db, link, clock := linked(t)
@@ -85,6 +86,7 @@ func TestLink(t *testing.T) {
 }
 
 // TestLinkOfNoFile checks that there are links to active files of the merchant only.
+// Proves decision 6 (links that do not open).
 func TestLinkOfNoFile(t *testing.T) {
 	t.Parallel()
 	s, _, _, _ := linked(t)
@@ -101,6 +103,7 @@ func TestLinkOfNoFile(t *testing.T) {
 }
 
 // TestChangedLink changes every character of a link, and its fields.
+// Proves decision 6 (links).
 func TestChangedLink(t *testing.T) {
 	t.Parallel()
 	s, _, link, _ := linked(t)

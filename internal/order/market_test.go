@@ -11,6 +11,7 @@ import (
 
 // TestMarketEvents waits for events of all merchants while this and another instance
 // change orders of two merchants, and for events of one type.
+// Proves decision 9 (feed of all merchants).
 func TestMarketEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -204,6 +204,7 @@ func TestAddMerchant(t *testing.T) {
 
 // TestNextRevision counts changes, and gives another one in the place of a lost one
 // another revision.
+// Proves decision 5 (events: history).
 func TestNextRevision(t *testing.T) {
 	t.Parallel()
 	revision, seen := int64(0), make(map[int64]bool)

@@ -56,6 +56,7 @@ func allowedTransitions(text string) map[string]bool {
 	return pairs
 }
 
+// Proves decision 2 (imports, bulk changes and answers).
 func TestStateTable(t *testing.T) {
 	t.Parallel()
 	if got := len(order.States()); got != len(publishedStates) {
@@ -113,6 +114,7 @@ func TestInvalidState(t *testing.T) {
 	}
 }
 
+// Proves decision 2 (--cancel-expired).
 func TestCanTransition(t *testing.T) {
 	t.Parallel()
 	everything := append([]order.State{0, 255}, order.States()...)

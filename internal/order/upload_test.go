@@ -128,6 +128,7 @@ func TestOrderOfUploadRefusals(t *testing.T) {
 	}
 }
 
+// Proves decision 6 (names, URL, ids), spec 2.1.
 func TestNamesAreNeverReused(t *testing.T) {
 	t.Parallel()
 	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)

@@ -120,6 +120,7 @@ func TestRefusedUploadIsRecorded(t *testing.T) {
 
 // TestKeyIsFreeAfterFailure makes an upload fail at every step: the key is free
 // afterwards, and the next attempt stores the file.
+// Proves decision 8 (keys become free).
 func TestKeyIsFreeAfterFailure(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ store, file string }{
@@ -144,6 +145,7 @@ func TestKeyIsFreeAfterFailure(t *testing.T) {
 
 // TestKeyIsFreeAfterReservationExpires: after a crash during an upload its key is
 // in use until the reservation expires.
+// Proves decision 8 (keys become free).
 func TestKeyIsFreeAfterReservationExpires(t *testing.T) {
 	t.Parallel()
 	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
@@ -198,6 +200,8 @@ func TestReplayAfterLostCommitResponse(t *testing.T) {
 
 // TestIfMatch: an order that does not match is not changed, whatever else is wrong
 // with the request. A missing order is not found.
+// Proves decision 5 (order of checks), decision 6 (order of checks), decision 8 (time of
+// the check).
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	ctx, never := t.Context(), order.Options[order.WriteResult]{IfMatch: func(order.LockedOrder) bool { return false }}
@@ -229,6 +233,7 @@ func TestIfMatch(t *testing.T) {
 // TestIfMatchWithReservedSlots: if all slots are taken, some of them by uploads in
 // progress, an upload with If-Match is refused for the precondition. The order has
 // fewer files than the limit.
+// Proves decision 8 (time of the check).
 func TestIfMatchWithReservedSlots(t *testing.T) {
 	t.Parallel()
 	for unfinished, want := range map[int]error{1: order.ErrPreconditionFailed, 0: order.ErrTooManyFiles} {
@@ -255,6 +260,7 @@ func TestIfMatchWithReservedSlots(t *testing.T) {
 
 // TestIfMatchDuringUpload: a change between reservation and activation refuses the
 // upload, of which only the recorded response remains.
+// Proves decision 8 (time of the check; one of several succeeds).
 func TestIfMatchDuringUpload(t *testing.T) {
 	t.Parallel()
 	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
@@ -281,6 +287,7 @@ func TestIfMatchDuringUpload(t *testing.T) {
 // TestTooManyIdempotencyKeys fills the records of a merchant: new keys are refused
 // until records have been deleted, while recorded responses are replayed and requests
 // without a key pass. Records of other processes count too.
+// Proves decision 8 (number of records).
 func TestTooManyIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	ctx, db := t.Context(), newDatabase(t, sample(order.Registered))
@@ -321,6 +328,7 @@ func TestTooManyIdempotencyKeys(t *testing.T) {
 
 // TestTooManyBulkKeys fills the records of bulk changes: a batch with a new key is
 // refused as a whole, while recorded changes and those without a key pass.
+// Proves decision 2 (their keys).
 func TestTooManyBulkKeys(t *testing.T) {
 	t.Parallel()
 	ctx, db := t.Context(), newDatabase(t, sample(order.Registered))

@@ -99,6 +99,7 @@ func isOpen(conn net.Conn) bool {
 
 // TestConnectionsAreBounded opens more connections than there may be: those that
 // have waited for the longest time are closed, and busy ones are not.
+// Proves decision 5 (connections, slow clients).
 func TestConnectionsAreBounded(t *testing.T) {
 	withBoundedServer(t, func(t *testing.T, s *boundedServer) {
 		busy := s.dial(t, "")
@@ -132,6 +133,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 
 // TestProbesHaveRoom makes all connections busy but those reserved for probes: other
 // requests are refused, and probes are not.
+// Proves decision 5 (connections, slow clients).
 func TestProbesHaveRoom(t *testing.T) {
 	withBoundedServer(t, func(t *testing.T, s *boundedServer) {
 		for range fewConnections - probeReserve {
@@ -283,6 +285,7 @@ func TestStrangersGiveWayToConnections(t *testing.T) {
 
 // TestMerchantsHaveAQuarter has a merchant send as many requests as it can: it has a quarter
 // of the connections, and the others that it opens give way to new ones.
+// Proves decision 5 (connections, slow clients).
 func TestMerchantsHaveAQuarter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -67,6 +67,7 @@ func ready(database, storage func(context.Context) error) server.Readiness {
 
 // TestReadyWithoutStorage checks what /readyz says while only the storage is out of
 // reach.
+// Proves decision 5 (/readyz).
 func TestReadyWithoutStorage(t *testing.T) {
 	t.Parallel()
 	broken := func(context.Context) error { return errors.New("dial tcp s3.internal: refused") }
@@ -128,6 +129,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// Proves decision 5 (/readyz).
 func TestNotReady(t *testing.T) {
 	t.Parallel()
 	broken := func(context.Context) error { return errors.New("dial tcp db.internal: refused") }

@@ -150,6 +150,7 @@ func (c stalling) Read(p []byte) (int, error) {
 }
 
 // TestHTTP2StalledConnection checks that responses end if nothing of the connection is read.
+// Proves decision 7 (a stream that breaks, stalls or meets a stop).
 func TestHTTP2StalledConnection(t *testing.T) {
 	t.Parallel()
 	const requests = 8 // whose flow control allows more than fits into the connection

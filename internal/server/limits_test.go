@@ -52,6 +52,7 @@ func (l *pipeListener) dial(t *testing.T, text string) net.Conn {
 }
 
 // TestServerTimeouts checks each time limit to the second.
+// Proves decision 5 (connections, slow clients).
 func TestServerTimeouts(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -16,6 +16,7 @@ import (
 
 // TestProbeIsBounded checks that a probe of a check that hangs and ignores its
 // context takes 2 seconds at most, and that no second check is started.
+// Proves decision 5 (/readyz).
 func TestProbeIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,6 +61,7 @@ func TestProbeBoundsTheCheck(t *testing.T) {
 
 // TestProbeIsShared has many ask at once and again and again: one check a second
 // serves all of them, and one who goes away takes it from nobody.
+// Proves decision 5 (/readyz).
 func TestProbeIsShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -96,6 +98,7 @@ func TestProbeIsShared(t *testing.T) {
 
 // TestProbeAfterFailure checks that one who asks after a failure gets the result of
 // the next check, a second after the failed one began.
+// Proves decision 5 (/readyz).
 func TestProbeAfterFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 // TestExportKeys walks through the keys of orders, several of which were created in one
 // second, in small pages.
+// Proves decision 9 (whole orders).
 func TestExportKeys(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, db *DB) {

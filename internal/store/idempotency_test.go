@@ -13,6 +13,7 @@ import (
 )
 
 // TestNoKeyCostsNothing: a change without a key has nothing to do with keys.
+// Proves decision 8 (no cost without a key).
 func TestNoKeyCostsNothing(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)

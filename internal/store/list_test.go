@@ -200,6 +200,7 @@ func TestSplitAfterAnError(t *testing.T) {
 // TestListInSnapshot reads lists in snapshots while orders change and other
 // lists refresh the index, and compares the last ones with the lists of another
 // handle, which has another index.
+// Proves decision 3 (totals).
 func TestListInSnapshot(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {

@@ -71,6 +71,7 @@ func TestMarketOtherDatabase(t *testing.T) {
 
 // TestMarketLateCommits commits transactions in another order than they began in, and then
 // moves the database to a server that counts its transactions from a lower number.
+// Proves decision 9 (feed of all merchants).
 func TestMarketLateCommits(t *testing.T) {
 	t.Parallel()
 	if pgtest.Distributed(t) {

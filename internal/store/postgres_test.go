@@ -11,6 +11,7 @@ import (
 
 // TestPostgres has page indexes that split days of a few orders, so that every statement
 // of lists runs. TestSQLite has those of the usual size.
+// Proves decision 8 (one of several succeeds).
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) storetest.Database { return smallBuckets{postgresURL(pgtest.Database(t))} })

@@ -11,6 +11,9 @@ import (
 	"merchantorders/internal/testenv"
 )
 
+// Proves decision 2 (reasons, corrections; their keys; --deadline-warning;
+// --cancel-expired), decision 3 (next links), decision 5 (webhooks: pauses, end), decision
+// 7 (reference, orderId), decision 8 (one of several succeeds; errors, order of checks).
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) storetest.Database {

@@ -13,6 +13,7 @@ import (
 )
 
 // TestMaxLifetime creates and rotates tokens with every lifetime around the maximum.
+// Proves decision 1 (maximum lifetime).
 func TestMaxLifetime(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -79,6 +80,7 @@ func TestMaxLifetimeOfSessions(t *testing.T) {
 
 // TestActingToken changes tokens with tokens of all kinds: none can grant what it does
 // not have, and a merchant's token reaches no other merchant's.
+// Proves decision 1 (a merchant's own tokens).
 func TestActingToken(t *testing.T) {
 	t.Parallel()
 	const few, many = order.ScopeTokens | order.ScopeOrdersRead, order.MerchantScopes
@@ -233,6 +235,7 @@ func TestRevokeFamily(t *testing.T) {
 }
 
 // TestTooMany creates tokens with a merchant's token up to both limits.
+// Proves decision 1 (a merchant's own tokens).
 func TestTooMany(t *testing.T) {
 	t.Parallel()
 	registry, _, clock := newRegistry(t)

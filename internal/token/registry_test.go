@@ -273,6 +273,7 @@ func TestRevokeUnknown(t *testing.T) {
 var sameAddress = cmp.Comparer(func(a, b netip.Addr) bool { return a == b })
 
 // TestRecordUses checks that uses are written at the interval and at the end.
+// Proves decision 1 (last use).
 func TestRecordUses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

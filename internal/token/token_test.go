@@ -40,9 +40,10 @@ func TestTextForm(t *testing.T) {
 	}
 }
 
-// TestEntropy checks that the random part has at least 160 bits (decision 1), and
+// TestEntropy checks that the random part has at least 160 bits, and
 // that every position but the first two, which hold the remainder of 192 bits, uses
 // the whole alphabet.
+// Proves decision 1 (form, storage of a token).
 func TestEntropy(t *testing.T) {
 	t.Parallel()
 	const samples = 4000
@@ -91,6 +92,7 @@ func signed(text string) string {
 	return text + string(out)
 }
 
+// Proves decision 1 (form, storage of a token).
 func TestHashText(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("aB3", 11)

@@ -67,6 +67,7 @@ const gzipPlease = "Accept-Encoding: deflate, gzip;q=0.8"
 
 // TestCompressed checks that a compressed response decompresses to the plain one, with
 // another tag.
+// Proves decision 5 (compression).
 func TestCompressed(t *testing.T) {
 	t.Parallel()
 	long := func(mediaType string) web.Route {
@@ -112,6 +113,7 @@ func TestCompressed(t *testing.T) {
 }
 
 // TestNotCompressed checks the responses that pass through unchanged.
+// Proves decision 5 (compression).
 func TestNotCompressed(t *testing.T) {
 	t.Parallel()
 	json := map[string]string{"Content-Type": "application/json"}

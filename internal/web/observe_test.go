@@ -169,6 +169,7 @@ func TestLogHasNoSecrets(t *testing.T) {
 	}
 }
 
+// Proves decision 5 (faults, 503).
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	begin := func(w http.ResponseWriter) {

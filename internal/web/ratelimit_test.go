@@ -73,6 +73,7 @@ func limitHeaders(h http.Header) [3]string {
 // TestTokenLimit uses up the limit of a token: the remaining requests are shown once
 // they are less than half. Further requests wait for up to a second, and those
 // that would wait longer are refused then; other tokens are not affected.
+// Proves decision 5 (request limit).
 func TestTokenLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -125,6 +126,7 @@ func TestTokenLimit(t *testing.T) {
 
 // TestTokenInFlight checks how many requests and uploads of a token are in flight
 // at most. Those that have left do not count.
+// Proves decision 5 (requests in flight).
 func TestTokenInFlight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -194,6 +196,7 @@ func TestBeyondTheShareOfAMerchant(t *testing.T) {
 
 // TestForbiddenRequestsCount checks that a request that the token does not allow
 // counts, and that a public one does not.
+// Proves decision 5 (request limit).
 func TestForbiddenRequestsCount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -212,6 +215,7 @@ func TestForbiddenRequestsCount(t *testing.T) {
 
 // TestFailedAuthentications checks that an address is limited after 60 failures,
 // while a valid token from there and failures at other addresses are not.
+// Proves decision 5 (failed sign-ins).
 func TestFailedAuthentications(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, testFailedAuthentications)
@@ -256,6 +260,7 @@ func testFailedAuthentications(t *testing.T) {
 
 // TestFailureAddresses checks which addresses share a limit: those of an IPv6
 // network, both forms of an IPv4 address, and all that are not addresses.
+// Proves decision 5 (failed sign-ins).
 func TestFailureAddresses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

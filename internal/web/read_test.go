@@ -123,6 +123,7 @@ func (s *resources) get(t *testing.T, merchant, path, has string) (int, string, 
 
 // TestCachedResponses checks that a cached response is used as long as it is valid,
 // for its merchant only.
+// Proves decision 5 (no stale response).
 func TestCachedResponses(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/list?page=1", "/one/a"} {
@@ -153,6 +154,7 @@ func TestCachedResponses(t *testing.T) {
 }
 
 // TestNotModified checks 304 responses, cached or not.
+// Proves decision 5 (caching; compression).
 func TestNotModified(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/list?page=1", "/one/a"} {
@@ -217,6 +219,7 @@ func TestNotModifiedIsCached(t *testing.T) {
 	}
 }
 
+// Proves decision 5 (no stale response).
 func TestErrorsAreNotCached(t *testing.T) {
 	t.Parallel()
 	s := serveReadings(t, 1<<20)
@@ -263,6 +266,7 @@ func TestCacheIsBounded(t *testing.T) {
 
 // TestCoalescing checks that of many requests for a response that a change has
 // invalidated one makes it.
+// Proves decision 5 (no stale response).
 func TestCoalescing(t *testing.T) {
 	t.Parallel()
 	s := serveReadings(t, 1<<20)

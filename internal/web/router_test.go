@@ -79,6 +79,7 @@ func checkJSON(t *testing.T, got reply) {
 
 // TestCrossSite checks that a request that changes something is refused if a browser
 // sent it from another site, before its token or its body is looked at.
+// Proves decision 1 (other sites).
 func TestCrossSite(t *testing.T) {
 	t.Parallel()
 	server := serve(t, tokens{}, shop()...)

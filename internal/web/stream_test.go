@@ -78,6 +78,7 @@ func wantLine(t *testing.T, lines *bufio.Scanner, want string) {
 
 // TestStreamBothWays sends lines after the responses to earlier ones, on one
 // connection also with the next request.
+// Proves decision 7 (results while the body arrives).
 func TestStreamBothWays(t *testing.T) {
 	t.Parallel()
 	s := startStream(t, time.Minute, echo)
@@ -97,6 +98,7 @@ func TestStreamBothWays(t *testing.T) {
 
 // TestStreamEndsWithServer stops a server while the client of a stream is silent: the
 // handler ends on its own, and the Read that is still running does too.
+// Proves decision 7 (a stream that breaks, stalls or meets a stop).
 func TestStreamEndsWithServer(t *testing.T) {
 	t.Parallel()
 	s := startStream(t, time.Minute, func(s *Stream) error {
@@ -118,6 +120,7 @@ func TestStreamEndsWithServer(t *testing.T) {
 
 // TestStreamStalls checks that a stream ends if its client sends nothing, and if it
 // reads nothing.
+// Proves decision 7 (a stream that breaks, stalls or meets a stop).
 func TestStreamStalls(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)

@@ -70,6 +70,7 @@ func listener(t *testing.T) (port string, connections *atomic.Int64) {
 
 // TestHostileAddresses posts to hosts that are not public: the rules for URLs refuse
 // those that they can, and no connection is made to any, whatever its name leads to.
+// Proves decision 5 (webhooks: addresses).
 func TestHostileAddresses(t *testing.T) {
 	t.Parallel()
 	if len(hostile) < 60 {
@@ -118,6 +119,7 @@ func TestHostileAddresses(t *testing.T) {
 
 // TestRebinding resolves a name to a public address first and to this machine then:
 // the address of the connection counts.
+// Proves decision 5 (webhooks: addresses).
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	port, connections := listener(t)
@@ -134,6 +136,7 @@ func TestRebinding(t *testing.T) {
 }
 
 // TestRedirects checks that a redirect is a failure and is not followed.
+// Proves decision 5 (webhooks: addresses).
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	port, connections := listener(t)
@@ -275,6 +278,7 @@ func TestHide(t *testing.T) {
 	}
 }
 
+// Proves decision 5 (webhooks: addresses).
 func TestURLProblem(t *testing.T) {
 	t.Parallel()
 	for url, valid := range map[string]bool{

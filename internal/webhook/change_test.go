@@ -220,6 +220,7 @@ func TestSuspension(t *testing.T) {
 
 // TestEnabledEndsPause enables an active endpoint that waits after a failure: it gets its
 // events at once.
+// Proves decision 5 (webhooks: deliveries).
 func TestEnabledEndsPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 )
 
 // TestSign compares with the example of the Standard Webhooks specification.
+// Proves decision 5 (webhooks: signatures, secrets).
 func TestSign(t *testing.T) {
 	t.Parallel()
 	const secret, want = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
@@ -34,6 +35,7 @@ func TestSign(t *testing.T) {
 }
 
 // TestSecretIsNotPrinted checks that no way of printing shows a secret.
+// Proves decision 5 (webhooks: signatures, secrets).
 func TestSecretIsNotPrinted(t *testing.T) {
 	t.Parallel()
 	secret := NewSecret()
@@ -49,6 +51,7 @@ func TestSecretIsNotPrinted(t *testing.T) {
 }
 
 // TestPauses checks the pauses: they grow, have limits, and are spread.
+// Proves decision 5 (webhooks: pauses, end).
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	want := []time.Duration{5, 15, 45, 135, 405, 1215, 3645, 10935, 28800, 28800, 28800}
@@ -67,6 +70,7 @@ func TestPauses(t *testing.T) {
 
 // TestGivesUp fails every delivery: the endpoint is failing after 36 hours and disabled after
 // three days, with a reason, and not earlier. Days without an attempt do not count.
+// Proves decision 5 (webhooks: pauses, end).
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

@@ -64,6 +64,7 @@ func TestDelivery(t *testing.T) {
 
 // TestSkippedTypes checks that events of other types move the cursor without a
 // delivery.
+// Proves decision 5 (webhooks: deliveries).
 func TestSkippedTypes(t *testing.T) {
 	t.Parallel()
 	r := newReceiver()
@@ -133,6 +134,7 @@ func TestReplayDuringDelivery(t *testing.T) {
 
 // TestDisabled checks 410 Gone, of which the other endpoints of the merchant get an
 // event, a pause, and that a new URL ends the pause.
+// Proves decision 5 (webhooks: pauses, end).
 func TestDisabled(t *testing.T) {
 	t.Parallel()
 	r := newReceiver()
@@ -222,6 +224,7 @@ func TestHangingEndpoints(t *testing.T) {
 
 // TestSingleDeliveries sends a test and an event beside a sender: never two requests at
 // once.
+// Proves decision 5 (webhooks: deliveries).
 func TestSingleDeliveries(t *testing.T) {
 	t.Parallel()
 	r := newReceiver()

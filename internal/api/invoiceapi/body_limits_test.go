@@ -118,6 +118,7 @@ func TestReadUploadBodyLimit(t *testing.T) {
 
 // TestReadUploadOther checks the bound on what is neither content nor white space,
 // to the byte, wherever it stands.
+// Proves decision 6 (128 KiB besides the content).
 func TestReadUploadOther(t *testing.T) {
 	t.Parallel()
 	const start, end = `{"contentBase64":"`, `","filename":"a.pdf"`
@@ -143,6 +144,7 @@ func TestReadUploadOther(t *testing.T) {
 
 // TestReadUploadManyNames checks that a body full of names costs no more memory
 // than an upload. It is not parallel, because it counts all allocations.
+// Proves decision 6 (128 KiB besides the content).
 func TestReadUploadManyNames(t *testing.T) {
 	var flat, nested strings.Builder
 	for i := 0; flat.Len() < MaxBody-100; i++ {

@@ -11,6 +11,7 @@ import (
 )
 
 // TestViewVersion checks that ViewVersion changes if a body does.
+// Proves decision 8 (ETag).
 func TestViewVersion(t *testing.T) {
 	t.Parallel()
 	apitest.CheckViewVersion(t, ViewVersion, map[string]string{"2": "cb2aeddf00aff95b", "3": "d1e0f0e67742ab82"})

@@ -85,6 +85,7 @@ var badFeedQueries = map[string]string{
 	"include=order&include=order": "include is given twice",
 }
 
+// Proves decision 5 (events: content, limits).
 func TestParseFeedQueryRefusals(t *testing.T) {
 	t.Parallel()
 	for query, want := range badFeedQueries {

@@ -126,6 +126,7 @@ func TestServerPurges(t *testing.T) {
 	testenv.Eventually(t, "the deleted file is purged", func() bool { return len(allFiles(t, s.Folder)) == 0 })
 }
 
+// Proves decision 6 (deleted files).
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)

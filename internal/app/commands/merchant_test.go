@@ -104,6 +104,7 @@ $`)
 
 // TestMerchantCommands changes a merchant with every command, and runs each with wrong
 // values.
+// Proves decision 1 (suspended merchant).
 func TestMerchantCommands(t *testing.T) {
 	t.Parallel()
 	f := folder(t)

@@ -163,6 +163,7 @@ merchant-orders: 3 lines changed nothing
 	r.run(t, second, "orders", "reject", "-").WantText(t, 5)
 }
 
+// Proves decision 6 (links).
 func TestInvoices(t *testing.T) {
 	t.Parallel()
 	server, r := startRemote(t, 1)

@@ -24,6 +24,7 @@ func rows(t *testing.T, table string) [][]string {
 	return all[1:]
 }
 
+// Proves decision 1 (form, storage of a token).
 func TestTokenCreatePrintsOnlyTheToken(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
@@ -196,6 +197,7 @@ func TestTokenFilters(t *testing.T) {
 }
 
 // TestTokenLifetime creates and rotates tokens with a maximum lifetime.
+// Proves decision 1 (maximum lifetime).
 func TestTokenLifetime(t *testing.T) {
 	t.Parallel()
 	f := folder(t)

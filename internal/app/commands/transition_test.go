@@ -2,6 +2,7 @@ package commands_test
 
 import "testing"
 
+// Proves decision 2 (imports, bulk changes and answers).
 func TestTransition(t *testing.T) {
 	t.Parallel()
 	f := folder(t)

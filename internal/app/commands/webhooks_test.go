@@ -48,6 +48,7 @@ func (h *hookServer) received(n int) (bodies []string) {
 
 // TestServeWebhooks delivers over HTTP what the feed has, before and after a restart
 // with the delivery turned off.
+// Proves decision 5 (webhooks: deliveries).
 func TestServeWebhooks(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, "--webhook-allow-private")
@@ -86,6 +87,7 @@ func TestServeWebhooks(t *testing.T) {
 
 // TestServeRefusesPrivateWebhooks checks that a server without the setting refuses
 // addresses of its own network.
+// Proves decision 5 (webhooks: addresses).
 func TestServeRefusesPrivateWebhooks(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)

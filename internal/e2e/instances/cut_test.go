@@ -27,6 +27,7 @@ const writesOfOrder = 4
 //
 // It guards that a response is recorded in the transaction of its change: recorded in one
 // of its own, before or after, a cut in between makes it fail.
+// Proves decision 8 (simultaneous requests; stored with the change).
 func TestCutConnections(t *testing.T) {
 	writes := testenv.Count(300, 10_000)
 	onEach(t, func(t *testing.T, i installation) {

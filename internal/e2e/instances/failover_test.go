@@ -19,6 +19,7 @@ import (
 // again. The surviving instance has shown the lost commits. At its first response it
 // must show what a new instance shows, with other tags, and a feed of another
 // history.
+// Proves decision 5 (events: history).
 func TestFailoverLosesCommits(t *testing.T) {
 	t.Parallel()
 	primary := pgtest.StartServer(t)

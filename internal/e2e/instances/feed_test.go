@@ -28,6 +28,7 @@ import (
 // It guards that events and counts are written with the change they tell of, and
 // numbered in commit order, that what is read has no gap, and that an instance finds
 // out what the others have done.
+// Proves decision 3 (totals).
 func TestSyncThroughTheFeed(t *testing.T) {
 	onEach(t, func(t *testing.T, i installation) {
 		const writers, readers, orders = 4, 2, 40

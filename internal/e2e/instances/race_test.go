@@ -16,6 +16,7 @@ import (
 //
 // It guards that the order is locked in the database between the check of its state and
 // the change; a lock inside a process would let two win.
+// Proves decision 2 (simultaneous transitions).
 func TestOneDecisionWins(t *testing.T) {
 	onEach(t, func(t *testing.T, i installation) {
 		const clients, orders = 32, 5
@@ -56,6 +57,7 @@ func TestOneDecisionWins(t *testing.T) {
 //
 // It guards that the database assigns file counts and names, and that what
 // one instance stored another can serve.
+// Proves decision 6 (three at once, 100 in all).
 func TestThreeUploadsStay(t *testing.T) {
 	onEach(t, func(t *testing.T, i installation) {
 		const clients, orders = 24, 2

@@ -33,6 +33,7 @@ const (
 // It guards that such a body is refused before it has come, and that memory
 // does not grow with it. Reading bodies whole, or not bounding what is dropped,
 // makes it fail.
+// Proves decision 6 (size of the body).
 func TestHugeBodiesAreRefusedEarly(t *testing.T) {
 	t.Parallel()
 	const clients = 4 // of each kind

@@ -51,6 +51,7 @@ func (r running) openLines(t *testing.T, path, token string, body io.Reader) *bu
 // It guards that every line with a result is stored, and that a stop ends the import
 // between two batches and says so. A result that is sent before its batch is durable
 // makes it fail.
+// Proves decision 7 (a stream that breaks, stalls or meets a stop).
 func TestBulkImportSurvives(t *testing.T) {
 	t.Parallel()
 	const orders = 1000

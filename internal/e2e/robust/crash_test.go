@@ -57,6 +57,7 @@ const (
 //
 // It guards that a change is durable before its response, with the record of the
 // response, and that a start expires the reservations of unfinished uploads.
+// Proves decision 8 (replay; stored with the change).
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	rounds := testenv.Count(6, 60)

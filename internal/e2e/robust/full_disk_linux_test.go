@@ -24,6 +24,7 @@ import (
 // It guards what an upload undoes when it fails: if a staged file were not aborted, there
 // would be no space for the small files at the end; if a reservation were not canceled,
 // the order would have no room for them.
+// Proves spec 7.1.
 func TestDiskOfFilesFull(t *testing.T) {
 	t.Parallel()
 	if !testenv.MayMount(t) {
@@ -80,6 +81,7 @@ func (r running) failToUpload(t *testing.T, n sample, content []byte) {
 // It guards that a full disk is an error of the one request that meets it. The requests
 // afterwards would fail if it ended the server, if it left the connection to the database
 // unusable, or if a state were changed in memory and not on the disk.
+// Proves decision 5 (faults, 503).
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	if !testenv.MayMount(t) {

@@ -58,6 +58,7 @@ func trickle(connection net.Conn, text string) (got string, ok bool) {
 //
 // It guards the limit of 5 seconds for a header, which no single byte may
 // extend: without it all 200 stay.
+// Proves decision 5 (connections, slow clients).
 func TestSlowHeadersAreDropped(t *testing.T) {
 	t.Parallel()
 	const clients = 200
@@ -97,6 +98,7 @@ func TestSlowHeadersAreDropped(t *testing.T) {
 //
 // It guards the limit of 10 seconds for the bodies of actions, and that what
 // came of a body that was cut is not taken for the whole.
+// Proves decision 5 (size and time of bodies).
 func TestSlowBodiesAreCut(t *testing.T) {
 	t.Parallel()
 	s := start(t)

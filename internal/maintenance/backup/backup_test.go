@@ -58,6 +58,7 @@ func restore(t *testing.T, path string) *maintenancetest.Installation {
 	return maintenancetest.Open(t, to.Path)
 }
 
+// Proves decision 5 (events: history).
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{})

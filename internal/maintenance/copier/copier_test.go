@@ -31,6 +31,7 @@ func mustCopy(t *testing.T, source, target maintenance.Installation) copier.Resu
 
 // TestCopyThereAndBack copies an installation to every combination of database and
 // storage, one after the other, and back.
+// Proves decision 5 (events: history).
 func TestCopyThereAndBack(t *testing.T) {
 	t.Parallel()
 	source := maintenancetest.New(t, maintenancetest.Kind{})

@@ -8,6 +8,7 @@ import (
 	"testing"
 )
 
+// Proves decision 8 (form of a key).
 func TestParseKey(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -65,6 +66,7 @@ func TestDigest(t *testing.T) {
 
 // FuzzParseKey checks that an accepted key is the one that was sent, and one that
 // every database stores unchanged.
+// Proves decision 8 (form of a key).
 func FuzzParseKey(f *testing.F) {
 	for _, key := range []string{"", "a", "8e03978e-40d5", strings.Repeat("k", 256), "\x00", "κ", "a\r\nb"} {
 		f.Add(key)

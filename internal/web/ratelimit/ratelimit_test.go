@@ -78,6 +78,7 @@ func TestAddressBucketsAreBounded(t *testing.T) {
 
 // TestDelay has requests of a token at once: those of the burst pass, those of the
 // next second are delayed, and the others are refused and use up nothing.
+// Proves decision 5 (request limit).
 func TestDelay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -131,6 +132,7 @@ func TestDelayEndsWithTheRequest(t *testing.T) {
 // TestInFlight holds as many requests, uploads and exports of a token as are allowed at
 // once. The others wait, in the order in which they came, and are refused after a second,
 // an upload after five.
+// Proves decision 5 (requests in flight).
 func TestInFlight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -202,6 +204,7 @@ func TestInFlight(t *testing.T) {
 
 // TestMerchantInFlight has a merchant hold all that it may with as many tokens as it needs:
 // another token of it waits and is refused, and another merchant and an operator are not.
+// Proves decision 5 (requests in flight).
 func TestMerchantInFlight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,6 +241,7 @@ func TestMerchantInFlight(t *testing.T) {
 
 // TestMerchantRate sends with many tokens of a merchant: together they have a limit. Another
 // merchant with a limit of its own, and operators, have theirs.
+// Proves decision 5 (requests in flight).
 func TestMerchantRate(t *testing.T) {
 	t.Parallel()
 	l := New(10, 10_000, func() time.Time { return noon })
@@ -349,6 +353,7 @@ func TestRefused(t *testing.T) {
 }
 
 // TestLimitOfMerchant changes the limit of a token's merchant while the token is in use.
+// Proves decision 1 (limit of a merchant).
 func TestLimitOfMerchant(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 // TestSQLiteLockedTooLong writes while another process holds the write lock for
 // longer than the committer waits.
+// Proves decision 5 (faults, 503).
 func TestSQLiteLockedTooLong(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
