@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write conformance.md: the rules, and th
 var (
 	// proofForm is a rule in the last paragraph of a test's comment: "Proves decision 3
 	// (totals; next links), spec 2.2." names two topics of a section and all of another.
-	proofForm   = regexp.MustCompile(`(spec|decision) (\d(?:\.\d)?)(?: \(([^)]*)\))?`)
+	proofForm   = regexp.MustCompile(`(spec|decision) (\d(?:\.\d)?)\b(?: \(([^)]*)\))?`)
 	sectionForm = regexp.MustCompile(`^###? (\d(?:\.\d)?)\.? (.*)`)
 )
 

@@ -16,8 +16,7 @@ import (
 // find out whether their page cache is valid.
 //
 // `PRAGMA data_version` tells the same, but takes a read lock: it costs a third
-// of the processor time of a request that the response cache serves. Decision
-// record 14 has the measurements.
+// of the processor time of a request that the response cache serves.
 //
 // The file may be another one than SQLite uses, for example if a link has been
 // replaced. So watch checks it against a commit, and version is not ok before
