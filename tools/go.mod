@@ -7,7 +7,6 @@ toolchain go1.26.11
 tool (
 	github.com/goreleaser/nfpm/v2/cmd/nfpm
 	github.com/mgechev/revive
-	github.com/planetscale/vtprotobuf/cmd/protoc-gen-go-vtproto
 	github.com/zitadel/oidc/v3/example/server
 	golang.org/x/tools/cmd/goimports
 	google.golang.org/protobuf/cmd/protoc-gen-go
@@ -129,7 +128,6 @@ require (
 	github.com/pierrec/lz4/v4 v4.1.29 // indirect
 	github.com/pjbgf/sha1cd v0.3.2 // indirect
 	github.com/pkg/xattr v0.4.12 // indirect
-	github.com/planetscale/vtprotobuf v0.6.0 // indirect
 	github.com/rabbitmq/amqp091-go v1.14.0 // indirect
 	github.com/rs/cors v1.11.1 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect

@@ -2,8 +2,9 @@ package orderpb
 
 import (
 	"fmt"
-	"slices"
 	"time"
+
+	"google.golang.org/protobuf/proto"
 
 	"merchantorders/internal/order"
 )
@@ -12,8 +13,7 @@ import (
 // It ignores fields that a newer version has written.
 func DecodeDetails(encoded []byte, o *order.Order) error {
 	var d Details
-	// The texts of d are parts of the clone.
-	if err := d.UnmarshalVTUnsafe(slices.Clone(encoded)); err != nil {
+	if err := proto.Unmarshal(encoded, &d); err != nil {
 		return fmt.Errorf("decode the details of order %s: %w", o.Reference, err)
 	}
 	o.ExpiresAt = timeOf(d.ExpiresAt)

@@ -1,20 +1,21 @@
 // Package orderpb encodes order documents as protocol buffers: whole ones for the digest
 // that imports compare, and the details of an order, which a store keeps in this form. It
 // does not know where. order.proto defines the messages;
-// scripts/generate writes order.pb.go and order_vtproto.pb.go. The latter encodes
-// and decodes without reflection, which takes a third to a half of the time.
+// scripts/generate writes order.pb.go.
 package orderpb
 
 import (
 	"fmt"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"merchantorders/internal/order"
 )
 
 // EncodeDetails returns the details of an order as they are stored.
 func EncodeDetails(o *order.Order) ([]byte, error) {
-	encoded, err := newDetails(o).MarshalVT()
+	encoded, err := proto.Marshal(newDetails(o))
 	if err != nil {
 		return nil, fmt.Errorf("encode the details of order %s: %w", o.Reference, err)
 	}
@@ -25,20 +26,20 @@ func EncodeDetails(o *order.Order) ([]byte, error) {
 // of the order may change. It keeps what a newer version has written.
 func CorrectDetails(encoded []byte, o *order.Order) ([]byte, error) {
 	var d Details
-	if err := d.UnmarshalVTUnsafe(encoded); err != nil {
+	if err := proto.Unmarshal(encoded, &d); err != nil {
 		return nil, fmt.Errorf("decode the details of order %s: %w", o.Reference, err)
 	}
 	carrier := newCarrier(&o.Carrier)
 	if d.Carrier != nil {
-		carrier.unknownFields = d.Carrier.unknownFields
+		carrier.ProtoReflect().SetUnknown(d.Carrier.ProtoReflect().GetUnknown())
 	}
 	shipping := newAddress(&o.Shipping)
 	if d.Shipping != nil {
-		shipping.unknownFields = d.Shipping.unknownFields
+		shipping.ProtoReflect().SetUnknown(d.Shipping.ProtoReflect().GetUnknown())
 	}
 	d.Shipping = shipping
 	d.Carrier, d.ExpiresAt, d.DispatchUntil = carrier, seconds(o.ExpiresAt), seconds(o.DispatchUntil)
-	corrected, err := d.MarshalVT()
+	corrected, err := proto.Marshal(&d)
 	if err != nil {
 		return nil, fmt.Errorf("encode the details of order %s: %w", o.Reference, err)
 	}

@@ -26,12 +26,8 @@ import (
 // files are the .proto files, relative to the root of the project.
 var files = []string{"internal/orderpb/order.proto"}
 
-// plugins write the code. protoc-gen-go writes the messages, and
-// protoc-gen-go-vtproto their encoding and decoding without reflection.
-var plugins = []struct{ name, parameter string }{
-	{"protoc-gen-go", "paths=source_relative"},
-	{"protoc-gen-go-vtproto", "paths=source_relative,features=marshal+size+unmarshal_unsafe"},
-}
+// plugins write the code.
+var plugins = []struct{ name, parameter string }{{"protoc-gen-go", "paths=source_relative"}}
 
 func main() {
 	check := flag.Bool("check", false, "report stale files instead of writing them")
