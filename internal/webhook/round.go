@@ -29,7 +29,9 @@ func (s *Sender) round(ctx, work context.Context, slot *slot) (more bool) {
 		return false
 	}
 	now := s.Now()
-	lease, err := s.Store.LeaseWebhook(ctx, key, now, now.Add(s.Lease))
+	// The end of ctx must not cancel the statement: a lease that was taken nevertheless would
+	// hold the webhook until it ends.
+	lease, err := s.Store.LeaseWebhook(work, key, now, now.Add(s.Lease))
 	if errors.Is(err, ErrNotDue) || errors.Is(err, ErrNotFound) {
 		return false
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -296,5 +299,46 @@ func TestSingleDeliveryOnce(t *testing.T) {
 	}
 	if poster.sent.Load() != 1 || succeeded != 1 {
 		t.Errorf("%d messages, %d requests succeeded", poster.sent.Load(), succeeded)
+	}
+}
+
+// lateStore takes leases, but returns them only when the test says so, or the error of a
+// context that has ended by then.
+type lateStore struct {
+	webhook.Store
+	leased, proceed chan struct{}
+}
+
+func (s lateStore) LeaseWebhook(ctx context.Context, key webhook.Key, now, until time.Time) (webhook.Lease, error) {
+	lease, err := s.Store.LeaseWebhook(context.WithoutCancel(ctx), key, now, until)
+	close(s.leased)
+	<-s.proceed
+	if ctx.Err() != nil {
+		return webhook.Lease{}, ctx.Err()
+	}
+	return lease, err
+}
+
+// TestStopWhileLeasing stops a sender while the database gives it a lease: the webhook is due
+// at once, not only when the lease ends.
+func TestStopWhileLeasing(t *testing.T) {
+	t.Parallel()
+	r := newReceiver()
+	w := openWorld(t, r)
+	w.addEndpoints(1, 1)
+	w.addEvents(1, "A", 1)
+	store := lateStore{w.db, make(chan struct{}), make(chan struct{})}
+	sender := webhook.NewSender(webhook.Options{
+		Store: store, Poster: r, Encoder: plainEncoder{}, Now: time.Now, Random: rand.Float64, Log: slog.New(slog.DiscardHandler),
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { sender.Run(ctx) })
+	<-store.leased
+	cancel()
+	close(store.proceed)
+	running.Wait()
+	if due, err := w.db.DueWebhooks(t.Context(), nil, time.Now()); err != nil || len(due) != 1 {
+		t.Errorf("due after the stop: %v, %v", due, err)
 	}
 }
