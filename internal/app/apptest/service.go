@@ -35,6 +35,9 @@ type Setup struct {
 	Flags    config.Serve
 	Poster   webhook.Poster // of webhooks; nil: every endpoint acknowledges
 	Mailer   webhook.Mailer // nil: that of Flags
+	// Open opens the database and the storage, until the test ends; nil: an SQLite file and a
+	// folder.
+	Open func(testing.TB, store.Options) (*store.DB, order.Files)
 	// Fill adds data before requests are served; nil: none.
 	Fill func(*Service)
 	// Store and Files wrap what the requests work on, for faults; nil: unchanged. Fill
@@ -47,16 +50,16 @@ type Setup struct {
 	Log io.Writer
 }
 
-// Service is the whole service on an SQLite file, a folder and a port of its own, as
-// serve wires it, with a clock that only the test moves. Its requests and responses are
-// compared with the OpenAPI documents.
+// Service is the whole service on a database, a storage and a port of its own, as serve
+// wires it, with a clock that only the test moves. Its requests and responses are compared
+// with the OpenAPI documents, but not those that Handler gets without the port.
 type Service struct {
 	*app.Service
 	T       testing.TB
 	URL     string
-	Folder  string // of the stored files
+	Folder  string // of the stored files; empty with Setup.Open
 	DB      *store.DB
-	Disk    *disk.Store
+	Disk    *disk.Store // nil with Setup.Open
 	Log     testenv.Log // JSON; complete after Stop
 	Handler http.Handler
 	Stop    func() // stops the server and waits until it has ended; may be called again
@@ -68,16 +71,12 @@ type Service struct {
 func New(t testing.TB, with Setup) *Service {
 	t.Helper()
 	s := &Service{T: t}
-	dir := t.TempDir()
-	var err error
-	s.DB, err = store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{Now: s.Now})
-	testenv.NoError(t, err)
-	t.Cleanup(func() { _ = s.DB.Close() })
+	if with.Open == nil {
+		with.Open = s.open
+	}
+	var files order.Files
+	s.DB, files = with.Open(t, store.Options{Now: s.Now})
 	testenv.NoError(t, s.DB.WatchCommits(t.Context()))
-	s.Folder = filepath.Join(dir, "files")
-	s.Disk, err = disk.Open(s.Folder)
-	testenv.NoError(t, err)
-	t.Cleanup(func() { _ = s.Disk.Close() })
 	if with.Poster == nil {
 		with.Poster = acknowledging{}
 	}
@@ -85,7 +84,7 @@ func New(t testing.TB, with Setup) *Service {
 		with.Log = &s.Log
 	}
 	deps := app.Deps{
-		Store: s.DB, Files: s.Disk, Now: s.Now, Log: slog.New(slog.NewJSONHandler(with.Log, nil)),
+		Store: s.DB, Files: files, Now: s.Now, Log: slog.New(slog.NewJSONHandler(with.Log, nil)),
 		Settings: with.Settings, Flags: with.Flags, Metrics: metrics.New(), Poster: with.Poster, Mailer: with.Mailer,
 	}
 	if !with.NoCache {
@@ -107,6 +106,20 @@ func New(t testing.TB, with Setup) *Service {
 	}
 	s.serve(served, with)
 	return s
+}
+
+// open opens an SQLite file and a folder.
+func (s *Service) open(t testing.TB, options store.Options) (*store.DB, order.Files) {
+	t.Helper()
+	dir := t.TempDir()
+	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), options)
+	testenv.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	s.Folder = filepath.Join(dir, "files")
+	s.Disk, err = disk.Open(s.Folder)
+	testenv.NoError(t, err)
+	t.Cleanup(func() { _ = s.Disk.Close() })
+	return db, s.Disk
 }
 
 // serve starts the server of a service.
