@@ -120,6 +120,7 @@ var onlyIn = map[string][]string{
 	"github.com/google/go-cmp":           {},
 	"go.uber.org/goleak":                 {},
 	"github.com/hanwen/go-fuse":          {},
+	"pgregory.net/rapid":                 {},
 }
 
 // goPackage is a package in the output of `go list`.
