@@ -24,7 +24,7 @@ var minutes = flag.Int("minutes", testenv.Count(0, 60), "how long TestLockstep r
 
 const (
 	fewSequences  = 20 // without -minutes
-	manySequences = 50 // with one seed
+	manySequences = 20 // with one seed
 	meanSteps     = 50 // of a sequence
 	// shrinkTime is how long a failing sequence is made shorter.
 	shrinkTime = 5 * time.Minute

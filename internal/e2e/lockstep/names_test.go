@@ -16,15 +16,16 @@ type randomValue struct {
 	opaque bool
 }
 
+// The values may be in addresses within addresses, where %253D is "=".
 var randomValues = []randomValue{
-	{kind: "token", in: regexp.MustCompile(`(?:^|[^0-9A-Za-z_-]|%3D)(mop?_[0-9A-Za-z]{4,})`)},
+	{kind: "token", in: regexp.MustCompile(`(?:^|[^0-9A-Za-z_-]|%(?:25)*3D)(mop?_[0-9A-Za-z]{4,})`)},
 	{kind: "secret", in: regexp.MustCompile(`\bwhsec_((?:[0-9A-Za-z/]|&#43;|&#61;|[+=])+)`)},
 	// A transaction has a nonce, and may have one line of a stream or many.
 	{kind: "nonce", in: regexp.MustCompile(`\b(?:msg|evt)(?:_\d+)?_\d+_\d+_([0-9a-z]+)\b`), opaque: true},
-	{kind: "key", in: regexp.MustCompile(`\b([A-Z2-7]{26})\b`)},
-	{kind: "revision", in: regexp.MustCompile(`name="(?:revision|shown)" value="(?:\S+ )?(\d+)"|shown(?:=|%3D)[0-9A-Za-z-]+(?:\+|&#43;|%2B)(\d+)`)},
+	{kind: "key", in: regexp.MustCompile(`(?:\b|%(?:25)*3D)([A-Z2-7]{26})\b`)},
+	{kind: "revision", in: regexp.MustCompile(`name="(?:revision|shown)" value="(?:\S+ )?(\d+)"|shown(?:=|%(?:25)*3D)[0-9A-Za-z-]+(?:\+|&#43;|%(?:25)*2B)(\d+)|revision(?:=|%(?:25)*3D)(\d+)`)},
 	{kind: "tag", in: regexp.MustCompile(`^Etag: (?:W/)?"([^"]+)"`)},
-	{kind: "session", in: regexp.MustCompile(`[/=.]([0-9A-Za-z_-]{43})(?:["';&< ]|$)`)},
+	{kind: "session", in: regexp.MustCompile(`(?:[/=.]|%(?:25)*(?:3D|2F))([0-9A-Za-z_-]{43})(?:["';&<% ]|$)`)},
 	{kind: "history", in: regexp.MustCompile(`"history":"([^"]+)"`)},
 	{kind: "cursor", in: regexp.MustCompile(`"(?:next|cursor|after)":"([^"]+)"|Export-Cursor: (\S+)`), opaque: true},
 	{kind: "hash", in: regexp.MustCompile(`\b([0-9a-f]{64})\b`)},
