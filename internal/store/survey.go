@@ -23,7 +23,7 @@ const (
 		SUM(CASE WHEN w.merchant_id = 0 THEN 1 ELSE 0 END) FROM webhooks w
 		LEFT JOIN merchants m ON m.id = w.merchant_id AND m.suspended_at IS NULL
 		LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = w.acknowledged + 1 WHERE w.mail = 0 GROUP BY w.state`
-	selectSchema = `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`
+	selectSchema = `SELECT MAX(version) FROM schema_steps` // also those that only add
 )
 
 // selectMarketWaiting reads the time of the first event behind the cursor of each endpoint of
