@@ -23,7 +23,7 @@ import (
 var minutes = flag.Int("minutes", testenv.Count(0, 60), "how long TestLockstep runs, each time with other requests; 0: for a few sequences, always the same")
 
 const (
-	fewSequences  = 20 // without -minutes
+	fewSequences  = 4  // without -minutes
 	manySequences = 20 // with one seed
 	meanSteps     = 50 // of a sequence
 	// shrinkTime is how long a failing sequence is made shorter.
