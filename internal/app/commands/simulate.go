@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"merchantorders/internal/app"
@@ -48,15 +47,11 @@ func (c *simulateCommand) check() error {
 
 func (c *simulateCommand) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, current, func(b *app.Backend) error {
-		merchants, err := b.Merchants.List(ctx, order.MerchantFilter{})
+		merchant, err := b.Merchants.Get(ctx, c.settings.MerchantID)
 		if err != nil {
-			return err
+			return noMerchant(c.settings.MerchantID, "merchant add --help", err)
 		}
-		at := slices.IndexFunc(merchants, func(m order.Merchant) bool { return m.ID == c.settings.MerchantID })
-		if at < 0 {
-			return noMerchant(c.settings.MerchantID, "merchant add --help", order.ErrMerchantNotFound)
-		}
-		if err := c.confirm(p, merchants[at]); err != nil {
+		if err := c.confirm(p, merchant); err != nil {
 			return err
 		}
 		c.settings.Observe = func(at time.Time, reference string, state order.State) {
