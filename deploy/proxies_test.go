@@ -298,15 +298,21 @@ func TestNginxForOperators(t *testing.T) {
 	}).checkBackOffice(t)
 }
 
+// caddy writes an example with other values, as rewrite does, and returns the arguments that
+// check and run it.
+func caddy(t *testing.T, dir, example string, oldNew ...string) (check, run []string) {
+	t.Helper()
+	file := filepath.Join(dir, "Caddyfile")
+	rewrite(t, example, file, "{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system "+dir+"\n}\n", oldNew...)
+	return []string{"validate", "--config", file, "--adapter", "caddyfile"}, []string{"run", "--config", file, "--adapter", "caddyfile"}
+}
+
 func TestCaddyForOperators(t *testing.T) {
 	t.Parallel()
 	testenv.Release(t)
 	program := testenv.Program(t, "caddy", "caddy")
 	start(t, program, "caddy/operators.caddy", func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
-		file := filepath.Join(dir, "Caddyfile")
-		rewrite(t, "caddy/operators.caddy", file, "{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system "+dir+"\n}\n",
-			"\norders-admin.example.com {", "\nhttps://"+listen+" {\n\ttls "+pair.Cert+" "+pair.Key, "127.0.0.1:8081", upstream)
-		return []string{"validate", "--config", file, "--adapter", "caddyfile"}, []string{"run", "--config", file, "--adapter", "caddyfile"}
+		return caddy(t, dir, "caddy/operators.caddy", "\norders-admin.example.com {", "\nhttps://"+listen+" {\n\ttls "+pair.Cert+" "+pair.Key, "127.0.0.1:8081", upstream)
 	}).checkBackOffice(t)
 }
 
@@ -314,10 +320,7 @@ func TestCaddy(t *testing.T) {
 	t.Parallel()
 	program := testenv.Program(t, "caddy", "caddy")
 	start(t, program, "caddy/Caddyfile", func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
-		file := filepath.Join(dir, "Caddyfile")
-		rewrite(t, "caddy/Caddyfile", file, "{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system "+dir+"\n}\n",
-			"\norders.example.com {", "\nhttps://"+listen+" {\n\ttls "+pair.Cert+" "+pair.Key, "127.0.0.1:8080", upstream)
-		return []string{"validate", "--config", file, "--adapter", "caddyfile"}, []string{"run", "--config", file, "--adapter", "caddyfile"}
+		return caddy(t, dir, "caddy/Caddyfile", "\norders.example.com {", "\nhttps://"+listen+" {\n\ttls "+pair.Cert+" "+pair.Key, "127.0.0.1:8080", upstream)
 	}).check(t)
 }
 
