@@ -128,8 +128,8 @@ func (m *machine) command(stdin []byte, args ...string) result {
 	return result{p.code, stdout.String(), stderr.String()}
 }
 
-// must runs a command that must succeed, and returns its standard output.
-func (m *machine) must(stdin []byte, args ...string) string {
+// mustRun runs a command that must succeed, and returns its standard output.
+func (m *machine) mustRun(stdin []byte, args ...string) string {
 	m.t.Helper()
 	got := m.command(stdin, args...)
 	if got.code != 0 {

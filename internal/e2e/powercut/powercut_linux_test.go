@@ -86,7 +86,7 @@ func (h *installation) cuts(count int) {
 		h.wantAll(s, false)
 		h.restore()
 		if h.dice.IntN(4) == 0 {
-			h.must(nil, "check")
+			h.mustRun(nil, "check")
 		}
 		h.untilCut(s, i == 0 || h.dice.IntN(4) == 0, 200+h.dice.IntN(1500), h.dice.IntN(5) == 0)
 		if h.t.Failed() {
@@ -97,7 +97,7 @@ func (h *installation) cuts(count int) {
 	s := h.serve(h.token)
 	h.wantAll(s, true)
 	h.restore()
-	h.must(nil, "check")
+	h.mustRun(nil, "check")
 	s.stop(h.t)
 	h.powerOff()
 }

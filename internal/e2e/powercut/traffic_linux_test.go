@@ -45,8 +45,8 @@ func newInstallation(m *machine, l *ledger) *installation {
 		m.disk.sync(folder)
 	}
 	m.powerOn()
-	m.must(nil, "merchant", "add", "--id", fmt.Sprint(apptest.MerchantID), "--name", "Store")
-	h.token = m.must(nil, "token", "create", "--merchant", fmt.Sprint(apptest.MerchantID))
+	m.mustRun(nil, "merchant", "add", "--id", fmt.Sprint(apptest.MerchantID), "--name", "Store")
+	h.token = m.mustRun(nil, "token", "create", "--merchant", fmt.Sprint(apptest.MerchantID))
 	h.importOrders(context.Background())
 	return h
 }
