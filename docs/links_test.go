@@ -35,7 +35,7 @@ func TestLinks(t *testing.T) {
 func documents(t *testing.T, root fs.FS) []string {
 	t.Helper()
 	files := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"}
-	for _, pattern := range []string{"docs/*.md", "docs/guide/*.md", "docs/design/*.md"} {
+	for _, pattern := range []string{"docs/*.md", "docs/guide/*.md"} {
 		found, err := fs.Glob(root, pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no file matches %s: %v", pattern, err)
