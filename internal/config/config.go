@@ -33,18 +33,18 @@ type Config struct {
 
 	Storage string `placeholder:"URL" help:"Storage of the invoice files: s3://bucket?region=REGION&endpoint=URL, with credentials where Amazon's tools look for them, or file:///FOLDER. Empty: the data folder; not allowed with PostgreSQL."`
 
-	BaseURL string `name:"base-url" placeholder:"URL" help:"URL at which clients reach the service, for example through a proxy. Empty: http:// or https:// and the listen address."`
+	BaseURL string `name:"base-url" placeholder:"URL" help:"URL at which clients reach the service. Empty: http:// or https:// and the listen address."`
 
-	AdminBaseURL string `name:"admin-base-url" placeholder:"URL" help:"URL at which operators reach --admin-listen through a proxy, such as https://orders-admin.example.com. The port then serves neither /metrics nor /debug/pprof: --metrics-listen does. Empty: the address in the browser."`
+	AdminBaseURL string `name:"admin-base-url" placeholder:"URL" help:"URL at which operators reach --admin-listen through a proxy. That port then serves neither /metrics nor /debug/pprof; --metrics-listen does. Empty: the address in the browser."`
 
 	// StorageURL by default has the names of StorageNames.
-	StorageURL string `name:"storage-url" placeholder:"URL" help:"Start of the URLs of invoice files. Empty: {base-url}/storage/REGION/BUCKET, served by the service itself; in the data folder the region is local, the bucket merchant-orders."`
+	StorageURL string `name:"storage-url" placeholder:"URL" help:"Start of the URLs of invoice files. Empty: {base-url}/storage/REGION/BUCKET, served by the service; in the data folder the region is local, the bucket merchant-orders."`
 
 	// ErrorCodes matters where the published samples and the published table differ
 	// (decision 5).
 	ErrorCodes string `name:"error-codes" default:"samples" placeholder:"WORD" help:"v2 codes of a failed accept and an invalid reason: samples (10304, 10301) or table (10303, 10306)."`
 
-	MaxTokenLifetime string `name:"max-token-lifetime" default:"0" placeholder:"DURATION" help:"Longest lifetime of a new token, such as 365d or 8760h, and its lifetime if none is requested. 0: no limit."`
+	MaxTokenLifetime string `name:"max-token-lifetime" default:"0" placeholder:"DURATION" help:"Longest lifetime of a new token, such as 365d or 8760h, also if none is requested. 0: no limit."`
 
 	LogLevel string `name:"log-level" default:"info" placeholder:"WORD" help:"Lowest level to log: debug, info, warn or error. Requests are logged at info."`
 }

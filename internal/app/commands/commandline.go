@@ -18,7 +18,7 @@ import (
 
 // commandLine defines the commands and flags.
 type commandLine struct {
-	Config   string        `placeholder:"FILE" help:"Settings file in YAML, with the flag names as keys. Flags and variables take precedence."`
+	Config   string        `placeholder:"FILE" help:"Settings file in YAML, with the flag names as keys."`
 	Settings config.Config `embed:"" group:"settings"`
 	As       string        `placeholder:"NAME" group:"settings" help:"Who runs the command, for the audit log. Empty: the user of the operating system."`
 	Ticket   string        `placeholder:"TEXT" group:"settings" help:"Ticket that the command is run for, for the audit log."`
