@@ -1,5 +1,5 @@
 // Package docs holds the documents that the service shows on its own pages: the
-// guide for integrators, the published interface, the decisions, and three
+// guide for integrators, the published interface, the decisions, and four
 // documents for operators.
 //
 // It knows the files and nothing else; internal/docpages turns them into HTML.
