@@ -18,7 +18,17 @@ import (
 // marketHistory are the columns of event_feed m that identify the history of the feed: for
 // cursors, for clients (see Dialect.History), and whether the positions are of this server.
 func marketHistory(d *sqldb.Dialect) string {
-	return `m.history, ` + d.History + `, m.server = ` + d.Feed.Server
+	return `m.history, ` + d.History + `, NOT (` + countsAnew(d, "m") + `)`
+}
+
+// countsAnew is the condition that another server, or an earlier state of it, gives out
+// positions than gave out those of the events. feed is the table event_feed.
+func countsAnew(d *sqldb.Dialect, feed string) string {
+	condition := feed + `.server <> ` + d.Feed.Server
+	if d.Feed.Behind != "" {
+		condition += ` OR ` + d.Feed.Behind
+	}
+	return condition
 }
 
 // selectMarketEvents returns the statement that reads a page of the marketplace's feed,
@@ -124,7 +134,7 @@ func (db *DB) newServer(ctx context.Context) error {
 			return err
 		}
 		_, err := t.Exec(ctx, `UPDATE event_feed SET base = (SELECT COALESCE(MAX(position), 0) FROM events), history = $1, server = `+feed.Server+`
-			WHERE id = 1 AND server <> `+feed.Server, newNonce())
+			WHERE id = 1 AND (`+countsAnew(db.dialect, "event_feed")+`)`, newNonce())
 		return err
 	})
 }

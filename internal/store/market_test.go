@@ -128,12 +128,7 @@ func TestMarketLateCommits(t *testing.T) {
 	second()
 	next("1 2 B", "1 3 LATE", "2 1 C", "2 2 LATER")
 
-	for _, text := range []string{
-		`UPDATE events SET position = position + 1000000000`, `UPDATE merchants SET last_position = last_position + 1000000000`,
-	} {
-		_, err := db.sql.Exec(t.Context(), text)
-		testenv.NoError(t, err)
-	}
+	raisePositions(t, db)
 	e := webhook.Endpoint{URL: "https://a.example.com", State: webhook.Active, Acknowledged: order.MarketCursor{Position: 1 << 62, History: cursor.History}}
 	testenv.NoError(t, db.InWebhookTx(t.Context(), func(tx webhook.Tx) error {
 		_, err := tx.AddWebhook(t.Context(), e)
@@ -145,8 +140,11 @@ func TestMarketLateCommits(t *testing.T) {
 		testenv.NoError(t, err)
 		testenv.Equal(t, "due webhooks "+when, want, len(got))
 	}
+	due("of a server that has counted less", 1)
+	_, err := db.sql.Exec(t.Context(), `UPDATE event_feed SET base = base + 1000000000`)
+	testenv.NoError(t, err)
 	due("at the end of the feed", 0)
-	_, err := db.sql.Exec(t.Context(), `UPDATE event_feed SET server = 1`)
+	_, err = db.sql.Exec(t.Context(), `UPDATE event_feed SET server = 1`)
 	testenv.NoError(t, err)
 	due("on another server", 1)
 	add(1, "D")
@@ -156,6 +154,76 @@ func TestMarketLateCommits(t *testing.T) {
 	due("in another history", 1)
 	add(2, "E")
 	cursor = order.MarketCursor{}
-	// Nobody has seen D before the new server was noticed: it may be anywhere.
-	next("1 1 A", "1 2 B", "1 3 LATE", "1 4 D", "2 1 C", "2 2 LATER", "2 3 E")
+	next("1 1 A", "1 2 B", "1 3 LATE", "2 1 C", "2 2 LATER", "1 4 D", "2 3 E")
+}
+
+// raisePositions makes the positions of all events higher than those to come, as in a dump of
+// a server that has counted on.
+func raisePositions(t *testing.T, db *DB) {
+	t.Helper()
+	for _, text := range []string{
+		`UPDATE events SET position = position + 1000000000`, `UPDATE merchants SET last_position = last_position + 1000000000 WHERE last_position > 0`,
+	} {
+		_, err := db.sql.Exec(t.Context(), text)
+		testenv.NoError(t, err)
+	}
+}
+
+// TestMarketEarlierServer restores a dump on an earlier state of its server, which counts
+// its transactions from a lower number: no event comes before a cursor of the dump.
+func TestMarketEarlierServer(t *testing.T) {
+	t.Parallel()
+	if pgtest.Distributed(t) {
+		t.Skip("a cluster has no feed of all merchants")
+	}
+	for _, noticed := range []bool{false, true} {
+		t.Run(fmt.Sprint("noticed before the next change ", noticed), func(t *testing.T) {
+			t.Parallel()
+			db := postgresURL(pgtest.Database(t)).Open(t).(*DB)
+			add := func(merchantID int64, references ...string) {
+				t.Helper()
+				testenv.NoError(t, db.inTx(t.Context(), "change", func(tx *tx) (err error) {
+					for _, reference := range references {
+						_, importErr := tx.ImportOrder(t.Context(), testOrder(merchantID, reference), order.Cause{At: testTime})
+						err = errors.Join(err, importErr)
+					}
+					return err
+				}))
+			}
+			for id := range int64(3) {
+				testenv.NoError(t, addTestMerchant(t.Context(), db, 1+id))
+			}
+			add(2, "A")
+			raisePositions(t, db)
+			var dumped, last int64
+			testenv.NoError(t, db.sql.QueryRow(t.Context(), `SELECT MAX(position) FROM events`, nil, &dumped))
+			notice := func() {
+				_, err := db.MarketEvents(t.Context(), order.MarketCursor{}, 10)
+				testenv.NoError(t, err)
+			}
+			if noticed {
+				notice()
+			}
+			add(1, "B", "C")
+			add(3, "D")
+			add(2, "E")
+			var below int64
+			testenv.NoError(t, db.sql.QueryRow(t.Context(), `SELECT COUNT(*) FROM events WHERE position <= $1`, []any{dumped}, &below))
+			testenv.Equal(t, "events that are not after the dump", int64(1), below)
+			notice()
+			add(1, "F")
+			testenv.NoError(t, db.sql.QueryRow(t.Context(), `SELECT MAX(position) FROM events`, nil, &last))
+			var feed order.MarketFeed
+			testenv.Eventually(t, "the feed has the newest event", func() bool {
+				var err error
+				feed, err = db.MarketEvents(t.Context(), order.MarketCursor{}, 10)
+				testenv.NoError(t, err)
+				return len(feed.Events) == 6
+			})
+			testenv.Equal(t, "position of the cursor", last, feed.Cursor.Position)
+			again, err := db.MarketEvents(t.Context(), feed.Cursor, 10)
+			testenv.NoError(t, err)
+			testenv.Equal(t, "history", feed.History, again.History)
+		})
+	}
 }

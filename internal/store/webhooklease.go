@@ -37,7 +37,7 @@ func nextOfMarket(column, end string) string {
 func selectMarketDue(d *sqldb.Dialect) string {
 	return `SELECT w.merchant_id, w.id, w.mail, w.failures FROM webhooks w JOIN event_feed m ON m.id = 1
 		WHERE w.merchant_id = 0 AND w.` + delivers + dueNow + `
-		AND (w.feed_history <> m.history OR m.server <> ` + d.Feed.Server + ` OR ` + nextOfMarket("seq", d.Feed.End) + ` IS NOT NULL OR w.held_until <= $1)`
+		AND (w.feed_history <> m.history OR ` + countsAnew(d, "m") + ` OR ` + nextOfMarket("seq", d.Feed.End) + ` IS NOT NULL OR w.held_until <= $1)`
 }
 
 // DueWebhooks implements webhook.Store.

@@ -212,6 +212,10 @@ type FeedDialect struct {
 	// any event that is yet to be committed. It is empty if there is no such order of the
 	// events: on a cluster each server has its own transactions.
 	End string
+	// Behind is the condition that the positions to come are not above those of all events:
+	// a dump was restored on a server that had counted on from an earlier state, such as an
+	// old copy of its files or a standby that lagged. It is empty if that cannot be.
+	Behind string
 	// Server identifies who gives out positions.
 	Server string
 	// LockWriters waits for the transactions that write events and lets no other begin to

@@ -52,11 +52,21 @@ const oldestWriter = `COALESCE((
 		UNION ALL SELECT CAST(CAST(transaction AS TEXT) AS BIGINT) FROM pg_prepared_xacts WHERE database <> current_database())
 	), CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT))`
 
+// newestPosition is the highest position that is given out, 0 if none is.
+const newestPosition = `(SELECT COALESCE(MAX(position), 0) FROM events)`
+
+// behind compares the newest position with the ids of transactions to come. Those of others
+// that a statement sees are below the end of its snapshot, its own need not be.
+const behind = newestPosition + ` >= (SELECT base FROM event_feed) + GREATEST(CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT),
+	COALESCE(CAST(CAST(pg_current_xact_id_if_assigned() AS TEXT) AS BIGINT), 0) + 1)`
+
 // feed makes positions of the ids of transactions. A transaction that waits for the
 // merchant's row has an earlier id than the one that it waits for may have: so no
 // position is below that of the merchant's event before.
 var feed = sqldb.FeedDialect{
-	NextPosition: `GREATEST(last_position, (SELECT base FROM event_feed) + CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT))`,
+	NextPosition: `GREATEST(last_position, (SELECT base FROM event_feed) + CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT),
+		CASE WHEN ` + behind + ` THEN ` + newestPosition + ` + 1 END)`,
+	Behind:       behind,
 	End:          `(SELECT base FROM event_feed) + (SELECT ` + oldestWriter + `)`,
 	Server:       `(SELECT system_identifier FROM pg_control_system())`,
 	LockWriters:  `LOCK TABLE merchants IN SHARE MODE`,
