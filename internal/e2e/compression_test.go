@@ -30,17 +30,17 @@ func (a response) unpacked(t *testing.T) response {
 // what is too small, for files and for what a client does not take.
 // Proves decision 5 (compression).
 func TestCompression(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
+	alone(t, sqlite, func(t *testing.T, s *service) {
+		s = s.adding(t, 355, "Store 355")
 		orders := s.addMany(t, 40)
 		s.Import(t, []byte(strings.ReplaceAll(richDocument, "\n", "")))
 		rich := placed{number: numberAt(t, richDocument, "orderId"), reference: textAt(t, richDocument, "reference")}
-		operator := s.Folder.Token(t, "--operator")
-		for i := range 15 {
-			s.Merchant(t, int64(500+i))
+		for range 15 {
+			s.another(t)
 		}
 		for _, r := range []request{
 			get(v1.list("items_per_page", "50")), get(v2.list("itemsPerPage", "50")), get(v1.order(rich)), get(v2.order(rich)),
-			events(""), get("/operator/merchants").by(operator),
+			events(""), get("/operator/merchants").by(s.operator),
 			get("/docs"), get("/docs/guide/errors.md"), get("/docs/reference/v2"), get("/openapi/v2.yaml"), get("/openapi/v2.json"),
 			get("/"), get("/console/assets/console.css"), get("/console/assets/live.js"), get("/docs/assets/states.svg"),
 		} {

@@ -165,10 +165,9 @@ func TestUnauthorizedHeaders(t *testing.T) {
 // Proves decision 1 (other sites; operator tokens), decision 5 (v2 files, one form).
 func TestCrossSite(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
-		operator := s.Folder.Token(t, "--operator")
 		merchant := post("/operator/merchants", `{"id":9911,"name":"x"}`)
-		s.do(t, merchant.as(basic("x", operator))).wantRefusal(t, v2, unauthorized, placed{})
-		s.do(t, merchant.by(operator).with("Sec-Fetch-Site", "cross-site")).wantRefusal(t, v2, forbidden, placed{})
+		s.do(t, merchant.as(basic("x", s.operator))).wantRefusal(t, v2, unauthorized, placed{})
+		s.do(t, merchant.by(s.operator).with("Sec-Fetch-Site", "cross-site")).wantRefusal(t, v2, forbidden, placed{})
 		o := s.addOne(t)
 		e := s.uploaded(t, v1, o, "a.pdf", "a")
 		inEachVersion(t, func(t *testing.T, v version) {

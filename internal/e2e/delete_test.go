@@ -9,7 +9,7 @@ import (
 // is gone for good.
 // Proves decision 6 (deleted files), spec 2.1, spec 4.3, spec 4.4.
 func TestDelete(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	on(t, backends, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addOne(t)
 			a := s.uploaded(t, v, o, "a.pdf", "a")
@@ -51,8 +51,8 @@ func TestDelete(t *testing.T) {
 // spec 7.2.
 func TestDeleteRefusals(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
-		other := s.actingFor(t, 372)
-		o, sibling, foreign := s.addOne(t), s.addOne(t), s.addOne(t, document{"merchantId": 372})
+		other := s.another(t)
+		o, sibling, foreign := s.addOne(t), s.addOne(t), other.addOne(t)
 		stored := s.uploaded(t, v1, o, "a.pdf", "a")
 		siblings := s.uploaded(t, v1, sibling, "a.pdf", "b")
 		foreigns := other.uploaded(t, v1, foreign, "a.pdf", "c")

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"maps"
+	"strings"
 	"sync/atomic"
 	"testing"
 )
@@ -13,12 +14,12 @@ type document map[string]any
 // lastNumber is the number of the last order made, so that none is used twice.
 var lastNumber atomic.Int64
 
-// newDocument returns a document with what is required and a number. Each
+// newDocument returns a document of the merchant with what is required and a number. Each
 // change may add to it.
-func newDocument(changes ...document) document {
+func (s *service) newDocument(changes ...document) document {
 	n := lastNumber.Add(1)
 	doc := document{
-		"merchantId": 355, "reference": fmt.Sprintf("SF-%06d", n), "orderId": 700_000 + n,
+		"merchantId": s.merchant, "reference": fmt.Sprintf("SF-%06d", n), "orderId": 700_000 + n,
 		"createdAt": "2026-05-01T12:00:00Z", "total": 1000,
 		"customer":        map[string]any{"email": "buyer@example.com", "firstName": "Maria", "lastName": "Pappa"},
 		"shippingAddress": map[string]any{"street": "Ermou", "streetNumber": "12", "city": "Athens", "countryCode": "GR"},
@@ -51,18 +52,22 @@ func (d document) placed(t testing.TB) placed {
 func (s *service) add(t testing.TB, documents ...document) []placed {
 	t.Helper()
 	orders := make([]placed, len(documents))
-	lines := make([][]byte, len(documents))
+	var lines strings.Builder
 	for i, doc := range documents {
-		orders[i], lines[i] = doc.placed(t), []byte(doc.text(t))
+		orders[i] = doc.placed(t)
+		lines.WriteString(doc.text(t) + "\n")
 	}
-	s.Import(t, lines...)
+	sent := s.do(t, post("/operator/orders/import", lines.String()).by(s.operator)).ok(t)
+	if strings.Count(sent, `"status":"created"`) != len(documents) {
+		t.Fatalf("not all orders are created: %s", sent)
+	}
 	return orders
 }
 
 // addOne takes in one order with changes.
 func (s *service) addOne(t testing.TB, changes ...document) placed {
 	t.Helper()
-	return s.add(t, newDocument(changes...))[0]
+	return s.add(t, s.newDocument(changes...))[0]
 }
 
 // addMany takes in a number of orders with the same changes.
@@ -70,7 +75,7 @@ func (s *service) addMany(t testing.TB, count int, changes ...document) []placed
 	t.Helper()
 	documents := make([]document, count)
 	for i := range documents {
-		documents[i] = newDocument(changes...)
+		documents[i] = s.newDocument(changes...)
 	}
 	return s.add(t, documents...)
 }

@@ -15,12 +15,12 @@ type documentFault struct {
 }
 
 // text is the document with the fault.
-func (f documentFault) text(t testing.TB) string {
+func (f documentFault) text(t testing.TB, s *service) string {
 	t.Helper()
 	if f.raw != "" {
 		return f.raw
 	}
-	doc := newDocument(f.change)
+	doc := s.newDocument(f.change)
 	for key, value := range f.change {
 		if value == nil {
 			delete(doc, key)

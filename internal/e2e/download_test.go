@@ -11,7 +11,7 @@ import (
 // Proves decision 6 (download; ranges, conditions; links).
 func TestDownload(t *testing.T) {
 	content := "<script>alert(1)</script>"
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	on(t, bothDatabases, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		e := s.uploaded(t, v2, o, "a.pdf", content)
 		path := s.path(t, e.url)
@@ -83,8 +83,7 @@ func TestDownloadRefusals(t *testing.T) {
 		s.uploaded(t, v1, sibling, "only-here.pdf", "a")
 		gone := s.uploaded(t, v1, o, "gone.pdf", "a")
 		s.do(t, remove(v1.invoice(o, gone.id))).ok(t)
-		noRead := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:write,invoices:write")
-		operator := s.Folder.Token(t, "--operator")
+		noRead := s.newToken(t, "orders:write", "invoices:write")
 		file := folder + o.reference + "/a.pdf"
 		tests := []struct {
 			name   string
@@ -97,7 +96,7 @@ func TestDownloadRefusals(t *testing.T) {
 			{"malformed token", get(file).by("mo_x"), 401, "Unauthorized"},
 			{"token in the query", get(file + "?token=" + s.token).as(noAuth), 401, "Unauthorized"},
 			{"token without the scope", get(file).by(noRead), 403, "Forbidden"},
-			{"operator's token", get(file).by(operator), 403, "Forbidden"},
+			{"operator's token", get(file).by(s.operator), 403, "Forbidden"},
 			{"deleted file", get(folder + o.reference + "/gone.pdf"), 404, "The invoice was not found."},
 			{"unknown file", get(folder + o.reference + "/b.pdf"), 404, "The invoice was not found."},
 			{"another order's file", get(folder + o.reference + "/only-here.pdf"), 404, "The invoice was not found."},

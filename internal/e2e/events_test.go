@@ -17,15 +17,10 @@ func events(query string) request { return get("/v2/events?" + query) }
 // history is the request for the events of an order.
 func history(o placed, query string) request { return get(v2.order(o) + "/events?" + query) }
 
-// eventOf is how an event of an order has to be shown. No token and no request
-// created the orders of the tests.
+// eventOf is how an event of an order has to be shown that a request has made.
 func eventOf(o placed, seq int, kind, actor, data string) string {
-	source := `"tokenId":"#","requestId":"..."`
-	if kind == "order.created" {
-		source = `"tokenId":null,"requestId":null`
-	}
-	return fmt.Sprintf(`{"seq":%d,"type":%q,"orderReference":%q,"orderId":%d,"at":"...","actor":%q,%s,"data":%s}`,
-		seq, kind, o.reference, o.number, actor, source, data)
+	return fmt.Sprintf(`{"seq":%d,"type":%q,"orderReference":%q,"orderId":%d,"at":"...","actor":%q,"tokenId":"#","requestId":"...","data":%s}`,
+		seq, kind, o.reference, o.number, actor, data)
 }
 
 // eventsOf is a response with events of an order.
@@ -48,11 +43,10 @@ func TestEvents(t *testing.T) {
 		s.do(t, events("")).want(t, 200, feedOf(0, 0))
 		began := time.Now().Truncate(time.Second)
 		first, second := s.addOne(t), s.addOne(t, document{"state": "ready-for-shipment"})
-		other := s.actingFor(t, 376)
-		theirs := s.addOne(t, document{"merchantId": 376})
+		other := s.another(t)
+		theirs := other.addOne(t)
 		s.do(t, v1.reject(first, `"reason":"wrong-price"`)).ok(t)
-		operator := s.Folder.Token(t, "--operator")
-		s.do(t, post("/operator/merchants/355/orders/"+second.reference+"/state", `{"state":"picked-by-courier"}`).by(operator)).ok(t)
+		s.do(t, post("/operator/merchants/"+s.id()+"/orders/"+second.reference+"/state", `{"state":"picked-by-courier"}`).by(s.operator)).ok(t)
 		file := s.uploaded(t, v2, second, "Τιμολόγιο.pdf", "a")
 		s.do(t, remove(v1.invoice(second, file.id))).ok(t)
 		s.do(t, v2.accept(first)).wantRefusal(t, v2, cannotAccept, first)
@@ -135,7 +129,7 @@ func TestEventsRefuse(t *testing.T) {
 // and at once when the server stops.
 // Proves decision 5 (events: long polling).
 func TestEventsWait(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	alone(t, bothDatabases, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		ask := func(ctx context.Context, query string) <-chan response {
 			got := make(chan response, 1)
@@ -155,8 +149,10 @@ func TestEventsWait(t *testing.T) {
 		(<-waiting).want(t, 200, feedOf(2, 2, eventOf(o, 2, "order.state_changed", "merchant", `{"from":"registered","to":"in-processing","reason":null}`)))
 
 		waiting = ask(t.Context(), "after=2&wait=30")
-		second := s.addOne(t)
-		(<-waiting).want(t, 200, feedOf(3, 3, eventOf(second, 3, "order.created", "operator", `{"state":"registered"}`)))
+		second := s.newDocument()
+		s.Import(t, []byte(second.text(t)))
+		shown := eventOf(second.placed(t), 3, "order.created", "operator", `{"state":"registered"}`)
+		(<-waiting).want(t, 200, feedOf(3, 3, strings.Replace(shown, `"#","requestId":"..."`, `null,"requestId":null`, 1)))
 
 		looks := s.looks(t)
 		gone, leave := context.WithCancel(t.Context())
@@ -172,7 +168,7 @@ func TestEventsWait(t *testing.T) {
 		select {
 		case a := <-stays:
 			a.want(t, 200, feedOf(3, 3))
-		case <-time.After(responseTimeout):
+		case <-time.After(testenv.WaitTimeout):
 			t.Error("the one who waited has no response")
 		}
 	})
@@ -182,11 +178,11 @@ func TestEventsWait(t *testing.T) {
 // once, also if there is an event for them.
 // Proves decision 5 (events: revoked token).
 func TestEventsRevoked(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	alone(t, bothDatabases, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		for _, event := range []bool{false, true} {
 			looks := s.looks(t)
-			token := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read")
+			token := s.newToken(t, "orders:read")
 			waiting := make(chan response, 1)
 			go func() {
 				a, err := s.trySend(t.Context(), events("after=1&wait=30").by(token))

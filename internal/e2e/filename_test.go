@@ -33,7 +33,7 @@ func TestFileNames(t *testing.T) {
 		{"200 bytes", strings.Repeat("a", 196) + ".pdf", strings.Repeat("a", 196) + ".pdf"},
 		{"300 Greek letters", strings.Repeat("α", 300) + ".pdf", strings.Repeat("α", 98) + ".pdf"},
 	}
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	on(t, bothDatabases, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := s.addMany(t, len(tests))
 			for i, test := range tests {

@@ -14,9 +14,9 @@ import (
 // open), spec 1, spec 5.
 func TestForeign(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
-		owner := s.actingFor(t, 375)
-		foreign := s.addOne(t, document{"merchantId": 375, "reference": "their-order", "orderId": 910001})
-		missing := placed{number: 910002, reference: "none-orders"}
+		owner := s.another(t)
+		foreign := owner.addOne(t)
+		missing := placed{number: 999_999, reference: "SF-absent"} // names as long
 		own := s.addOne(t)
 		file := owner.uploaded(t, v1, foreign, "a.pdf", "their content")
 		deleted := owner.uploaded(t, v1, foreign, "gone.pdf", "x")

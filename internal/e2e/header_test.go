@@ -18,7 +18,7 @@ func TestSuccessor(t *testing.T) {
 		{"given address", "https://orders.example.com/shop", []string{"--base-url", "https://orders.example.com/shop"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			onSQLite(t, func(t *testing.T, s *service) {
+			alone(t, sqlite, func(t *testing.T, s *service) {
 				base := test.base
 				if base == "" {
 					base = s.BaseURL
@@ -109,7 +109,7 @@ func TestAnswerHeaders(t *testing.T) {
 // is a plain one, and that the log knows the request by it.
 // Proves decision 5 (request id, log).
 func TestRequestID(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
+	alone(t, sqlite, func(t *testing.T, s *service) {
 		seen := map[string]bool{}
 		for _, path := range []string{"/api/orders", "/v2/orders", "/v2/nothing", "/nothing"} {
 			for range 3 {

@@ -156,8 +156,7 @@ func TestTagsOfSettings(t *testing.T) {
 		{"--base-url", "https://a.example", "--error-codes", "table"},
 		{"--base-url", "https://a.example"},
 	}
-	server := backends[0].start(t, settings[0]...)
-	s := newService(t, server)
+	s := newService(t, sqlite[0].start(t, settings[0]...))
 	orders := s.addMany(t, 2)
 	s.uploaded(t, v1, orders[0], "a.pdf", "a")
 	paths := []string{v1.list(), v2.list(), v1.order(orders[0]), v2.order(orders[0])}
@@ -165,9 +164,7 @@ func TestTagsOfSettings(t *testing.T) {
 	for i, flags := range settings {
 		if i > 0 {
 			s.Stop(t)
-			again := newService(t, server.Serve(t, flags...))
-			again.token = s.token
-			s = again
+			s.Server = s.Serve(t, flags...)
 		}
 		for _, path := range paths {
 			a := s.send(t, get(path).with("If-None-Match", first[path]))
@@ -180,7 +177,6 @@ func TestTagsOfSettings(t *testing.T) {
 		}
 	}
 	s.Stop(t)
-	again := newService(t, server.Serve(t, settings[1]...))
-	again.token = s.token
-	again.do(t, v2.accept(orders[0]).with("If-Match", first[v1.order(orders[0])])).ok(t)
+	s.Server = s.Serve(t, settings[1]...)
+	s.do(t, v2.accept(orders[0]).with("If-Match", first[v1.order(orders[0])])).ok(t)
 }

@@ -42,9 +42,9 @@ func TestImportFaults(t *testing.T) {
 		var file strings.Builder
 		var good []placed
 		for _, fault := range documentFaults {
-			doc := newDocument()
+			doc := s.newDocument()
 			good = append(good, doc.placed(t))
-			file.WriteString(doc.text(t) + "\n" + fault.text(t) + "\n")
+			file.WriteString(doc.text(t) + "\n" + fault.text(t, s) + "\n")
 		}
 		path := filepath.Join(t.TempDir(), "orders.jsonl")
 		testenv.NoError(t, os.WriteFile(path, []byte(file.String()), 0o600))
@@ -76,7 +76,7 @@ func TestImportFaults(t *testing.T) {
 // the command.
 func wantBulkFaults(t *testing.T, s *service, file string) {
 	t.Helper()
-	sent := s.do(t, post("/operator/orders/import", file).by(s.Folder.Token(t, "--operator"))).ok(t)
+	sent := s.do(t, post("/operator/orders/import", file).by(s.operator)).ok(t)
 	results := strings.Split(strings.TrimSpace(sent), "\n")
 	if len(results) != 2*len(documentFaults)+1 {
 		t.Fatalf("%d results", len(results))
@@ -97,7 +97,7 @@ func TestImportAgain(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		lines := make([]string, whole)
 		for i := range lines {
-			lines[i] = newDocument().text(t) + "\n"
+			lines[i] = s.newDocument().text(t) + "\n"
 		}
 		wantListed := func(want int) {
 			t.Helper()
@@ -140,7 +140,8 @@ func TestImportUnchanged(t *testing.T) {
 			"billingAddress":{"city":"Nicosia","countryCode":"CY"},"lineItems":[{"id":1,"productName":"Θ","unitPrice":10,"quantity":3,
 			"totalPrice":30,"ean":null,"giftWrap":false,"extendedAttributes":[]}]}`},
 	}
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	alone(t, sqlite, func(t *testing.T, s *service) {
+		s = s.adding(t, 355, "Store 355")
 		wantCounts(t, s.Run(t, plain, "import", "-"), 0, 1, 0, 0, 0)
 		number := numberAt(t, s.do(t, get("/api/orders")).ok(t), "orders.0.order_id")
 		if number <= 0 {
@@ -170,8 +171,8 @@ func TestImportUnchanged(t *testing.T) {
 // Proves decision 7 (other content), spec 2.2.
 func TestImportConflicts(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
-		s.Merchant(t, 373)
-		doc := newDocument()
+		other := s.another(t).merchant
+		doc := s.newDocument()
 		o := s.add(t, doc)[0]
 		first, second := v1.shown(t, s, o), v2.shown(t, s, o)
 		tests := []struct {
@@ -184,15 +185,15 @@ func TestImportConflicts(t *testing.T) {
 			{"notes that are empty", document{"notes": ""}},
 			{"another line", inLine("productName", "other")},
 			{"one more line", document{"lineItems": []any{line(nil), line(document{"id": 2})}}},
-			{"another merchant", document{"merchantId": 373}},
+			{"another merchant", document{"merchantId": other}},
 			{"another second", document{"createdAt": "2026-05-01T12:00:01Z"}},
 			{"another reference with the number", document{"reference": "another-reference"}},
-			{"another reference with the number, of another merchant", document{"reference": "another-reference", "merchantId": 373}},
+			{"another reference with the number, of another merchant", document{"reference": "another-reference", "merchantId": other}},
 		}
 		for _, test := range tests {
 			t.Run(test.name, func(t *testing.T) {
-				changed := newDocument(doc, test.change)
-				fresh := newDocument()
+				changed := s.newDocument(doc, test.change)
+				fresh := s.newDocument()
 				result := s.Run(t, fresh.text(t)+"\n"+changed.text(t)+"\n", "import", "-")
 				wantCounts(t, result, 1, 1, 0, 1, 0)
 				if reported := reports(t, result); len(reported) != 1 || reported[2] == "" {
@@ -203,8 +204,8 @@ func TestImportConflicts(t *testing.T) {
 			})
 		}
 		t.Run("twice in one import", func(t *testing.T) {
-			fresh := newDocument()
-			changed := newDocument(fresh, document{"total": 1})
+			fresh := s.newDocument()
+			changed := s.newDocument(fresh, document{"total": 1})
 			text := fresh.text(t) + "\n" + fresh.text(t) + "\n" + changed.text(t) + "\n"
 			result := s.Run(t, text, "import", "-")
 			wantCounts(t, result, 1, 1, 1, 1, 0)

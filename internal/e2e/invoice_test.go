@@ -109,7 +109,7 @@ var isoUTC = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`)
 // Proves decision 4 (times), spec 2.1, spec 4.3, spec 4.4.
 func TestUpload(t *testing.T) {
 	content := "%PDF-1.7\r\n\x00\xff<script>"
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	on(t, backends, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			for _, test := range []struct{ filename, kind string }{
 				{"invoice.pdf", "application/pdf"},
@@ -212,7 +212,7 @@ func TestStorageAddress(t *testing.T) {
 		{"both", []string{"--base-url", "http://a.example", "--storage-url", "https://b.example/x/"}, "https://b.example/x"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			onBothDatabases(t, func(t *testing.T, s *service) {
+			alone(t, sqlite, func(t *testing.T, s *service) {
 				o := s.addOne(t)
 				e := s.uploaded(t, v2, o, "ά b.pdf", "content")
 				want := test.want + "/invoices/" + o.reference + "/" + url.PathEscape("ά b.pdf")

@@ -13,7 +13,7 @@ import (
 // Proves decision 1 (Basic), decision 3 (a date with a time; state), decision 5 (unknown
 // keys).
 func TestLegacyClient(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	on(t, bothDatabases, func(t *testing.T, s *service) {
 		orders := s.addMany(t, 3, document{"createdAt": "2026-05-01T10:00:00Z"})
 		client := func(r request) request {
 			return r.as(basic("merchant@example.com", s.token)).with("User-Agent", "legacy/1.0").with("Content-Type", "application/json")

@@ -10,7 +10,8 @@ import (
 // fields of each order, and no field more.
 // Proves decision 4 (every field), decision 9 (currency), spec 2.2, spec 2.4.
 func TestList(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	alone(t, bothDatabases, func(t *testing.T, s *service) {
+		s = s.adding(t, 355, "Store 355")
 		for _, document := range []string{exampleDocument, richDocument, minimalDocument} {
 			s.Import(t, []byte(strings.ReplaceAll(document, "\n", "")))
 		}

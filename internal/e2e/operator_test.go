@@ -24,11 +24,10 @@ var operatorMoves = map[string][]string{
 // spec 3.2.
 func TestOperatorMoves(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
-		operator := s.Folder.Token(t, "--operator")
 		var documents []document
 		for _, from := range states {
 			for range states {
-				documents = append(documents, newDocument(document{"state": from.name}))
+				documents = append(documents, s.newDocument(document{"state": from.name}))
 			}
 		}
 		orders := s.add(t, documents...)
@@ -36,8 +35,8 @@ func TestOperatorMoves(t *testing.T) {
 			for j, to := range states {
 				o := orders[i*len(states)+j]
 				t.Run(from.name+" to "+to.name, func(t *testing.T) {
-					path := "/operator/merchants/355/orders/" + o.reference + "/state"
-					a := s.do(t, post(path, `{"state":"`+to.name+`"}`).by(operator))
+					path := "/operator/merchants/" + s.id() + "/orders/" + o.reference + "/state"
+					a := s.do(t, post(path, `{"state":"`+to.name+`"}`).by(s.operator))
 					legal, now := slices.Contains(operatorMoves[from.name], to.name), from
 					if legal {
 						now = to
@@ -64,10 +63,9 @@ func TestOperatorMoves(t *testing.T) {
 // Proves decision 7 (the same rules everywhere).
 func TestOperatorOrders(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
-		operator := s.Folder.Token(t, "--operator")
-		doc := newDocument()
+		doc := s.newDocument()
 		o := doc.placed(t)
-		take := func(d document) response { return s.do(t, post("/operator/orders", d.text(t)).by(operator)) }
+		take := func(d document) response { return s.do(t, post("/operator/orders", d.text(t)).by(s.operator)) }
 		if a := take(doc); a.status != 201 {
 			t.Fatalf("status %d: %s", a.status, a.body)
 		}
@@ -86,7 +84,7 @@ func TestOperatorOrders(t *testing.T) {
 		}
 		for _, fault := range documentFaults {
 			t.Run(fault.name, func(t *testing.T) {
-				a := s.do(t, post("/operator/orders", fault.text(t)).by(operator))
+				a := s.do(t, post("/operator/orders", fault.text(t, s)).by(s.operator))
 				if a.status != 400 {
 					t.Fatalf("status %d: %s", a.status, a.body)
 				}

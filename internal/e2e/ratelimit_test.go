@@ -52,8 +52,7 @@ func (s *service) limitedAt(t *testing.T, r request) response {
 // that has asked so often is refused.
 // Proves decision 5 (request limit).
 func TestRateLimit(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
-		operator := s.Folder.Token(t, "--operator")
+	alone(t, sqlite, func(t *testing.T, s *service) {
 		o := placed{number: 1, reference: "none"}
 		for _, test := range []struct {
 			name string
@@ -67,7 +66,7 @@ func TestRateLimit(t *testing.T) {
 			{"v1 upload", v1, v1.upload(o, "a.pdf", longText)},
 			{"v2 delete", v1, remove(v2.invoice(o, 1))}, // flat (decision 5)
 			{"storage", v1, get(s.storage + "/invoices/none/a.pdf")},
-			{"operator", v2, get("/operator/merchants").by(operator)},
+			{"operator", v2, get("/operator/merchants").by(s.operator)},
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				a := s.limitedAt(t, test.r)
@@ -81,7 +80,7 @@ func TestRateLimit(t *testing.T) {
 				}
 			})
 		}
-		s.do(t, get(v1.list()).by(s.Folder.Token(t, "--merchant", "355"))).ok(t)
+		s.do(t, get(v1.list()).by(s.Folder.Token(t, "--merchant", s.id()))).ok(t)
 		s.do(t, get("/healthz").as(noAuth)).ok(t)
 	}, "--rate-limit=1")
 }
@@ -90,7 +89,7 @@ func TestRateLimit(t *testing.T) {
 // while the good one goes on.
 // Proves decision 5 (failed sign-ins).
 func TestFailedSignIns(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
+	alone(t, sqlite, func(t *testing.T, s *service) {
 		for _, end := range []struct {
 			v version
 			r request
@@ -129,9 +128,8 @@ func (e endless) Read([]byte) (int, error) {
 func TestInFlight(t *testing.T) {
 	t.Parallel()
 	folder := dataFolder(t)
-	s := newService(t, folder.ServeLimited(t))
-	s.token = folder.Merchant(t, 355)
-	other := folder.Token(t, "--merchant", "355")
+	s := newService(t, &server{folder.ServeLimited(t), folder.Token(t, "--operator")})
+	other := s.newToken(t)
 	ctx, disconnect := context.WithCancel(t.Context())
 	defer disconnect()
 	var requests sync.WaitGroup
@@ -177,8 +175,7 @@ func TestInFlight(t *testing.T) {
 func TestUploadsAtOnce(t *testing.T) {
 	t.Parallel()
 	folder := dataFolder(t)
-	s := newService(t, folder.ServeLimited(t))
-	s.token = folder.Merchant(t, 355)
+	s := newService(t, &server{folder.ServeLimited(t), folder.Token(t, "--operator")})
 	orders := s.addMany(t, 2+20)
 	inEachVersion(t, func(t *testing.T, v version) {
 		o := orders[0]
@@ -214,14 +211,14 @@ func TestUploadsAtOnce(t *testing.T) {
 // files of a merchant count together, and its tokens and the links of others apart from them.
 // Proves decision 5 (requests in flight), decision 6 (links).
 func TestLinkLimit(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
-		link := func(s *service, merchant int) request {
-			o := s.addOne(t, document{"merchantId": merchant})
+	alone(t, sqlite, func(t *testing.T, s *service) {
+		link := func(s *service) request {
+			o := s.addOne(t)
 			a := s.do(t, post(v2.invoice(o, s.uploaded(t, v2, o, "a.pdf", longText).id)+"/link", ""))
 			return get(s.path(t, textAt(t, a.ok(t), "url"))).as(noAuth)
 		}
-		other := s.actingFor(t, 400)
-		links, theirs := []request{link(s, 355), link(s, 355)}, link(other, 400)
+		other := s.another(t)
+		links, theirs := []request{link(s), link(s)}, link(other)
 		requests := make([]request, 60)
 		for i := range requests {
 			requests[i] = links[i%len(links)]
@@ -250,7 +247,7 @@ func TestLinkLimit(t *testing.T) {
 // else.
 // Proves decision 5 (connections, slow clients).
 func TestConnections(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
+	alone(t, sqlite, func(t *testing.T, s *service) {
 		for range 50 {
 			s.dial(t) // sends nothing
 		}
@@ -260,14 +257,16 @@ func TestConnections(t *testing.T) {
 		var waiting sync.WaitGroup
 		defer waiting.Wait()
 		defer disconnect()
-		for n := range 8 { // a merchant has an eighth of the connections for waiting
-			other := s.actingFor(t, 400+n/2)
-			waiting.Go(func() {
-				// Again, because the list below may have taken the place of one.
-				for ctx.Err() == nil {
-					_, _ = other.trySend(ctx, events("wait=30"))
-				}
-			})
+		for range 4 {
+			other := s.another(t)
+			for range 2 { // a merchant has an eighth of the connections for waiting
+				waiting.Go(func() {
+					// Again, because the list below may have taken the place of one.
+					for ctx.Err() == nil {
+						_, _ = other.trySend(ctx, events("wait=30"))
+					}
+				})
+			}
 		}
 		// The next list may succeed again: a request for events that was refused at the
 		// same time leaves its place until it comes again.

@@ -1,35 +1,10 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 )
-
-// statusLines finds the responses in what came back over a connection.
-var statusLines = regexp.MustCompile(`(?m)^HTTP/1\.[01] (\d{3}) `)
-
-// exchange sends bytes and reads until the server closes the connection. It
-// returns the statuses of all responses, and the responses.
-func (s *service) exchange(t *testing.T, send string) (statuses, responses string) {
-	t.Helper()
-	conn := s.dial(t)
-	go func() { _, _ = io.WriteString(conn, send) }() // the server need not read it all
-	// A connection closed before all was read may look broken at its end.
-	got, err := io.ReadAll(conn)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Error("the server keeps the connection")
-	}
-	var all []string
-	for _, found := range statusLines.FindAllStringSubmatch(string(got), -1) {
-		all = append(all, found[1])
-	}
-	return strings.Join(all, " "), string(got)
-}
 
 // TestRawRequests sends what no client library would: nothing gets a response twice,
 // out of order or that is not HTTP, a redirect, or another's data. The bodies that

@@ -16,38 +16,57 @@ type request struct {
 	method string
 	path   string // with its query
 	body   string
-	auth   string      // the Authorization header; empty: Bearer with the merchant's token; noAuth: none
-	header http.Header // further headers
+	header http.Header // without Authorization, the request has the merchant's token
 	stream io.Reader   // a body sent in chunks, instead of body
 }
-
-const noAuth = "-"
 
 func get(path string) request       { return request{method: http.MethodGet, path: path} }
 func put(path, body string) request { return request{method: http.MethodPut, path: path, body: body} }
 func patch(path, body string) request {
 	return request{method: http.MethodPatch, path: path, body: body}
 }
-func post(path, body string) request    { return request{method: http.MethodPost, path: path, body: body} }
-func remove(path string) request        { return request{method: http.MethodDelete, path: path} }
-func bearer(token string) string        { return "Bearer " + token }
-func (r request) as(a string) request   { r.auth = a; return r }
-func (r request) by(tok string) request { return r.as(bearer(tok)) }
+func post(path, body string) request { return request{method: http.MethodPost, path: path, body: body} }
+func remove(path string) request     { return request{method: http.MethodDelete, path: path} }
 
-// with returns the request with one more header.
-func (r request) with(name, value string) request {
-	header := r.header.Clone()
-	if header == nil {
-		header = make(http.Header)
-	}
-	header.Add(name, value)
-	r.header = header
-	return r
-}
+const noAuth = "-"
+
+func bearer(token string) string { return "Bearer " + token }
 
 // basic is the Authorization header of a user with a password.
 func basic(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+}
+
+// as returns the request with an Authorization header, or with noAuth; empty: with the
+// merchant's token.
+func (r request) as(auth string) request {
+	r.header = r.headers()
+	switch auth {
+	case "":
+		r.header.Del("Authorization")
+	case noAuth:
+		r.header["Authorization"] = nil
+	default:
+		r.header.Set("Authorization", auth)
+	}
+	return r
+}
+
+func (r request) by(token string) request { return r.as(bearer(token)) }
+
+// with returns the request with one more header.
+func (r request) with(name, value string) request {
+	r.header = r.headers()
+	r.header.Add(name, value)
+	return r
+}
+
+// headers returns a copy of the headers.
+func (r request) headers() http.Header {
+	if r.header == nil {
+		return http.Header{}
+	}
+	return r.header.Clone()
 }
 
 // response is what the service sends back.
@@ -70,33 +89,17 @@ func (s *service) send(t testing.TB, r request) response {
 
 // trySend is send for goroutines beside that of the test.
 func (s *service) trySend(ctx context.Context, r request) (response, error) {
-	a := response{request: r}
-	var body io.Reader = strings.NewReader(r.body)
-	if r.stream != nil {
-		body = r.stream
+	body := r.stream
+	if body == nil {
+		body = strings.NewReader(r.body)
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, s.Address(r.path), body)
 	if err != nil {
-		return a, err
+		return response{request: r}, err
 	}
-	switch r.auth {
-	case noAuth:
-	case "":
-		req.Header.Set("Authorization", bearer(s.token))
-	default:
-		req.Header.Set("Authorization", r.auth)
-	}
-	for name, values := range r.header {
-		req.Header[http.CanonicalHeaderKey(name)] = values
-	}
-	raw, err := s.client.Do(req)
-	if err != nil {
-		return a, err
-	}
-	defer raw.Body.Close()
-	text, err := io.ReadAll(raw.Body)
-	a.status, a.header, a.body = raw.StatusCode, raw.Header, string(text)
-	return a, err
+	req.Header = r.headers()
+	got, err := s.client.Do(req)
+	return response{r, got.Status, got.Header, got.Body}, err
 }
 
 // do sends a request and sees that its response keeps to what holds for all.

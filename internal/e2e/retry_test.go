@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -60,7 +59,7 @@ func (s *service) first(t testing.TB, r request) response {
 // the key, and under another, it is the published refusal.
 // Proves decision 5 (repeated request), decision 8 (ETag; replay).
 func TestRetry(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	on(t, bothDatabases, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, now string) {
 			key := newKey()
 			first := s.first(t, r.under(key))
@@ -92,7 +91,7 @@ func TestRetry(t *testing.T) {
 func TestRetryOfRefusal(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
-			o, late := s.addOne(t), newDocument()
+			o, late := s.addOne(t), s.newDocument()
 			for name, r := range map[string]request{
 				"reason":             v.reject(o, `"reason":"whim"`),
 				"changed":            v.accept(o).with("If-Match", `"a"`),
@@ -114,7 +113,7 @@ func TestRetryOfRefusal(t *testing.T) {
 				"no object":             v.rejectWith(o, `[]`),
 				"action":                v.rejectWith(o, `{"status":"X"}`),
 				"malformed tags":        v.accept(o).with("If-Match", "a"),
-				"upload, no order":      v.upload(newDocument().placed(t), "a.pdf", "x"),
+				"upload, no order":      v.upload(s.newDocument().placed(t), "a.pdf", "x"),
 				"upload, payload":       post(v.invoices(o), `{"filename":"a.pdf"}`),
 				"upload, huge":          post(v.invoices(o), strings.Repeat("x", 12<<20)),
 				"delete, missing order": remove(v.invoice(late.placed(t), 1)),
@@ -180,10 +179,10 @@ func TestRetryOfAnotherRequest(t *testing.T) {
 // Proves decision 8 (whose key).
 func TestRetryOfMerchants(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
-		stranger := s.actingFor(t, 356)
-		reader := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read")
+		stranger := s.another(t)
+		reader := s.newToken(t, "orders:read")
 		inEachVersion(t, func(t *testing.T, v version) {
-			o, theirs, key := s.addOne(t), s.addOne(t, document{"merchantId": 356}), newKey()
+			o, theirs, key := s.addOne(t), stranger.addOne(t), newKey()
 			r := v.accept(o).under(key)
 			s.first(t, r.as(noAuth)).wantRefusal(t, v, unauthorized, o)
 			s.first(t, r.by(reader)).wantRefusal(t, v, forbidden, o)
@@ -248,7 +247,7 @@ func TestRetryOfCutBody(t *testing.T) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addOne(t)
 			for _, r := range []request{v.upload(o, "a.pdf", strings.Repeat("x", 100_000)), v.reject(o, `"reason":"damaged"`)} {
-				key, conn := newKey(), s.dial(t).(*net.TCPConn)
+				key, conn := newKey(), s.dial(t)
 				text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nIdempotency-Key: %s\r\nContent-Length: %d\r\n\r\n%s",
 					r.method, r.path, s.token, key, len(r.body), r.body[:len(r.body)/2])
 				if _, err := io.WriteString(conn, text); err != nil {

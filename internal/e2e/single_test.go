@@ -15,7 +15,8 @@ func TestSingleOrder(t *testing.T) {
 		{"everything an order can have", richDocument, richV1, richV2},
 		{"only what is required", minimalDocument, minimalV1, minimalV2},
 	}
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	alone(t, bothDatabases, func(t *testing.T, s *service) {
+		s = s.adding(t, 355, "Store 355")
 		for _, test := range tests {
 			t.Run(test.name, func(t *testing.T) {
 				document := strings.ReplaceAll(test.document, "\n", "")
@@ -33,10 +34,10 @@ func TestSingleOrder(t *testing.T) {
 // Proves decision 2 (expiresAt, dispatchUntil), decision 4, decision 7 (reference,
 // orderId; times), spec 2.3, spec 2.5, spec 2.6.
 func TestSingleOrderValues(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	alone(t, bothDatabases, func(t *testing.T, s *service) {
 		documents := make([]document, len(orderValues))
 		for i, test := range orderValues {
-			documents[i] = newDocument(test.change)
+			documents[i] = s.newDocument(test.change)
 		}
 		orders := s.add(t, documents...)
 		for i, test := range orderValues {
@@ -105,15 +106,11 @@ func TestLineItems(t *testing.T) {
 func TestCompany(t *testing.T) {
 	const name = `Our "Store" & Υιοί <b>`
 	onSQLite(t, func(t *testing.T, s *service) {
-		if result := s.Run(t, "", "merchant", "add", "--id", "9007199254740993", "--name", name); result.Code != 0 {
-			t.Fatal(result.Stderr)
-		}
-		other := *s
-		other.token = s.Folder.Token(t, "--merchant", "9007199254740993")
-		o := s.addOne(t, document{"merchantId": int64(9007199254740993)})
-		wantParts(t, v1.shown(t, &other, o), map[string]string{
+		s = s.adding(t, 9007199254740993, name)
+		o := s.addOne(t)
+		wantParts(t, v1.shown(t, s, o), map[string]string{
 			"company_id": `"9007199254740993"`, "company_name": asJSON(t, name), "products.1.company_id": `"9007199254740993"`,
 		})
-		wantParts(t, other.do(t, get(v1.list())).ok(t), map[string]string{"orders.0.company_id": `"9007199254740993"`, "orders.0.company": `""`})
+		wantParts(t, s.do(t, get(v1.list())).ok(t), map[string]string{"orders.0.company_id": `"9007199254740993"`, "orders.0.company": `""`})
 	})
 }

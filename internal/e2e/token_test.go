@@ -18,7 +18,7 @@ func TestScopes(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		for _, scopes := range sets {
 			t.Run(scopes, func(t *testing.T) {
-				token := s.Folder.Token(t, "--merchant", "355", "--scopes", scopes)
+				token := s.newToken(t, strings.Split(scopes, ",")...)
 				o := s.addOne(t, document{"state": "completed"})
 				e := s.uploaded(t, v1, o, "a.pdf", "a")
 				for _, end := range s.endpoints(o, e.id, "a.pdf") {
@@ -35,7 +35,7 @@ func TestScopes(t *testing.T) {
 		t.Run("all by default", func(t *testing.T) {
 			o := s.addOne(t)
 			for _, end := range s.endpoints(o, 1, "a.pdf") {
-				if a := s.do(t, end.r.by(s.Folder.Token(t, "--merchant", "355"))); a.status == 401 || a.status == 403 {
+				if a := s.do(t, end.r.by(s.newToken(t))); a.status == 401 || a.status == 403 {
 					t.Errorf("%s %s: status %d", end.v.name, end.name, a.status)
 				}
 			}
@@ -48,26 +48,25 @@ func TestScopes(t *testing.T) {
 // Proves decision 1 (operator tokens).
 func TestOperatorToken(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
-		operator := s.Folder.Token(t, "--operator")
-		if !strings.HasPrefix(operator, "mop_") {
-			t.Errorf("an operator's token begins with %.4s", operator)
+		if !strings.HasPrefix(s.operator, "mop_") {
+			t.Errorf("an operator's token begins with %.4s", s.operator)
 		}
-		s.do(t, get("/operator/merchants").by(operator)).ok(t)
+		s.do(t, get("/operator/merchants").by(s.operator)).ok(t)
 		o := s.addOne(t)
 		for _, end := range s.endpoints(o, 1, "a.pdf") {
 			t.Run(end.v.name+" "+end.name, func(t *testing.T) {
-				s.do(t, end.r.by(operator)).wantRefusal(t, end.v, forbidden, o)
-				s.do(t, end.r.as(basic("x", operator))).wantRefusal(t, end.v, forbidden, o)
+				s.do(t, end.r.by(s.operator)).wantRefusal(t, end.v, forbidden, o)
+				s.do(t, end.r.as(basic("x", s.operator))).wantRefusal(t, end.v, forbidden, o)
 			})
 		}
 		for _, r := range []request{
 			get("/operator/merchants"), get("/operator/tokens"), post("/operator/merchants", "{}"), post("/operator/orders", "{}"),
-			post("/operator/tokens", "{}"), remove("/operator/tokens/1"), post("/operator/merchants/355/orders/"+o.reference+"/state", "{}"),
+			post("/operator/tokens", "{}"), remove("/operator/tokens/1"), post("/operator/merchants/"+s.id()+"/orders/"+o.reference+"/state", "{}"),
 		} {
 			t.Run(r.method+" "+r.path, func(t *testing.T) {
 				s.do(t, r).want(t, 403, forbidden.v2)
 				s.do(t, r.as(noAuth)).want(t, 401, unauthorized.v2)
-				s.do(t, r.as(basic("x", operator))).want(t, 401, unauthorized.v2) // a browser would remember it
+				s.do(t, r.as(basic("x", s.operator))).want(t, 401, unauthorized.v2) // a browser would remember it
 			})
 		}
 	})
@@ -96,7 +95,7 @@ func TestRevocation(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		for _, by := range []string{"id", "token"} {
 			t.Run("by "+by, func(t *testing.T) {
-				token := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read")
+				token := s.newToken(t, "orders:read")
 				inEachVersion(t, func(t *testing.T, v version) { s.do(t, get(v.list()).by(token)).ok(t) })
 				name := token
 				if by == "id" {
@@ -141,8 +140,8 @@ func listedID(t *testing.T, s *service, token string) string {
 // Proves decision 1 (expiry, revocation; 401).
 func TestExpiry(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
-		hour := s.Folder.Token(t, "--merchant", "355", "--expires", "1h")
-		second := s.Folder.Token(t, "--merchant", "355", "--expires", "1s")
+		hour := s.Folder.Token(t, "--merchant", s.id(), "--expires", "1h")
+		second := s.Folder.Token(t, "--merchant", s.id(), "--expires", "1s")
 		expires := time.Now().Add(time.Second)
 		inEachVersion(t, func(t *testing.T, v version) {
 			s.do(t, get(v.list()).by(hour)).ok(t)
@@ -199,8 +198,8 @@ func TestTokenForm(t *testing.T) {
 // TestLastUsed sees that the list tells when a token was last used; at the latest when the server has stopped.
 // Proves decision 1 (last use).
 func TestLastUsed(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
-		token := s.Folder.Token(t, "--merchant", "355")
+	alone(t, sqlite, func(t *testing.T, s *service) {
+		token := s.newToken(t)
 		line := func() string {
 			id := listedID(t, s, token)
 			for text := range strings.Lines(s.Run(t, "", "token", "list").Stdout) {

@@ -11,7 +11,7 @@ func everyState(t *testing.T, s *service) map[state]placed {
 	t.Helper()
 	documents := make([]document, len(states))
 	for i, st := range states {
-		documents[i] = newDocument(document{"state": st.name})
+		documents[i] = s.newDocument(document{"state": st.name})
 	}
 	orders := map[state]placed{}
 	for i, o := range s.add(t, documents...) {

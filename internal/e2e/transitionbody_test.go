@@ -197,7 +197,7 @@ func TestActionContentType(t *testing.T) {
 // Proves decision 5 (order of checks).
 func TestActionChecks(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
-		readOnly := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,invoices:write")
+		readOnly := s.newToken(t, "orders:read", "invoices:write")
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := s.addMany(t, 2)
 			fresh, rejected := orders[0], orders[1]
@@ -245,7 +245,7 @@ func TestErrorCodes(t *testing.T) {
 		{"table", "10303", "10306"},
 	} {
 		t.Run(test.setting, func(t *testing.T) {
-			onSQLite(t, func(t *testing.T, s *service) {
+			alone(t, sqlite, func(t *testing.T, s *service) {
 				orders := s.addMany(t, 2)
 				canceled, fresh := s.addOne(t, document{"state": "canceled"}), orders[0]
 				missing := placed{number: 1, reference: "missing"}

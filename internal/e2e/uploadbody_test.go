@@ -229,7 +229,7 @@ func TestUploadBodySize(t *testing.T) {
 // 4.2.
 func TestUploadChecks(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
-		readOnly := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,orders:write")
+		readOnly := s.newToken(t, "orders:read", "orders:write")
 		inEachVersion(t, func(t *testing.T, v version) {
 			full, free := s.addOne(t), s.addOne(t)
 			missing := placed{number: 999_999_999, reference: "missing"}

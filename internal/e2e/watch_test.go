@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestHealth has what watches over the service asks for: open to all, and
@@ -20,7 +22,7 @@ func TestHealth(t *testing.T) {
 				if a.status != 200 {
 					t.Errorf("%s: status %d: %s", a, a.status, a.body)
 				}
-				if a := s.do(t, request{method: "HEAD", path: path, auth: auth}); a.status != 200 || a.body != "" {
+				if a := s.do(t, request{method: "HEAD", path: path}.as(auth)); a.status != 200 || a.body != "" {
 					t.Errorf("%s: status %d, body %q", a, a.status, a.body)
 				}
 			}
@@ -68,7 +70,7 @@ type wantedFigure struct {
 // late.
 func (s *service) metrics(t *testing.T, wanted []wantedFigure) string {
 	t.Helper()
-	for deadline := time.Now().Add(responseTimeout); ; {
+	for deadline := time.Now().Add(testenv.WaitTimeout); ; {
 		a := s.send(t, get("/metrics").as(noAuth))
 		if a.status != 200 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/plain") {
 			t.Fatalf("status %d, Content-Type %s", a.status, a.header.Get("Content-Type"))
@@ -92,7 +94,7 @@ func (s *service) metrics(t *testing.T, wanted []wantedFigure) string {
 // times, and nothing that a stranger may make up.
 // Proves decision 1 (no token needed), decision 5 (metrics).
 func TestMetrics(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	alone(t, sqlite, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		s.do(t, get(v2.list()))
 		s.do(t, get(v2.order(o)))
@@ -117,7 +119,7 @@ func TestMetrics(t *testing.T) {
 			t.Error("no database times")
 		}
 		labels := strings.Join(regexp.MustCompile(`\{[^}]*\}`).FindAllString(text, -1), "\n")
-		for _, secret := range []string{o.reference, "made-up", "MADEUP", s.token, "355"} {
+		for _, secret := range []string{o.reference, "made-up", "MADEUP", s.token, s.id()} {
 			if strings.Contains(labels, secret) {
 				t.Errorf("the metrics tell of %s", secret)
 			}
@@ -130,15 +132,14 @@ func TestMetrics(t *testing.T) {
 // file's name. Lines of changes have the reference of the order.
 // Proves decision 5 (request id, log).
 func TestLog(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
+	alone(t, sqlite, func(t *testing.T, s *service) {
 		customer := map[string]any{"email": "secret.mail@example.com", "firstName": "Secretname", "lastName": "Secretlast", "phone": "6999999999"}
 		o := s.addOne(t, document{"reference": "CHANGED-REF", "customer": customer, "notes": "secretnote"})
 		e := s.uploaded(t, v1, o, "secretfile.pdf", "secretcontent")
-		operator := s.Folder.Token(t, "--operator")
 		unknown := elsewhere(t)
-		sent := 1
+		sent := 4 // by newService, addOne and uploaded
 		for _, end := range s.endpoints(o, e.id, "secretfile.pdf") {
-			for _, auth := range []string{"", noAuth, basic("secret.user@example.com", s.token), bearer("mo_secretmalformed"), bearer(unknown), bearer(operator)} {
+			for _, auth := range []string{"", noAuth, basic("secret.user@example.com", s.token), bearer("mo_secretmalformed"), bearer(unknown), bearer(s.operator)} {
 				s.do(t, end.r.as(auth))
 				sent++
 			}
@@ -171,7 +172,7 @@ func TestLog(t *testing.T) {
 		if found := secret.FindAllString(log+s.Stdout(), -1); found != nil {
 			t.Errorf("the log contains %q", found)
 		}
-		for _, token := range []string{s.token, operator, unknown} {
+		for _, token := range []string{s.token, s.operator, unknown} {
 			if strings.Contains(log, token) || strings.Contains(log, token[3:]) {
 				t.Error("the log has a token")
 			}

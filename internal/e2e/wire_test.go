@@ -8,36 +8,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"merchantorders/internal/testenv"
 )
-
-// dial opens a connection to the service for a client that writes its requests
-// by hand.
-func (s *service) dial(t *testing.T) net.Conn {
-	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.BaseURL, "http://"))
-	testenv.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	testenv.NoError(t, conn.SetDeadline(time.Now().Add(responseTimeout)))
-	return conn
-}
-
-// readAnswer reads a response from a connection.
-func readAnswer(t *testing.T, reader *bufio.Reader, what string) response {
-	t.Helper()
-	raw, err := http.ReadResponse(reader, nil)
-	if err != nil {
-		t.Fatalf("%s: read the response: %v", what, err)
-	}
-	defer raw.Body.Close()
-	body, err := io.ReadAll(raw.Body)
-	if err != nil {
-		t.Fatalf("%s: read the response's body: %v", what, err)
-	}
-	return response{request: request{path: what}, status: raw.StatusCode, header: raw.Header, body: string(body)}
-}
 
 // TestExpectContinue uploads with a client that waits for leave to send its
 // body, as curl and PHP do with large ones: it gets it, or the refusal.
@@ -91,7 +64,7 @@ func TestBrokenOffBody(t *testing.T) {
 					if _, err := io.WriteString(conn, text); err != nil {
 						t.Fatal(err)
 					}
-					testenv.NoError(t, conn.(*net.TCPConn).CloseWrite())
+					testenv.NoError(t, conn.CloseWrite())
 					if _, err := io.Copy(io.Discard, conn); err != nil {
 						t.Fatal(err)
 					}
@@ -126,7 +99,7 @@ func TestHalfClosedConnection(t *testing.T) {
 				if _, err := io.WriteString(conn, text); err != nil {
 					t.Fatal(err)
 				}
-				testenv.NoError(t, conn.(*net.TCPConn).CloseWrite())
+				testenv.NoError(t, conn.CloseWrite())
 				if a := readAnswer(t, bufio.NewReader(conn), r.path); a.status != http.StatusOK || r.path == answers.path && !strings.Contains(a.body, `"changed":20`) {
 					t.Errorf("%s %s: status %d: %s", r.method, r.path, a.status, a.body)
 				}

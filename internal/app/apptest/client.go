@@ -59,7 +59,15 @@ func (c Client) TryContext(ctx context.Context, method, path string, body io.Rea
 	if err != nil {
 		return testenv.Response{}, err
 	}
-	r.Header.Set("Authorization", "Bearer "+c.Token)
+	return c.Do(r)
+}
+
+// Do sends a request with the headers of the client, and with its token unless the request
+// has an Authorization, and returns the response with the body as it came.
+func (c Client) Do(r *http.Request) (testenv.Response, error) {
+	if _, has := r.Header["Authorization"]; !has {
+		r.Header.Set("Authorization", "Bearer "+c.Token)
+	}
 	for name, value := range c.Header {
 		r.Header.Set(name, value)
 	}
