@@ -60,7 +60,8 @@ var endpoints = []struct {
 	{"GET", "/storage/eu/inv/invoices/R-1/a.pdf", order.ScopeOrdersRead, false},
 }
 
-// Proves decision 1 (challenge), decision 5 (v2 files, one form; webhooks: requests).
+// Proves decision 1 (challenge; scopes, 403; 401; operator tokens), decision 5 (v2 files, one form;
+// webhooks: requests; word codes), decision 6 (download).
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -238,6 +239,7 @@ func TestOperatorTokenRefusals(t *testing.T) {
 }
 
 // TestOperatorAccess checks that only operators have access.
+// Proves decision 1 (operator tokens).
 func TestOperatorAccess(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -249,6 +251,9 @@ func TestOperatorAccess(t *testing.T) {
 		method, path, _ := strings.Cut(endpoint, " ")
 		s.Send("", method, "/operator"+path, "{}").Want(s.T, endpoint, 401, v2Unauthorized)
 		s.Send(s.merchant, method, "/operator"+path, "{}").Want(s.T, endpoint, 403, merchantToken)
+		r := testenv.NewRequest(t, "", method, s.URL+"/operator"+path, strings.NewReader("{}"))
+		r.SetBasicAuth("x", s.operator) // a browser would remember it
+		testenv.Do(t, http.DefaultTransport.RoundTrip, r).Want(s.T, endpoint, 401, v2Unauthorized)
 	}
 	s.asOperator("PUT", "/orders", "", 405, coded("method_not_allowed", "This path does not take that method."))
 	s.asOperator("GET", "/x", "", 404, coded("not_found", "Nothing is served at this path."))

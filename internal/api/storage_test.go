@@ -25,6 +25,7 @@ func (s *service) stored(filename, content string) string {
 	return path
 }
 
+// Proves decision 6 (ranges, conditions).
 func TestStorageRanges(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -8,10 +8,9 @@ import (
 
 // endpoint is one of the endpoints of spec 4, asked about an order.
 type endpoint struct {
-	name  string
-	v     version
-	r     request
-	scope string // that its token needs
+	name string
+	v    version
+	r    request
 }
 
 // endpoints are all that a merchant has: those of spec 4 and the stored files
@@ -20,22 +19,22 @@ func (s *service) endpoints(o placed, invoice int64, file string) []endpoint {
 	var all []endpoint
 	for _, v := range versions {
 		all = append(all,
-			endpoint{"list", v, get(v.list()), "orders:read"},
-			endpoint{"order", v, get(v.order(o)), "orders:read"},
-			endpoint{"accept", v, v.accept(o), "orders:write"},
-			endpoint{"reject", v, v.reject(o, `"reason":"damaged"`), "orders:write"},
-			endpoint{"upload", v, v.upload(o, "new.pdf", "x"), "invoices:write"},
-			endpoint{"delete", v, remove(v.invoice(o, invoice)), "invoices:write"},
+			endpoint{"list", v, get(v.list())},
+			endpoint{"order", v, get(v.order(o))},
+			endpoint{"accept", v, v.accept(o)},
+			endpoint{"reject", v, v.reject(o, `"reason":"damaged"`)},
+			endpoint{"upload", v, v.upload(o, "new.pdf", "x")},
+			endpoint{"delete", v, remove(v.invoice(o, invoice))},
 		)
 	}
 	all = append(all,
-		endpoint{"history", v2, get(v2.order(o) + "/events"), "orders:read"},
+		endpoint{"history", v2, get(v2.order(o) + "/events")},
 		// Whose events is said by the token alone, as whose list is.
-		endpoint{"list", v2, get("/v2/events"), "orders:read"},
+		endpoint{"list", v2, get("/v2/events")},
 	)
 	// Below /storage errors are flat, as in v1.
 	path := s.storage + "/invoices/" + o.reference + "/" + file
-	return append(all, endpoint{"file", v1, get(path), "orders:read"})
+	return append(all, endpoint{"file", v1, get(path)})
 }
 
 // TestCredentials has what is a credential.
@@ -141,51 +140,4 @@ func elsewhere(t *testing.T) string {
 	t.Helper()
 	other := dataFolder(t)
 	return other.Merchant(t, 355)
-}
-
-// TestUnauthorizedHeaders has the challenge of a 401.
-// Proves decision 1 (challenge; 401).
-func TestUnauthorizedHeaders(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
-		inEachVersion(t, func(t *testing.T, v version) {
-			paths := map[string]bool{v.list(): v.name == "v1", "/storage/local/merchant-orders/invoices/x/a.pdf": false, "/operator/merchants": false}
-			for path, wantsBasic := range paths {
-				a := s.do(t, get(path).as(noAuth))
-				all := strings.Join(a.header.Values("WWW-Authenticate"), ", ")
-				if a.status != 401 || !strings.Contains(all, "Bearer") || strings.Contains(all, "Basic") != wantsBasic {
-					t.Errorf("%s: status %d, WWW-Authenticate is %q", a, a.status, all)
-				}
-			}
-		})
-	})
-}
-
-// TestCrossSite has requests that a browser sends from another site, with
-// credentials that it remembers: no change is made.
-// Proves decision 1 (other sites; operator tokens), decision 5 (v2 files, one form).
-func TestCrossSite(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
-		merchant := post("/operator/merchants", `{"id":9911,"name":"x"}`)
-		s.do(t, merchant.as(basic("x", s.operator))).wantRefusal(t, v2, unauthorized, placed{})
-		s.do(t, merchant.by(s.operator).with("Sec-Fetch-Site", "cross-site")).wantRefusal(t, v2, forbidden, placed{})
-		o := s.addOne(t)
-		e := s.uploaded(t, v1, o, "a.pdf", "a")
-		inEachVersion(t, func(t *testing.T, v version) {
-			for _, r := range []request{v.accept(o), v.reject(o), v.upload(o, "b.pdf", "b"), remove(v.invoice(o, e.id))} {
-				r = r.as(basic("merchant@example.com", s.token))
-				for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://elsewhere.example"} {
-					s.do(t, r.with(name, value)).wantRefusal(t, v, forbidden, o)
-					s.do(t, r.as(noAuth).with(name, value)).wantRefusal(t, v, forbidden, o)
-				}
-			}
-			for _, path := range []string{v.list(), v.order(o)} {
-				s.do(t, get(path).with("Sec-Fetch-Site", "cross-site")).ok(t)
-			}
-		})
-		if got := v2.stateOf(t, s, o); got != "registered" {
-			t.Errorf("the order is now %s", got)
-		}
-		o = s.addOne(t)
-		s.do(t, v1.accept(o).with("Sec-Fetch-Site", "same-origin").with("Origin", s.BaseURL)).ok(t)
-	})
 }

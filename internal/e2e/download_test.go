@@ -8,7 +8,7 @@ import (
 
 // TestDownload has the headers with which a stored file is served:
 // a browser must neither show it nor guess what it is.
-// Proves decision 6 (download; ranges, conditions; links).
+// Proves decision 6 (download; links).
 func TestDownload(t *testing.T) {
 	content := "<script>alert(1)</script>"
 	on(t, bothDatabases, func(t *testing.T, s *service) {
@@ -49,24 +49,6 @@ func TestDownload(t *testing.T) {
 			a := s.do(t, get(link).as(noAuth))
 			if a.status != http.StatusOK || a.body != content || a.header.Get("Referrer-Policy") != "no-referrer" {
 				t.Errorf("status %d, body %q, headers %v", a.status, a.body, a.header)
-			}
-		})
-		t.Run("in parts", func(t *testing.T) {
-			a := s.do(t, get(path).with("Range", "bytes=1-6"))
-			if a.status != http.StatusPartialContent || a.body != "script" {
-				t.Errorf("status %d, body %q", a.status, a.body)
-			}
-			if a := s.do(t, get(path).with("Range", "bytes=1000-")); a.status != http.StatusRequestedRangeNotSatisfiable {
-				t.Errorf("beyond the end: status %d", a.status)
-			}
-		})
-		t.Run("with conditions", func(t *testing.T) {
-			tag := s.do(t, get(path)).header.Get("ETag")
-			if a := s.do(t, get(path).with("If-None-Match", tag)); tag == "" || a.status != http.StatusNotModified || a.body != "" {
-				t.Errorf("ETag %q: status %d, body %q", tag, a.status, a.body)
-			}
-			if a := s.do(t, get(path).with("If-Match", `"other"`)); a.status != http.StatusPreconditionFailed {
-				t.Errorf("another content wanted: status %d", a.status)
 			}
 		})
 	})

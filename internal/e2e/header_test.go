@@ -104,34 +104,3 @@ func TestAnswerHeaders(t *testing.T) {
 		})
 	})
 }
-
-// TestRequestID sees that every response has an id, that of the client where it
-// is a plain one, and that the log knows the request by it.
-// Proves decision 5 (request id, log).
-func TestRequestID(t *testing.T) {
-	alone(t, sqlite, func(t *testing.T, s *service) {
-		seen := map[string]bool{}
-		for _, path := range []string{"/api/orders", "/v2/orders", "/v2/nothing", "/nothing"} {
-			for range 3 {
-				seen[s.do(t, get(path)).header.Get("X-Request-Id")] = true
-			}
-		}
-		if len(seen) != 12 || seen[""] {
-			t.Errorf("12 requests have %d ids: %v", len(seen), seen)
-		}
-		if got := s.do(t, get("/v2/orders").with("X-Request-Id", "order-42_a.B")).header.Get("X-Request-Id"); got != "order-42_a.B" {
-			t.Errorf("the client's id comes back as %q", got)
-		}
-		for _, id := range []string{strings.Repeat("x", 1000), "a b", "<b>", "a\tb", "ά", s.token} {
-			if got := s.do(t, get("/v2/orders").with("X-Request-Id", id)).header.Get("X-Request-Id"); got == id || got == "" {
-				t.Errorf("%.20q comes back as %q", id, got)
-			}
-		}
-		s.Stop(t)
-		for id := range seen {
-			if !strings.Contains(s.Log(), id) {
-				t.Errorf("the log does not know request %s", id)
-			}
-		}
-	})
-}

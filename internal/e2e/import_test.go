@@ -36,7 +36,7 @@ func reports(t *testing.T, result apptest.Result) map[int]string {
 // TestImportFaults imports a file in which good lines and every fault of
 // decision 7 take turns: each fault is reported with its line number and its
 // field, the good lines are taken in, and the exit code is 1.
-// Proves decision 4 (lines), decision 7.
+// Proves decision 4 (lines), decision 7, decision 7 (the same rules everywhere).
 func TestImportFaults(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		var file strings.Builder
@@ -72,8 +72,8 @@ func TestImportFaults(t *testing.T) {
 	})
 }
 
-// wantBulkFaults sends the file of TestImportFaults over HTTP: the results are those of
-// the command.
+// wantBulkFaults sends the file of TestImportFaults over HTTP, whole and each document that
+// is wrong: the results are those of the command.
 func wantBulkFaults(t *testing.T, s *service, file string) {
 	t.Helper()
 	sent := s.do(t, post("/operator/orders/import", file).by(s.operator)).ok(t)
@@ -85,7 +85,13 @@ func wantBulkFaults(t *testing.T, s *service, file string) {
 		if good := results[2*i]; !strings.Contains(good, `"status":"unchanged"`) {
 			t.Errorf("line %d: %s", 2*i+1, good)
 		}
-		t.Run("HTTP "+fault.name, func(t *testing.T) { fault.wantNamed(t, textAt(t, results[2*i+1], "problem")) })
+		t.Run("HTTP "+fault.name, func(t *testing.T) {
+			fault.wantNamed(t, textAt(t, results[2*i+1], "problem"))
+			a := s.do(t, post("/operator/orders", fault.text(t, s)).by(s.operator))
+			if fault.wantNamed(t, textAt(t, a.body, "error.message")); a.status != 400 {
+				t.Errorf("status %d: %s", a.status, a.body)
+			}
+		})
 	}
 }
 
@@ -213,17 +219,5 @@ func TestImportConflicts(t *testing.T) {
 				t.Errorf("reported is %v, want line 3", reported)
 			}
 		})
-	})
-}
-
-// TestImportLongTexts takes in texts of the largest length.
-// Proves decision 7 (texts).
-func TestImportLongTexts(t *testing.T) {
-	notes := strings.Repeat("α", 10_000)
-	onBothDatabases(t, func(t *testing.T, s *service) {
-		o := s.addOne(t, document{"notes": notes})
-		if got := textAt(t, v1.shown(t, s, o), "notes"); got != notes {
-			t.Errorf("the notes come back with %d bytes", len(got))
-		}
 	})
 }

@@ -57,39 +57,3 @@ func TestOperatorMoves(t *testing.T) {
 		}
 	})
 }
-
-// TestOperatorOrders takes orders in through the operator interface: merchants see them at once; the same again is unchanged, other
-// content a conflict, and what is refused names the field.
-// Proves decision 7 (the same rules everywhere).
-func TestOperatorOrders(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
-		doc := s.newDocument()
-		o := doc.placed(t)
-		take := func(d document) response { return s.do(t, post("/operator/orders", d.text(t)).by(s.operator)) }
-		if a := take(doc); a.status != 201 {
-			t.Fatalf("status %d: %s", a.status, a.body)
-		}
-		inEachVersion(t, func(t *testing.T, v version) {
-			if got := v.stateOf(t, s, o); got != states[0].in(v) {
-				t.Errorf("the order is %s", got)
-			}
-		})
-		take(doc).ok(t)
-		doc["total"] = 5
-		if a := take(doc); a.status != 409 {
-			t.Errorf("other content: status %d: %s", a.status, a.body)
-		}
-		if got := numberAt(t, v2.shown(t, s, o), "totalItemsAmount"); got != 1000 {
-			t.Errorf("the stored order has changed: total %d", got)
-		}
-		for _, fault := range documentFaults {
-			t.Run(fault.name, func(t *testing.T) {
-				a := s.do(t, post("/operator/orders", fault.text(t, s)).by(s.operator))
-				if a.status != 400 {
-					t.Fatalf("status %d: %s", a.status, a.body)
-				}
-				fault.wantNamed(t, textAt(t, a.body, "error.message"))
-			})
-		}
-	})
-}

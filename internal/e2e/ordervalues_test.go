@@ -71,6 +71,7 @@ var orderValues = []struct {
 		map[string]string{"b_address": `"Ermou 12"`, "b_city": `"Athens"`, "s_address": `"Ermou 12"`, "s_city": `"Athens"`}, nil},
 	{"letters of all kinds", document{"notes": "\"<Καλημέρα> & 👍\"\n\u2028"},
 		map[string]string{"notes": `"\"<Καλημέρα> & 👍\"\n\u2028"`}, nil},
+	{"longest text", document{"notes": strings.Repeat("α", 10_000)}, map[string]string{"notes": `"` + strings.Repeat("α", 10_000) + `"`}, nil},
 	{"no notes", document{"notes": nil}, map[string]string{"notes": "null"}, nil},
 	{"empty notes", document{"notes": ""}, map[string]string{"notes": `""`}, nil},
 	{"numeric reference", document{"reference": "00123"}, map[string]string{"order_reference": `"00123"`}, map[string]string{"id": `"00123"`}},

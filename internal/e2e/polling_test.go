@@ -27,22 +27,11 @@ func TestPolling(t *testing.T) {
 				a := s.do(t, get(path))
 				a.ok(t)
 				tags[path] = a.header.Get("ETag")
-				compressed := strings.TrimSuffix(tags[path], `"`) + `-gzip"`
-				for has, want := range map[string]string{
-					tags[path]: tags[path], "W/" + tags[path]: tags[path], `"a", ` + tags[path]: tags[path], "*": tags[path], compressed: compressed,
-				} {
-					for range 2 {
-						for _, method := range []string{http.MethodGet, http.MethodHead} {
-							r := get(path).with("If-None-Match", has)
-							r.method = method
-							if a := s.send(t, r); a.status != http.StatusNotModified || a.body != "" || a.header.Get("ETag") != want {
-								t.Errorf("%s with %s: status %d, ETag %s, body %q", a, has, a.status, a.header.Get("ETag"), a.body)
-							}
-						}
+				for _, has := range []string{tags[path], "W/" + tags[path], `"a", ` + tags[path], "*"} { // others are in web.TestNotModified
+					if a := s.send(t, get(path).with("If-None-Match", has)); a.status != http.StatusNotModified || a.body != "" || a.header.Get("ETag") != tags[path] {
+						t.Errorf("%s with %s: status %d, ETag %s, body %q", a, has, a.status, a.header.Get("ETag"), a.body)
 					}
 				}
-				s.do(t, get(path).with("If-None-Match", `"a"`)).ok(t)
-				s.do(t, get(path).with("If-None-Match", "a")).ok(t) // malformed: as if absent
 			}
 			changed := func(what string, want bool, paths ...string) {
 				t.Helper()

@@ -15,9 +15,6 @@ import (
 // tooManyRequests is the refusal of a request beyond the limit.
 var tooManyRequests = coded(429, "Too many requests.", "too_many_requests", anyText)
 
-// tooManySignIns is the refusal of a failed sign-in beyond the limit.
-var tooManySignIns = coded(429, "Too many requests.", "too_many_failed_sign_ins", anyText)
-
 // limitedAt asks for something, several times at once, until it is refused for
 // being asked too often.
 func (s *service) limitedAt(t *testing.T, r request) response {
@@ -85,33 +82,6 @@ func TestRateLimit(t *testing.T) {
 	}, "--rate-limit=1")
 }
 
-// TestFailedSignIns tries tokens that are not good, 60 of them and one more,
-// while the good one goes on.
-// Proves decision 5 (failed sign-ins).
-func TestFailedSignIns(t *testing.T) {
-	alone(t, sqlite, func(t *testing.T, s *service) {
-		for _, end := range []struct {
-			v version
-			r request
-		}{{v2, get(v2.list()).as(bearer("nonsense"))}, {v1, get(v1.list()).as(noAuth)}} {
-			for refused := false; !refused; {
-				a := s.do(t, end.r)
-				if refused = a.status == 429; !refused {
-					a.wantRefusal(t, end.v, unauthorized, placed{})
-					continue
-				}
-				a.want(t, 429, tooManySignIns.in(t, end.v, ""))
-				if a.header.Get("Retry-After") == "" || a.header.Get("RateLimit-Policy") != `"sign-in";q=60;w=60` {
-					t.Errorf("%s: headers %v", a, a.header)
-				}
-			}
-			for range 5 {
-				s.do(t, get(end.v.list())).ok(t)
-			}
-		}
-	}, "--rate-limit=1000")
-}
-
 // endless is a body that does not arrive before a context ends.
 type endless struct{ context.Context }
 
@@ -134,7 +104,7 @@ func TestInFlight(t *testing.T) {
 	defer disconnect()
 	var requests sync.WaitGroup
 	// Twenty at a time: before they wait they are in flight, of which there may be 32.
-	for _, waiting := range []float64{20, 40} {
+	for _, waiting := range []int64{20, 40} {
 		for range 20 {
 			requests.Go(func() {
 				if a, err := s.trySend(ctx, events("wait=30")); err == nil && a.status != 200 {

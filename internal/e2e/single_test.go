@@ -32,7 +32,7 @@ func TestSingleOrder(t *testing.T) {
 // TestSingleOrderValues changes one thing of an order and looks at what shows
 // it in each version.
 // Proves decision 2 (expiresAt, dispatchUntil), decision 4, decision 7 (reference,
-// orderId; times), spec 2.3, spec 2.5, spec 2.6.
+// orderId; texts; times), spec 2.3, spec 2.5, spec 2.6.
 func TestSingleOrderValues(t *testing.T) {
 	alone(t, bothDatabases, func(t *testing.T, s *service) {
 		documents := make([]document, len(orderValues))

@@ -7,71 +7,6 @@ import (
 	"time"
 )
 
-// TestScopes asks every endpoint with tokens of every set of scopes: without the scope it is 403, whatever else is wrong, and
-// changes nothing.
-// Proves decision 1 (scopes, 403), decision 5 (word codes), decision 6 (download).
-func TestScopes(t *testing.T) {
-	sets := []string{
-		"orders:read", "orders:write", "invoices:write", "orders:read,orders:write", "orders:read,invoices:write",
-		"orders:write,invoices:write", "orders:read,orders:write,invoices:write",
-	}
-	onSQLite(t, func(t *testing.T, s *service) {
-		for _, scopes := range sets {
-			t.Run(scopes, func(t *testing.T) {
-				token := s.newToken(t, strings.Split(scopes, ",")...)
-				o := s.addOne(t, document{"state": "completed"})
-				e := s.uploaded(t, v1, o, "a.pdf", "a")
-				for _, end := range s.endpoints(o, e.id, "a.pdf") {
-					if !strings.Contains(scopes, end.scope) {
-						s.do(t, end.r.by(token)).wantRefusal(t, end.v, forbidden, o)
-						continue
-					}
-					if a := s.do(t, end.r.by(token)); a.status == 401 || a.status == 403 {
-						t.Errorf("%s %s: status %d", end.v.name, end.name, a.status)
-					}
-				}
-			})
-		}
-		t.Run("all by default", func(t *testing.T) {
-			o := s.addOne(t)
-			for _, end := range s.endpoints(o, 1, "a.pdf") {
-				if a := s.do(t, end.r.by(s.newToken(t))); a.status == 401 || a.status == 403 {
-					t.Errorf("%s %s: status %d", end.v.name, end.name, a.status)
-				}
-			}
-		})
-	})
-}
-
-// TestOperatorToken sees that the tokens of operators and merchants are good
-// for their own interface only.
-// Proves decision 1 (operator tokens).
-func TestOperatorToken(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
-		if !strings.HasPrefix(s.operator, "mop_") {
-			t.Errorf("an operator's token begins with %.4s", s.operator)
-		}
-		s.do(t, get("/operator/merchants").by(s.operator)).ok(t)
-		o := s.addOne(t)
-		for _, end := range s.endpoints(o, 1, "a.pdf") {
-			t.Run(end.v.name+" "+end.name, func(t *testing.T) {
-				s.do(t, end.r.by(s.operator)).wantRefusal(t, end.v, forbidden, o)
-				s.do(t, end.r.as(basic("x", s.operator))).wantRefusal(t, end.v, forbidden, o)
-			})
-		}
-		for _, r := range []request{
-			get("/operator/merchants"), get("/operator/tokens"), post("/operator/merchants", "{}"), post("/operator/orders", "{}"),
-			post("/operator/tokens", "{}"), remove("/operator/tokens/1"), post("/operator/merchants/"+s.id()+"/orders/"+o.reference+"/state", "{}"),
-		} {
-			t.Run(r.method+" "+r.path, func(t *testing.T) {
-				s.do(t, r).want(t, 403, forbidden.v2)
-				s.do(t, r.as(noAuth)).want(t, 401, unauthorized.v2)
-				s.do(t, r.as(basic("x", s.operator))).want(t, 401, unauthorized.v2) // a browser would remember it
-			})
-		}
-	})
-}
-
 // until asks until a response has a status. It fails when a request that began
 // later than a second after since still had another.
 func (s *service) until(t *testing.T, r request, status int, since time.Time) {
@@ -148,50 +83,6 @@ func TestExpiry(t *testing.T) {
 			s.until(t, get(v.list()).by(second), 401, expires)
 			s.do(t, get(v.list()).by(second)).wantRefusal(t, v, unauthorized, placed{})
 		})
-	})
-}
-
-// TestTokenForm has the form of a token and what is shown of it.
-// Proves decision 1 (form, storage of a token).
-func TestTokenForm(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
-		s.Merchant(t, 374)
-		result := s.Run(t, "", "token", "create", "--merchant", "374", "--scopes", "orders:read,invoices:write", "--expires", "48h")
-		form := regexp.MustCompile(`^mo_[0-9A-Za-z]{28,}\n$`)
-		if result.Code != 0 || !form.MatchString(result.Stdout) {
-			t.Fatalf("token create: exit code %d, %d bytes that are no token: %s", result.Code, len(result.Stdout), result.Stderr)
-		}
-		token := strings.TrimSpace(result.Stdout)
-		list := s.Run(t, "", "token", "list").Stdout
-		if strings.Contains(list, token) || strings.Contains(list, token[len(token)-8:]) {
-			t.Error("token list shows a token's text")
-		}
-		shown := ""
-		for line := range strings.Lines(list) {
-			if strings.Contains(line, token[:7]) {
-				shown = line
-			}
-		}
-		for _, part := range []string{"374", "orders:read,invoices:write", time.Now().UTC().Format("2006-01-"), time.Now().UTC().Add(48 * time.Hour).Format("2006-01-")} {
-			if !strings.Contains(shown, part) {
-				t.Errorf("the list shows %q without %q", shown, part)
-			}
-		}
-		seen := map[string]bool{}
-		for range 5 {
-			seen[s.Folder.Token(t, "--merchant", "374")] = true
-		}
-		if len(seen) != 5 {
-			t.Errorf("of 5 tokens %d differ", len(seen))
-		}
-		for _, args := range [][]string{
-			{"token", "create", "--merchant", "999999"}, {"token", "create"}, {"token", "create", "--merchant", "374", "--scopes", "orders:all"},
-			{"token", "create", "--merchant", "374", "--expires", "soon"}, {"token", "create", "--merchant", "374", "--expires", "-1h"},
-		} {
-			if result := s.Run(t, "", args...); result.Code == 0 || result.Stdout != "" || result.Stderr == "" {
-				t.Errorf("%v: exit code %d, output %q, errors %q", args, result.Code, result.Stdout, result.Stderr)
-			}
-		}
 	})
 }
 

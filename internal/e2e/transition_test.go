@@ -88,25 +88,6 @@ func wantUnmoved(t *testing.T, s *service, v version, o placed, r request, refus
 	wantJSON(t, "the order in v2", v2.shown(t, s, o), second)
 }
 
-// TestSecondAction repeats and mixes actions, also across the versions: what
-// was decided stays.
-// Proves decision 2 (accept and reject), decision 5 (repeated request).
-func TestSecondAction(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
-		inEachVersion(t, func(t *testing.T, v version) {
-			orders := s.addMany(t, 2)
-			s.do(t, v.accept(orders[0])).want(t, 200, v.done())
-			s.do(t, v.reject(orders[1], `"reason":"damaged"`)).want(t, 200, v.done())
-			for _, o := range orders {
-				for _, second := range versions {
-					wantUnmoved(t, s, second, o, second.accept(o), cannotAccept)
-					wantUnmoved(t, s, second, o, second.reject(o), cannotReject)
-				}
-			}
-		})
-	})
-}
-
 // TestReasons has the reasons of a reject (spec 4.1): each allowed one, none,
 // and those that are not allowed.
 // Proves decision 5 (reason).

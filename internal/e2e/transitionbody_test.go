@@ -6,67 +6,25 @@ import (
 	"testing"
 )
 
-var (
-	longText = strings.Repeat("reason ", 2_000)
-	deep     = strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
-)
+var longText = strings.Repeat("reason ", 2_000)
 
-// notObjects are bodies that are no strict JSON object (decisions 5 and 7).
-var notObjects = []struct{ name, body string }{
-	{"a space", " "},
-	{"not JSON", "status=D"},
-	{"form", "status=D&reason=damaged"},
-	{"array", `[{"status":"D"}]`},
-	{"empty array", `[]`},
-	{"null", `null`},
-	{"text", `"D"`},
-	{"number", `4`},
-	{"true", `true`},
-	{"cut off", `{"status":"D"`},
-	{"text after it", `{"status":"D"} garbage`},
-	{"a second object", `{"status":"D"}{"status":"D"}`},
-	{"a brace more", `{"status":"D"}}`},
-	{"comma at the end", `{"status":"D",}`},
-	{"comment", `{"status":"D"/**/}`},
-	{"single quotes", `{'status':'D'}`},
-	{"no quotes", `{status:"D"}`},
-	{"equal keys", `{"status":"D","status":"D"}`},
-	{"equal keys, the second other", `{"status":"D","status":"G"}`},
-	{"equal keys by an escape", `{"status":"D","st\u0061tus":"D"}`},
-	{"equal unknown keys", `{"status":"D","x":1,"x":2}`},
-	{"equal keys inside", `{"status":"D","x":{"y":1,"y":2}}`},
-	{"invalid UTF-8 in a value", "{\"status\":\"D\",\"x\":\"\xff\"}"},
-	{"invalid UTF-8 in a key", "{\"status\":\"D\",\"\xc3\":1}"},
-	{"overlong UTF-8", "{\"status\":\"D\",\"x\":\"\xc0\xaf\"}"},
-	{"lone surrogate", `{"status":"D","x":"\ud800"}`},
-	{"lone low surrogate", `{"status":"D","x":"\udc00"}`},
-	{"control character in a text", "{\"status\":\"D\",\"x\":\"\x01\"}"},
-	{"NUL byte", "{\"status\":\"D\"}\x00"},
-	{"byte order mark", "\ufeff{\"status\":\"D\"}"},
-	{"UTF-16", "\xff\xfe{\x00}\x00"},
-	{"number that is none", `{"status":"D","x":01}`},
-	{"NaN", `{"status":"D","x":NaN}`},
-	{"deeply nested", deep},
-	{"deeply nested inside", `{"status":"D","x":` + deep + `}`},
-}
-
-// TestActionBodies sends bodies that are no object to PUT and reject: each is refused, also for an order that is missing, and changes
-// nothing.
+// TestActionBodies sends bodies that are no object to PUT and reject: each is refused, also
+// for an order that is missing, and changes nothing. All of them are in
+// strict.TestParseObjectRefuses.
 // Proves decision 5 (bodies, strict parsing; word codes).
 func TestActionBodies(t *testing.T) {
+	bodies := []string{
+		" ", "status=D&reason=damaged", `[{"status":"D"}]`, `null`, `{"status":"D"`, `{"status":"D"} garbage`, `{"status":"D","status":"D"}`,
+		"{\"status\":\"D\",\"x\":\"\xff\"}", `{"status":"D","x":"\ud800"}`, strings.Repeat("[", 100_000),
+	}
 	onSQLite(t, func(t *testing.T, s *service) {
-		o := s.addOne(t)
-		missing := placed{number: 1, reference: "missing"}
-		for _, v := range versions {
-			t.Run(v.name, func(t *testing.T) {
-				for _, test := range notObjects {
-					t.Run(test.name, func(t *testing.T) {
-						s.do(t, v.rejectWith(o, test.body)).wantRefusal(t, v, invalidBody, o)
-						s.do(t, v.rejectWith(missing, test.body)).wantRefusal(t, v, invalidBody, missing)
-					})
-				}
-			})
-		}
+		o, missing := s.addOne(t), placed{number: 1, reference: "missing"}
+		inEachVersion(t, func(t *testing.T, v version) {
+			for _, body := range bodies {
+				s.do(t, v.rejectWith(o, body)).wantRefusal(t, v, invalidBody, o)
+				s.do(t, v.rejectWith(missing, body)).wantRefusal(t, v, invalidBody, missing)
+			}
+		})
 		if got := v2.stateOf(t, s, o); got != "registered" {
 			t.Errorf("one of them moved the order to %s", got)
 		}

@@ -20,6 +20,7 @@ import (
 	"merchantorders/internal/web"
 )
 
+// Proves decision 5 (request id, log).
 func TestRequestID(t *testing.T) {
 	t.Parallel()
 	merchantToken, _ := token.NewText(token.MerchantPrefix)

@@ -2,6 +2,7 @@ package invoiceapi
 
 import "testing"
 
+// Proves decision 6 (body, base64).
 func TestReadUploadBase64(t *testing.T) {
 	t.Parallel()
 	payload, hello := refused(ErrPayload), accepted("a.pdf", "hello")

@@ -57,6 +57,7 @@ func read(t *testing.T, body io.Reader) upload {
 	return upload{Filename: filename, Size: content.Size, SHA256: content.SHA256, Staged: string(files.last.content)}
 }
 
+// Proves decision 5 (bodies, strict parsing), decision 6 (body, base64), spec 4.3.
 func TestReadUpload(t *testing.T) {
 	t.Parallel()
 	payload, hello := refused(ErrPayload), accepted("a.pdf", "hello")

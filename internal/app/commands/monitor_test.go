@@ -14,6 +14,7 @@ import (
 )
 
 // TestMonitor checks the metrics of a whole server against what it has done.
+// Proves decision 1 (no token needed), decision 5 (metrics).
 func TestMonitor(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
