@@ -84,9 +84,9 @@ type Process struct {
 	Folder
 	BaseURL string // http://127.0.0.1:PORT
 
-	cmd   *exec.Cmd
-	log   *output
-	ended chan struct{}
+	cmd         *exec.Cmd
+	stdout, log *output
+	ended       chan struct{}
 }
 
 // StartProcess starts the built program as a server on a free port and a data
@@ -100,23 +100,39 @@ func StartProcess(t testing.TB, data string, flags ...string) *Process {
 // StartProgram is like StartProcess, with a program that the caller has built.
 func StartProgram(t testing.TB, program, data string, flags ...string) *Process {
 	t.Helper()
-	p := &Process{Folder: Folder{Data: data}, log: newOutput(), ended: make(chan struct{})}
 	// The port of operators would be the same as that of another process which is gone.
-	p.cmd = command(program, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", noLimits}, flags...)...)
-	stdout := newOutput()
-	p.cmd.Stdout, p.cmd.Stderr = stdout, p.log
-	showAfterFailure(t, p.log)
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
+	p := Launch(t, command(program, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", noLimits}, flags...)...))
+	p.Folder = Folder{Data: data}
+	p.Await(t)
+	return p
+}
+
+// Launch starts a server by a command, and does not wait until it listens. Log has what it
+// writes to standard error, unless the command has a place for that. The process is killed
+// when the test ends, if it still runs.
+func Launch(t testing.TB, cmd *exec.Cmd) *Process {
+	t.Helper()
+	p := &Process{cmd: cmd, stdout: newOutput(), log: newOutput(), ended: make(chan struct{})}
+	p.cmd.Stdout = p.stdout
+	if p.cmd.Stderr == nil {
+		p.cmd.Stderr = p.log
 	}
+	showAfterFailure(t, p.log)
+	testenv.NoError(t, p.cmd.Start())
 	go func() {
 		defer close(p.ended)
 		// cmd.ProcessState has the result as well.
 		_ = p.cmd.Wait()
 	}()
 	t.Cleanup(func() { p.Kill(t) })
-	p.BaseURL = stdout.address(t, p.ended, p.log)
 	return p
+}
+
+// Await waits until a launched server listens, sets BaseURL and returns it.
+func (p *Process) Await(t testing.TB) string {
+	t.Helper()
+	p.BaseURL = p.stdout.address(t, p.ended, p.log)
+	return p.BaseURL
 }
 
 // Kill kills the process with SIGKILL and waits for its end. It does nothing if

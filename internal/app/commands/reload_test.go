@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -57,39 +56,26 @@ const alive = "WATCHDOG=1"
 
 // unit is a server in a process of its own, as a service with Type=notify.
 type unit struct {
-	*exec.Cmd
-	socket  notifySocket
-	log     string // file
-	baseURL string
+	*apptest.Process
+	socket notifySocket
+	log    *os.File // has a line as soon as it is written
 }
 
 func startUnit(t *testing.T, environ []string, flags ...string) *unit {
 	t.Helper()
-	folder := t.TempDir()
-	u := &unit{socket: listenNotify(t), log: filepath.Join(folder, "log")}
-	u.Cmd = apptest.Command(t, append([]string{"serve", "--data", filepath.Join(folder, "data"), "--listen=127.0.0.1:0", "--admin-listen=none"}, flags...)...)
-	u.Env = append(u.Env, append(environ, "NOTIFY_SOCKET="+u.socket.path, "WATCHDOG_USEC=300000")...)
-	log, err := os.Create(u.log)
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	testenv.NoError(t, err)
-	u.Stderr = log
-	stdout, err := u.StdoutPipe()
-	testenv.NoError(t, err)
-	testenv.NoError(t, u.Start())
-	t.Cleanup(func() {
-		_ = u.Process.Kill()
-		_ = u.Wait()
-		if t.Failed() {
-			t.Log(u.logged(t))
-		}
-	})
-	line, _ := bufio.NewReader(stdout).ReadString('\n')
-	u.baseURL = strings.TrimSpace(strings.TrimPrefix(line, "Merchant Orders listens on "))
+	u := &unit{socket: listenNotify(t), log: log}
+	cmd := apptest.Command(t, append([]string{"serve", "--data", filepath.Join(t.TempDir(), "data"), "--listen=127.0.0.1:0", "--admin-listen=none"}, flags...)...)
+	cmd.Env = append(cmd.Env, append(environ, "NOTIFY_SOCKET="+u.socket.path, "WATCHDOG_USEC=300000")...)
+	cmd.Stderr = log
+	u.Process = apptest.Launch(t, cmd)
 	return u
 }
 
 func (u *unit) logged(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(u.log)
+	text, err := os.ReadFile(u.log.Name())
 	testenv.NoError(t, err)
 	return string(text)
 }
@@ -98,7 +84,7 @@ func (u *unit) logged(t *testing.T) string {
 func (u *unit) reload(t *testing.T) string {
 	t.Helper()
 	before := len(u.logged(t))
-	testenv.NoError(t, u.Process.Signal(syscall.SIGHUP))
+	testenv.NoError(t, syscall.Kill(u.PID(), syscall.SIGHUP))
 	if message := u.socket.next(t, alive); !regexp.MustCompile(`^RELOADING=1\nMONOTONIC_USEC=[1-9]\d*\n$`).MatchString(message) {
 		t.Errorf("systemd is told %q", message)
 	}
@@ -115,18 +101,17 @@ func TestNotify(t *testing.T) {
 	if message := u.socket.next(t, ""); message != "READY=1" {
 		t.Errorf("at first systemd is told %q", message)
 	}
-	testenv.Send(t, "", "GET", u.baseURL+"/readyz", "").WantStatus(t, 200)
+	testenv.Send(t, "", "GET", u.Await(t)+"/readyz", "").WantStatus(t, 200)
 	for range 3 {
 		if message := u.socket.next(t, ""); message != alive {
 			t.Errorf("then systemd is told %q", message)
 		}
 	}
-	testenv.NoError(t, u.Process.Signal(syscall.SIGTERM))
+	if code := u.Stop(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
 	if message := u.socket.next(t, alive); message != "STOPPING=1" {
 		t.Errorf("at the end systemd is told %q", message)
-	}
-	if err := u.Wait(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -134,8 +119,8 @@ func TestNotify(t *testing.T) {
 func TestNotifyRefused(t *testing.T) {
 	t.Parallel()
 	u := startUnit(t, nil, "--rate-limit=many")
-	if err := u.Wait(); u.ProcessState.ExitCode() != 2 {
-		t.Errorf("%v, want exit code 2", err)
+	if code := u.Stop(t, 0); code != 2 { // by itself
+		t.Errorf("exit code %d, want 2", code)
 	}
 	testenv.NoError(t, u.socket.SetReadDeadline(time.Now()))
 	if size, err := u.socket.Read(make([]byte, 4096)); err == nil {
@@ -223,7 +208,7 @@ func TestReload(t *testing.T) {
 	probe := func(pair certtest.Pair) {
 		t.Helper()
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: pair.Pool}}}
-		response, err := client.Get(u.baseURL + "/healthz")
+		response, err := client.Get(u.Await(t) + "/healthz")
 		testenv.NoError(t, err)
 		_ = response.Body.Close()
 	}
@@ -267,9 +252,8 @@ func TestReload(t *testing.T) {
 	if log := u.reload(t); strings.Contains(log, "reloaded") {
 		t.Errorf("the log is not at the level error:\n%s", log)
 	}
-	testenv.NoError(t, u.Process.Signal(syscall.SIGTERM))
-	if err := u.Wait(); err != nil {
-		t.Error(err)
+	if code := u.Stop(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d", code)
 	}
 }
 

@@ -1,9 +1,7 @@
 package instances
 
 import (
-	"bufio"
 	"net/http"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,14 +20,14 @@ func TestStartTogether(t *testing.T) {
 	const instances, rounds = 4, 3
 	for range rounds {
 		url := pgtest.Shared(t).Database(t)
-		starting := make([]*startingInstance, instances)
+		starting := make([]*apptest.Process, instances)
 		for i := range starting {
 			starting[i] = beginStart(t, "--database", url, "--storage", "file://"+t.TempDir()+"/files")
 		}
 		i := onPostgres(t, url)
 		bases := make([]string, instances)
 		for n, s := range starting {
-			bases[n] = s.base(t)
+			bases[n] = s.Await(t)
 		}
 		token := i.filled(t, 1)
 		for n, base := range bases {
@@ -47,45 +45,17 @@ func TestStartTogether(t *testing.T) {
 	}
 }
 
-// startingInstance is a server that may not have come to listen yet.
-type startingInstance struct {
-	cmd    *exec.Cmd
-	stdout *bufio.Reader
-	stderr testenv.Log
-}
-
 // beginStart starts a server and does not wait for it.
-func beginStart(t *testing.T, flags ...string) *startingInstance {
+func beginStart(t *testing.T, flags ...string) *apptest.Process {
 	t.Helper()
 	args := append([]string{"serve", "--data", filepath.Join(t.TempDir(), "data"), "--listen", "127.0.0.1:0"}, flags...)
-	s := &startingInstance{cmd: apptest.Command(t, args...)}
-	stdout, err := s.cmd.StdoutPipe()
-	testenv.NoError(t, err)
-	s.stdout, s.cmd.Stderr = bufio.NewReader(stdout), &s.stderr
-	testenv.NoError(t, s.cmd.Start())
+	s := apptest.Launch(t, apptest.Command(t, args...))
 	t.Cleanup(func() {
-		_ = s.cmd.Process.Kill()
-		_ = s.cmd.Wait()
-		if strings.Contains(s.stderr.String(), `"level":"ERROR"`) {
-			t.Errorf("the log of an instance:\n%s", s.stderr.String())
+		if s.Kill(t); strings.Contains(s.Log(), `"level":"ERROR"`) {
+			t.Errorf("the log of an instance:\n%s", s.Log())
 		}
 	})
 	return s
-}
-
-// base waits until the server listens and returns its address.
-func (s *startingInstance) base(t *testing.T) string {
-	t.Helper()
-	line, err := s.stdout.ReadString('\n')
-	if strings.HasPrefix(line, "The admin listener is ") {
-		line, err = s.stdout.ReadString('\n')
-	}
-	address, ok := strings.CutPrefix(strings.TrimSpace(line), "Merchant Orders listens on ")
-	if err != nil || !ok {
-		_ = s.cmd.Wait()
-		t.Fatalf("an instance did not start: %q, %v\n%s", line, err, s.stderr.String())
-	}
-	return address
 }
 
 // TestWaitForDatabase starts an instance before its database: it says for what it waits, and
@@ -97,9 +67,9 @@ func TestWaitForDatabase(t *testing.T) {
 	i.filled(t, 1)
 	server.Stop()
 	s := beginStart(t, append(i.settings, "--wait", "1h")...)
-	testenv.Eventually(t, "the log says for what the instance waits", func() bool { return strings.Contains(s.stderr.String(), "waiting for the database") })
+	testenv.Eventually(t, "the log says for what the instance waits", func() bool { return strings.Contains(s.Log(), "waiting for the database") })
 	testenv.NoError(t, server.Run())
-	if got := apptest.NewClient(t, s.base(t), "").Ask(t, http.MethodGet, "/readyz", ""); got.Status != http.StatusOK {
+	if got := apptest.NewClient(t, s.Await(t), "").Ask(t, http.MethodGet, "/readyz", ""); got.Status != http.StatusOK {
 		t.Errorf("/readyz: %d %s", got.Status, got.Body)
 	}
 	refused(t, "database", "does not exist", nil, "--database", server.URL("missing"), "--wait", "1h")

@@ -1,10 +1,8 @@
 package robust
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -53,7 +51,7 @@ func TestKilledInTheMiddleOfAnUpload(t *testing.T) {
 			token := start.Merchant(t, apptest.MerchantID)
 			start.Import(t, registered(1, 1))
 			server := startTraced(t, data, tc.faults)
-			c := newClient(t, server.base, token)
+			c := newClient(t, server.BaseURL, token)
 			held := c.hold(t, sample(1).V2(), "invoice.pdf", content)
 			if tc.faults != nil {
 				held.release()
@@ -87,10 +85,7 @@ func checkAfterKill(t *testing.T, data string, swept bool) {
 }
 
 // traced is a server whose system calls are tampered with.
-type traced struct {
-	base    string
-	command *exec.Cmd
-}
+type traced struct{ *apptest.Process }
 
 // startTraced starts a server under strace, which delays some of its system
 // calls; faults are in the words of its option -e. The process is the server's:
@@ -105,24 +100,8 @@ func startTraced(t *testing.T, data string, faults []string) traced {
 	}
 	command.Args = append(append(args, command.Path), command.Args[1:]...)
 	command.Path = strace
-	var stderr bytes.Buffer
-	command.Stderr = &stderr
-	stdout, err := command.StdoutPipe()
-	if err == nil {
-		err = command.Start()
-	}
-	testenv.NoError(t, err)
-	server := traced{command: command}
-	t.Cleanup(func() { _ = command.Process.Kill() })
-	lines := bufio.NewScanner(stdout)
-	for lines.Scan() {
-		if base, ok := strings.CutPrefix(lines.Text(), "Merchant Orders listens on "); ok {
-			server.base = base
-			return server
-		}
-	}
-	_ = command.Wait()
-	t.Fatalf("the server does not listen under strace:\n%s", &stderr)
+	server := traced{apptest.Launch(t, command)}
+	server.Await(t)
 	return server
 }
 
@@ -130,14 +109,12 @@ func startTraced(t *testing.T, data string, faults []string) traced {
 // would not let it go before a delay is over, is ended after it.
 func (s traced) kill(t *testing.T) {
 	t.Helper()
-	tracer := apptest.Status(t, s.command.Process.Pid, "TracerPid")
-	if err := s.command.Process.Kill(); err != nil {
-		t.Error(err)
-	}
+	tracer := apptest.Status(t, s.PID(), "TracerPid")
+	testenv.NoError(t, syscall.Kill(s.PID(), syscall.SIGKILL))
 	if tracer != 0 {
 		if err := syscall.Kill(tracer, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			t.Error(err)
 		}
 	}
-	_ = s.command.Wait() // it says that the process was killed
+	s.Kill(t)
 }
