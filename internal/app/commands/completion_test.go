@@ -52,17 +52,15 @@ func TestManual(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	page := strings.ReplaceAll(got.Stdout, `\-`, "-")
-	for _, all := range []map[string][]string{settingsCommands, remoteCommands} {
-		for name, flags := range all {
-			_, rest, found := strings.Cut(page, "\n.SS "+name)
-			if !found && name != "orders" && name != "invoices" {
-				t.Errorf("the page has no command %s", name)
-			}
-			part, _, _ := strings.Cut(rest, "\n.SS ")
-			for _, flag := range flags {
-				if !strings.Contains(part, "\n\\fB--"+flag) {
-					t.Errorf("%s has no flag %s", name, flag)
-				}
+	for name, flags := range flagsOf(t) {
+		_, rest, found := strings.Cut(page, "\n.SS "+name)
+		if !found && name != "every" {
+			t.Errorf("the page has no command %s", name)
+		}
+		part, _, _ := strings.Cut(rest, "\n.SS ")
+		for _, flag := range flags {
+			if found && !strings.Contains(part, "\n\\fB--"+flag) {
+				t.Errorf("%s has no flag %s", name, flag)
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,91 +14,45 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/app/commands"
 	"merchantorders/internal/config"
 	"merchantorders/internal/testenv"
 )
 
-var serveFlags = []string{"listen", "admin-listen", "metrics-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "wait", "drain", "purge-deleted-after", "retain", "retain-confirmed", "cancel-expired", "deadline-warning", "hide-addresses", "time-zone", "log-format", "ready-requires-storage", "oidc-issuer", "oidc-client-id", "oidc-client-secret", "oidc-rules", "security-contact", "smtp", "smtp-from", "smtp-hello", "smtp-user", "smtp-password", "environment-file", "no-webhooks", "webhook-allow-private", "demo", "sandbox"}
-
-// settingsCommands are the commands that use settings, with their flags.
-var settingsCommands = map[string][]string{
-	"audit":         {"json", "merchant", "reference", "token-id", "action", "from", "to", "limit", "heads"},
-	"erase":         {"json", "customer-email", "merchant", "reference", "dry-run", "files"},
-	"export":        {"customer-email", "orders", "merchant", "from", "to"},
-	"serve":         serveFlags,
-	"doctor":        append(slices.Clip(serveFlags), "json"),
-	"import":        {"json", "dry-run", "rejected"},
-	"search":        {"json", "merchant", "state", "from", "to", "expires-before", "limit"},
-	"inspect":       {"json"},
-	"merchant add":  {"json", "id", "name"},
-	"merchant list": {"json"},
-	"token create":  {"json", "merchant", "operator", "scopes", "expires", "label"},
-	"token list":    {"merchant", "operator", "state", "label", "scope", "json"},
-	"token rotate":  {"json", "overlap", "expires"},
-	"token revoke":  {"json", "children", "merchant"},
-	"migrate":       {"status", "json"},
-	"links revoke":  {},
-	"simulate":      {"merchant", "rate", "seed", "speed", "accept", "count", "yes", "duration"},
-	"purge":         {"json", "deleted-before", "dry-run"},
-	"check":         {"json", "repair", "backup", "audit-heads"},
-	"backup":        {"json"},
-	"restore":       {"json", "with-faults", "partial"},
-	"copy":          {"json", "to-data", "to-database", "to-storage"},
-	"version":       {"json"},
-
-	"merchant show":    {"json", "id"},
-	"merchant rename":  {"json", "id", "name"},
-	"merchant suspend": {"json", "id", "reason"},
-	"merchant resume":  {"json", "id"},
-	"merchant limit":   {"json", "id", "requests", "burst"},
-
-	"webhook list":      {"json", "merchant", "state"},
-	"webhook show":      {"json"},
-	"webhook add":       {"json", "merchant", "webhook-allow-private", "url", "description", "types", "include", "headers", "username", "password", "after"},
-	"webhook change":    {"json", "webhook-allow-private", "url", "description", "types", "include", "headers", "username", "password"},
-	"webhook enable":    {"json"},
-	"webhook disable":   {"json"},
-	"webhook rotate":    {"json", "overlap"},
-	"webhook remove":    {"json"},
-	"webhook test":      {"json", "webhook-allow-private"},
-	"webhook redeliver": {"json", "webhook-allow-private", "event", "merchant"},
-	"webhook replay":    {"json", "after"},
+// flagsOf returns the flags of the commands by their names, of "every" those of all.
+// TestPublished compares them with what is published.
+func flagsOf(t *testing.T) map[string][]string {
+	t.Helper()
+	all := make(map[string][]string)
+	for _, line := range commands.PublishedFlags(t) {
+		if name, ok := strings.CutPrefix(line, "command "); ok {
+			name, _, _ = strings.Cut(name, " requires:")
+			all[name] = append([]string{}, all[name]...)
+			continue
+		}
+		name, flag, _ := strings.Cut(strings.TrimPrefix(line, "flag "), " --")
+		flag, _, _ = strings.Cut(flag, " ")
+		all[name] = append(all[name], flag)
+	}
+	return all
 }
-
-// remoteCommands are the commands that call a service, with their flags. They have
-// no settings.
-var remoteCommands = map[string][]string{
-	"orders list":       {"address", "token", "json", "state", "from", "to", "limit"},
-	"orders show":       {"address", "token", "json"},
-	"orders accept":     {"address", "token", "json", "if-match", "key"},
-	"orders reject":     {"address", "token", "json", "if-match", "key", "reason"},
-	"orders watch":      {"address", "token", "json", "after", "history", "once"},
-	"invoices upload":   {"address", "token", "json", "if-match", "key", "name"},
-	"invoices download": {"address", "token", "json", "output", "trust"},
-	"invoices link":     {"address", "token", "json", "if-match", "key"},
-	"invoices delete":   {"address", "token", "json", "if-match", "key"},
-	"health":            {"listen", "tls-cert", "url", "live", "timeout"},
-	"orders":            {},
-	"invoices":          {},
-}
-
-// settings are the flags of every command.
-var settings = []string{"data", "database", "storage", "base-url", "admin-base-url", "storage-url", "error-codes", "max-token-lifetime", "log-level", "as", "ticket"}
 
 func TestHelpNamesEveryFlagAndVariable(t *testing.T) {
 	t.Parallel()
-	all := maps.Clone(remoteCommands)
-	for name, flags := range settingsCommands {
-		all[name] = slices.Concat(flags, settings)
-	}
+	all := flagsOf(t)
+	settings := slices.DeleteFunc(all["every"], func(flag string) bool { return flag == "config" || flag == "help" })
+	delete(all, "every")
 	for name, wanted := range all {
 		wanted = append([]string{"config"}, wanted...)
+		if remote := slices.Contains(wanted, "address") || name == "health"; !remote {
+			wanted = append(wanted, settings...)
+		}
 		got := apptest.Run(t, "", append(strings.Fields(name), "--help")...)
 		if got.Code != 0 || got.Stderr != "" {
 			t.Errorf("%s --help: exit code %d, %s", name, got.Code, got.Stderr)
 		}
 		shown := []string{}
-		for _, found := range regexp.MustCompile(`(?m)^ +--([a-z-]+)(?:=| {2,})`).FindAllStringSubmatch(got.Stdout, -1) {
+		for _, found := range regexp.MustCompile(`(?m)^ +--([a-z-]+)(?:=| {2,}|$)`).FindAllStringSubmatch(got.Stdout, -1) {
 			shown = append(shown, found[1])
 		}
 		testenv.Equal(t, fmt.Sprintf("flags of %s --help", name), wanted, shown)
@@ -116,8 +69,8 @@ func TestHelpNamesEveryCommandDefaultAndExitCode(t *testing.T) {
 	t.Parallel()
 	got := apptest.Run(t, "", "--help")
 	words := strings.Join(strings.Fields(got.Stdout), " ")
-	for name := range settingsCommands {
-		if !strings.Contains(words, name) {
+	for name := range flagsOf(t) {
+		if name != "every" && !strings.Contains(words, name) {
 			t.Errorf("--help does not show %s", name)
 		}
 	}
