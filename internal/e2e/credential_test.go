@@ -40,7 +40,7 @@ func (s *service) endpoints(o placed, invoice int64, file string) []endpoint {
 // TestCredentials has what is a credential.
 // Proves decision 1 (Bearer; Basic; spelling, token in the query), spec 5.
 func TestCredentials(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		e := s.uploaded(t, v1, o, "a.pdf", "a")
 		for _, test := range []struct{ name, auth string }{

@@ -79,7 +79,7 @@ func TestFileTypes(t *testing.T) {
 		"a.tiff", "a.jpe", "a.pdfx", "a.xpdf", "a.pdf.exe", "a.pdf\x00.html", "a.pdf%00", "a.pdf?x", "a.pdf;.exe", "a.ρdf", "a.ｐｄｆ", "a.pdf\u200b",
 		"a.p df", "\x00", " ", "a,pdf", "a.pdf\u00a0",
 	}
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		inEachVersion(t, func(t *testing.T, v version) {
 			for _, name := range names {

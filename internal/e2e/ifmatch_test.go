@@ -97,30 +97,6 @@ func TestIfMatch(t *testing.T) {
 	})
 }
 
-// TestIfMatchForms has what matches beside the tag itself.
-// Proves decision 8 (matching, malformed tags).
-func TestIfMatchForms(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
-		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, now string) {
-			for name, with := range map[string]request{
-				"any":                               r.with("If-Match", "*"),
-				"compressed":                        r.with("If-Match", strings.TrimSuffix(now, `"`)+`-gzip"`),
-				"of another version of the service": r.with("If-Match", strings.TrimSuffix(now, `"`)+`-ffffffff"`),
-				"as shown":                          r.with("If-Match", s.do(t, get(v.order(o))).header.Get("ETag")),
-				"two lines":                         r.with("If-Match", `"a"`).with("If-Match", now),
-			} {
-				a := s.send(t, with)
-				if a.status == 412 {
-					t.Errorf("%s: %s", name, a.body)
-				}
-				if a.status == 200 {
-					break // it cannot be made once more
-				}
-			}
-		})
-	})
-}
-
 // TestIfMatchBadInput has malformed tags, and orders that are not there: those
 // are missing whatever the tag.
 // Proves decision 8 (matching, malformed tags).

@@ -155,7 +155,7 @@ func TestUpload(t *testing.T) {
 // its invoice files, nor the files for the state and the update time.
 // Proves decision 2 (update time).
 func TestUploadInEveryState(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			for st, o := range everyState(t, s) {
 				t.Run(st.name, func(t *testing.T) {

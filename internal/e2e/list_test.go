@@ -16,26 +16,21 @@ func TestList(t *testing.T) {
 			"date_from": "1970-01-01 00:00:00", "date_to": "<today> 23:59:59"}, "orders": []}`)
 		wantToday(t, s, get("/v2/orders"), `{"params": {"page": 1, "itemsPerPage": 10, "totalItems": 0, "status": null,
 			"dateFrom": "1970-01-01 00:00:00", "dateTo": "<today> 23:59:59"}, "orders": []}`)
-		for _, document := range []string{exampleDocument, richDocument, minimalDocument} {
+		for _, document := range []string{richDocument, minimalDocument} {
 			s.Import(t, []byte(strings.ReplaceAll(document, "\n", "")))
 		}
 		wantToday(t, s, get("/api/orders"), `{
-			"params": {"page": 1, "items_per_page": 10, "total_items": 3, "status": null,
+			"params": {"page": 1, "items_per_page": 10, "total_items": 2, "status": null,
 				"date_from": "1970-01-01 00:00:00", "date_to": "<today> 23:59:59"},
 			"orders": [
-				{"order_id": 915664, "order_reference": "SF-2026-000123", "timestamp": 1795162530, "firstname": "Maria", "lastname": "Pappa",
-					"company_id": "355", "company": "", "email": "buyer@example.com", "phone": "2100000000", "status": "O", "total": "31.80"},
 				{"order_id": 7, "order_reference": "m", "timestamp": 1777636800, "firstname": "", "lastname": "",
 					"company_id": "355", "company": "", "email": "", "phone": "", "status": "O", "total": "0.05"},
 				{"order_id": 42, "order_reference": "Rich.1_a-B", "timestamp": 1772409599, "firstname": "Μαρία", "lastname": "Παππά",
 					"company_id": "355", "company": "Παππά ΑΕ", "email": "maria@example.com", "phone": "6900000001", "status": "H", "total": "35.25"}]}`)
 		wantToday(t, s, get("/v2/orders"), `{
-			"params": {"page": 1, "itemsPerPage": 10, "totalItems": 3, "status": null,
+			"params": {"page": 1, "itemsPerPage": 10, "totalItems": 2, "status": null,
 				"dateFrom": "1970-01-01 00:00:00", "dateTo": "<today> 23:59:59"},
 			"orders": [
-				{"id": "SF-2026-000123", "state": "registered", "countryCode": "GR", "hasInvoice": true, "totalItemsAmount": 3180, "currency": "EUR",
-					"createdAt": "2026-11-20 08:15:30", "updatedAt": null,
-					"customer": {"userId": 222039, "email": "buyer@example.com", "phone": "2100000000", "firstName": "Maria", "lastName": "Pappa"}},
 				{"id": "m", "state": "registered", "countryCode": "", "hasInvoice": false, "totalItemsAmount": 5, "currency": "EUR",
 					"createdAt": "2026-05-01 12:00:00", "updatedAt": null,
 					"customer": {"userId": 0, "email": "", "phone": null, "firstName": "", "lastName": ""}},

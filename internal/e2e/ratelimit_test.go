@@ -1,15 +1,11 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"merchantorders/internal/testenv"
 )
 
 // tooManyRequests is the refusal of a request beyond the limit.
@@ -80,61 +76,6 @@ func TestRateLimit(t *testing.T) {
 		s.do(t, get(v1.list()).by(s.Folder.Token(t, "--merchant", s.id()))).ok(t)
 		s.do(t, get("/healthz").as(noAuth)).ok(t)
 	}, "--rate-limit=1")
-}
-
-// endless is a body that does not arrive before a context ends.
-type endless struct{ context.Context }
-
-// Read implements io.Reader.
-func (e endless) Read([]byte) (int, error) {
-	<-e.Done()
-	return 0, e.Err()
-}
-
-// TestInFlight has a token wait for events 40 times, on a server that nobody told what to
-// allow: all wait, and others are served. Then 32 requests whose bodies do not arrive are
-// in flight: others are refused, and the other token is served.
-// Proves decision 5 (requests in flight).
-func TestInFlight(t *testing.T) {
-	t.Parallel()
-	folder := dataFolder(t)
-	s := newService(t, &server{folder.ServeLimited(t), folder.Token(t, "--operator")})
-	other := s.newToken(t)
-	ctx, disconnect := context.WithCancel(t.Context())
-	defer disconnect()
-	var requests sync.WaitGroup
-	// Twenty at a time: before they wait they are in flight, of which there may be 32.
-	for _, waiting := range []int64{20, 40} {
-		for range 20 {
-			requests.Go(func() {
-				if a, err := s.trySend(ctx, events("wait=30")); err == nil && a.status != 200 {
-					t.Errorf("%s did not wait", a)
-				}
-			})
-		}
-		testenv.Eventually(t, "all requests have read events", func() bool { return s.looks(t) == waiting })
-	}
-	testenv.Eventually(t, "a list succeeds", func() bool { return s.do(t, get(v1.list())).status == 200 })
-	for range 32 {
-		requests.Go(func() {
-			// Again, because a body may take ten seconds only.
-			for ctx.Err() == nil {
-				_, _ = s.trySend(ctx, request{method: http.MethodPatch, path: "/v2/orders/none/reject", stream: endless{ctx}})
-			}
-		})
-	}
-	var refused response
-	testenv.Eventually(t, "a request is refused", func() bool {
-		refused = s.do(t, get(v1.list()))
-		return refused.status != 200
-	})
-	refused.want(t, 429, tooManyRequests.in(t, v1, ""))
-	if refused.header.Get("Retry-After") != "1" || refused.header.Get("RateLimit") != "" {
-		t.Errorf("headers %v", refused.header)
-	}
-	s.do(t, get(v2.list()).by(other)).ok(t)
-	disconnect()
-	requests.Wait()
 }
 
 // TestUploadsAtOnce sends ten uploads at once with one token: each waits for its turn and
@@ -210,47 +151,4 @@ func TestLinkLimit(t *testing.T) {
 		s.do(t, get(v2.list())).ok(t)
 		other.do(t, theirs).ok(t)
 	}, "--rate-limit=10")
-}
-
-// TestConnections opens more connections than a server takes: new clients are served
-// still. While all but a few wait for events, health checks are served, and nothing
-// else.
-// Proves decision 5 (connections, slow clients).
-func TestConnections(t *testing.T) {
-	alone(t, sqlite, func(t *testing.T, s *service) {
-		for range 50 {
-			s.dial(t) // sends nothing
-		}
-		s.do(t, get(v1.list())).ok(t)
-		ctx, disconnect := context.WithCancel(t.Context())
-		defer disconnect()
-		var waiting sync.WaitGroup
-		defer waiting.Wait()
-		defer disconnect()
-		for range 4 {
-			other := s.another(t)
-			for range 2 { // a merchant has an eighth of the connections for waiting
-				waiting.Go(func() {
-					// Again, because the list below may have taken the place of one.
-					for ctx.Err() == nil {
-						_, _ = other.trySend(ctx, events("wait=30"))
-					}
-				})
-			}
-		}
-		// The next list may succeed again: a request for events that was refused at the
-		// same time leaves its place until it comes again.
-		var refused response
-		testenv.Eventually(t, "a list is refused", func() bool {
-			refused = s.do(t, get(v2.list()))
-			return refused.status != 200
-		})
-		refused.want(t, 503, coded(503, "Service Unavailable", "unavailable", anyText).in(t, v2, ""))
-		if refused.header.Get("Retry-After") == "" {
-			t.Errorf("headers %v", refused.header)
-		}
-		for _, path := range []string{"/healthz", "/readyz"} {
-			s.do(t, get(path).as(noAuth)).ok(t)
-		}
-	}, "--max-connections=16")
 }

@@ -4,25 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
-
-// until asks until a response has a status. It fails when a request that began
-// later than a second after since still had another.
-func (s *service) until(t *testing.T, r request, status int, since time.Time) {
-	t.Helper()
-	for {
-		began := time.Now()
-		a := s.do(t, r)
-		if a.status == status {
-			return
-		}
-		if began.Sub(since) > time.Second {
-			t.Fatalf("%s: status %d, %s after it should be %d", a, a.status, began.Sub(since), status)
-		}
-		time.Sleep(10 * time.Millisecond) // so that asking is not all that happens
-	}
-}
 
 // TestRevocation revokes tokens with the command line beside the running server: by the id that the list shows and by the token itself.
 // Proves decision 1 (expiry, revocation; 401).
@@ -69,21 +51,6 @@ func listedID(t *testing.T, s *service, token string) string {
 		t.Fatal("token list does not show the token")
 	}
 	return id
-}
-
-// TestExpiry makes a token that is good for a second, and one for an hour.
-// Proves decision 1 (expiry, revocation; 401).
-func TestExpiry(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
-		hour := s.Folder.Token(t, "--merchant", s.id(), "--expires", "1h")
-		second := s.Folder.Token(t, "--merchant", s.id(), "--expires", "1s")
-		expires := time.Now().Add(time.Second)
-		inEachVersion(t, func(t *testing.T, v version) {
-			s.do(t, get(v.list()).by(hour)).ok(t)
-			s.until(t, get(v.list()).by(second), 401, expires)
-			s.do(t, get(v.list()).by(second)).wantRefusal(t, v, unauthorized, placed{})
-		})
-	})
 }
 
 // TestLastUsed sees that the list tells when a token was last used; at the latest when the server has stopped.

@@ -122,7 +122,7 @@ func TestReasons(t *testing.T) {
 		{"given twice", `"reason":"damaged","reason":"damaged"`, &invalidBody},
 		{"given twice by an escape", `"reason":"damaged","r\u0065ason":"wrong-price"`, &invalidBody},
 	}
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := s.addMany(t, len(tests))
 			for i, test := range tests {
@@ -136,5 +136,24 @@ func TestReasons(t *testing.T) {
 				})
 			}
 		})
+	})
+}
+
+// TestBothVersions plays one order through, each step in the other version than
+// the one before (spec 9).
+// Proves decision 5 (v1 successor, choice of the version), spec 9.
+func TestBothVersions(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		a := s.uploaded(t, v1, o, "a.pdf", "a")
+		b := s.uploaded(t, v2, o, "b.pdf", "b")
+		s.do(t, remove(v2.invoice(o, a.id))).ok(t)
+		s.do(t, remove(v1.invoice(o, b.id))).ok(t)
+		s.do(t, v2.accept(o)).want(t, 200, v2.done())
+		s.do(t, v1.reject(o)).wantRefusal(t, v1, cannotReject, o)
+		s.do(t, v1.accept(o)).wantRefusal(t, v1, cannotAccept, o)
+		if one, two := textAt(t, v1.shown(t, s, o), "status"), textAt(t, v2.shown(t, s, o), "state"); one != "G" || two != "in-processing" {
+			t.Errorf("v1 shows %s, v2 %s", one, two)
+		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 // telling nothing.
 // Proves decision 1 (no token needed), decision 5 (/readyz).
 func TestHealth(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
+	onSQLite(t, func(t *testing.T, s *service) {
 		for _, path := range []string{"/healthz", "/readyz", "/healthz/", "/readyz/"} {
 			for _, auth := range []string{"", noAuth, bearer("nonsense")} {
 				a := s.do(t, get(path).as(auth))

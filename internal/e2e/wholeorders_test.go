@@ -2,68 +2,6 @@ package e2e
 
 // Whole orders: the document that comes in and what each version shows of it.
 
-// exampleDocument is the document that decision 7 shows.
-const exampleDocument = `{"merchantId":355,"reference":"SF-2026-000123","orderId":915664,"state":"registered","currency":"EUR","countryCode":"GR",
- "createdAt":"2026-11-20T08:15:30Z","updatedAt":null,"expiresAt":"2026-11-22T08:15:30Z","dispatchUntil":null,
- "subtotal":2780,"discount":0,"total":3180,"notes":null,
- "customer":{"userId":222039,"email":"buyer@example.com","phone":"2100000000","firstName":"Maria","lastName":"Pappa","company":""},
- "billingAddress":{"firstName":"Maria","lastName":"Pappa","street":"Ermou","streetNumber":"12","address2":"","city":"Nea Ionia","region":"Attica",
-   "regionCode":"ATT","country":"Greece","countryCode":"GR","postCode":"14234","phone":"2100000000"},
- "shippingAddress":{"firstName":"Maria","lastName":"Pappa","street":"Ermou","streetNumber":"12","address2":"","city":"Nea Ionia","region":"Attica",
-   "regionCode":"ATT","country":"Greece","countryCode":"GR","postCode":"14234","phone":"2100000000","addressType":""},
- "carrier":{"shipmentIds":[925746],"name":"ACS","method":"Courier","deliveryName":"To the door","deliveryKey":"courier","trackingCodes":"",
-   "comments":null,"deliveryToCourierEstimationDate":null,"deliveryToCustomerEstimationDate":null},
- "payment":{"name":"cod"},
- "invoiceDetails":{"doy":"1131","doyName":"Nea Ionia","vatNumber":"000000000","company":"Pappa Ltd","occupation":"Retail","address":"Ermou 12","postCode":"14234",
-   "city":"Nea Ionia","article39":null,"article39Eligible":false,"article39IdentityType":null,"article39IdentityNo":null,
-   "article39MobilePhone":null,"article39Otp":null,"article39Valid":null},
- "lineItems":[{"id":1688147140,"productId":"20000906","productCode":"5904622494337","sku":"SF-12540217","merchantSku":"3MK-CF","merchantEan":"5904622494337",
-   "productName":"Carbon cover","productStatus":"A","masterProductCode":"SF-12540217","productUrl":"https://shop.example/p/1","ean":"5904622494337",
-   "unitPrice":1390,"originalUnitPrice":1390,"basePrice":1390,"totalPrice":2780,"quantity":2,"article39Status":"0","article39Valid":false,
-   "giftWrap":false,"extendedAttributes":[],"pickupDate":"2026-11-21","deliveryDate":"2026-11-24"}]}`
-
-const exampleV1 = `{
-	"order_id": 915664, "user_id": 222039, "order_reference": "SF-2026-000123", "status": "O", "timestamp": 1795162530,
-	"total": "31.80", "subtotal": "27.80", "discount": 0, "company_id": "355", "notes": null,
-	"firstname": "Maria", "lastname": "Pappa", "phone": "2100000000", "email": "buyer@example.com",
-	"b_firstname": "Maria", "b_lastname": "Pappa", "b_address": "Ermou 12", "b_address_2": "", "b_city": "Nea Ionia",
-	"b_state": "ATT", "b_country": "GR", "b_zipcode": "14234", "b_phone": "2100000000",
-	"s_firstname": "Maria", "s_lastname": "Pappa", "s_address": "Ermou 12", "s_address_2": "", "s_city": "Nea Ionia",
-	"s_state": "ATT", "s_country": "GR", "s_zipcode": "14234", "s_phone": "2100000000", "s_address_type": "",
-	"b_country_descr": "Greece", "s_country_descr": "Greece", "b_state_descr": "Attica", "s_state_descr": "Attica",
-	"shipment_ids": [925746], "company_name": "Store 355", "last_order_change": "",
-	"payment_method": {"payment": "cod"},
-	"shipping": {"name": "ACS", "method": "Courier", "delivery_key": "courier"},
-	"invoices": [],
-	"fields": {"115": "Y", "116": "Pappa Ltd", "117": "Ermou 12", "118": "1131", "119": "000000000", "120": "Nea Ionia",
-		"151": "N", "152": "", "153": "", "154": "", "155": "", "156": "Retail"},
-	"products": {"1688147140": {
-		"item_id": 1688147140, "order_id": 915664, "product_id": "20000906", "product_code": "5904622494337",
-		"price": "13.90", "total_price": "27.80", "status_a39": "0", "amount": 2, "product": "Carbon cover", "product_status": "A",
-		"master_product_code": "SF-12540217", "company_id": "355", "base_price": "13.90", "original_price": "13.90",
-		"ean": "5904622494337", "product_url": "https://shop.example/p/1", "extended_attributes": [],
-		"extra": {"pickup_date": "21/11/2026", "delivery_date": "24/11/2026"}}}
-}`
-
-const exampleV2 = `{"order": {
-	"id": "SF-2026-000123", "state": "registered", "countryCode": "GR", "hasInvoice": true,
-	"subTotalItemsAmount": 2780, "totalItemsAmount": 3180, "currency": "EUR",
-	"createdAt": "2026-11-20 08:15:30", "updatedAt": null, "expiresAt": "2026-11-22 08:15:30", "dispatchUntil": null,
-	"customer": {"userId": 222039, "email": "buyer@example.com", "phone": "2100000000", "firstName": "Maria", "lastName": "Pappa"},
-	"addressDetails": {"street": "Ermou", "streetNumber": "12", "postCode": "14234", "city": "Nea Ionia",
-		"region": "Attica", "regionCode": "ATT", "country": "Greece", "countryCode": "GR"},
-	"invoiceDetails": {"doy": "1131", "doyName": "Nea Ionia", "vatNumber": "000000000", "company": "Pappa Ltd", "occupation": "Retail",
-		"address": "Ermou 12", "postCode": "14234", "city": "Nea Ionia", "article39": null, "article39Eligible": false,
-		"article39IdentityType": null, "article39IdentityNo": null, "article39MobilePhone": null, "article39Otp": null, "article39Valid": null},
-	"invoices": [],
-	"carrier": {"shipmentId": 925746, "name": "ACS", "deliveryName": "To the door", "deliveryKey": "courier", "trackingCodes": "",
-		"comments": null, "deliveryToCourierEstimationDate": null, "deliveryToCustomerEstimationDate": null},
-	"payment": {"name": "cod"},
-	"lineItems": [{"id": 1688147140, "sku": "SF-12540217", "merchantEan": "5904622494337", "merchantSku": "3MK-CF",
-		"productName": "Carbon cover", "unitPrice": 1390, "originalUnitPrice": 1390, "totalPrice": 2780, "quantity": 2,
-		"sfArticle39Valid": false, "giftWrap": false, "extendedAttributes": []}]
-}}`
-
 // richDocument has a value of its own in every field, so that no two can be
 // mixed up.
 const richDocument = `{"merchantId":355,"reference":"Rich.1_a-B","orderId":42,"state":"ready-for-shipment","currency":"EUR","countryCode":"CY",
