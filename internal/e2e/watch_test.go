@@ -7,28 +7,6 @@ import (
 	"testing"
 )
 
-// TestHealth has what watches over the service asks for: open to all, and
-// telling nothing.
-// Proves decision 1 (no token needed), decision 5 (/readyz).
-func TestHealth(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
-		for _, path := range []string{"/healthz", "/readyz", "/healthz/", "/readyz/"} {
-			for _, auth := range []string{"", noAuth, bearer("nonsense")} {
-				a := s.do(t, get(path).as(auth))
-				if a.status != 200 {
-					t.Errorf("%s: status %d: %s", a, a.status, a.body)
-				}
-				if a := s.do(t, request{method: "HEAD", path: path}.as(auth)); a.status != 200 || a.body != "" {
-					t.Errorf("%s: status %d, body %q", a, a.status, a.body)
-				}
-			}
-			a := s.do(t, post(path, "{}"))
-			a.want(t, 405, `{"message":"..."}`)
-			wantAllow(t, a, "GET, HEAD")
-		}
-	})
-}
-
 // TestLog reads what a server has logged after all kinds of requests: one JSON
 // line for each, and nowhere a token, a customer's data, a query, a body or a
 // file's name. Lines of changes have the reference of the order.

@@ -21,7 +21,7 @@ func TestDigestIsStable(t *testing.T) {
 	}
 }
 
-// Proves decision 7 (absent and null).
+// Proves decision 7 (absent and null; the same content).
 func TestDigestOfAnotherSpelling(t *testing.T) {
 	t.Parallel()
 	want := mustParse(t, minimal).Digest

@@ -114,7 +114,7 @@ func TestInvalidState(t *testing.T) {
 	}
 }
 
-// Proves decision 2 (--cancel-expired).
+// Proves decision 2 (--cancel-expired; all 121 pairs of states, by the marketplace), spec 3.2.
 func TestCanTransition(t *testing.T) {
 	t.Parallel()
 	everything := append([]order.State{0, 255}, order.States()...)

@@ -308,19 +308,6 @@ func TestDataFolder(t *testing.T) {
 	apptest.Run(t, "", "merchant", "list", "--data", data).WantText(t, 0, "1   x")
 }
 
-func TestDatabaseElsewhere(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "other.db")
-	got := apptest.Run(t, "", "merchant", "add", "--id=1", "--name=x", "--data", filepath.Join(dir, "data"), "--database", "sqlite://"+path)
-	if got.Code != 0 {
-		t.Errorf("%+v", got)
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestBrokenDatabaseIsOneLine(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
