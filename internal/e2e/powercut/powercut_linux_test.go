@@ -2,11 +2,9 @@ package powercut
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,22 +14,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }
-
-// seedVariable chooses the seed, to have the same cuts again. What the clients have reached
-// at a cut depends on the machine.
-const seedVariable = "POWERCUT_SEED"
-
-func newDice(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv(seedVariable); text != "" {
-		var err error
-		seed, err = strconv.ParseUint(text, 10, 64)
-		testenv.NoError(t, err)
-	}
-	t.Logf("to have the same cuts again: %s=%d", seedVariable, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // cutsOfOne is how many cuts an installation has before the next one begins: each cut reads
 // all that it has.
@@ -47,7 +29,7 @@ func TestPowerCut(t *testing.T) {
 	if !testenv.MayMount(t) {
 		return
 	}
-	dice, begun := newDice(t), time.Now()
+	dice, begun := apptest.Dice(t), time.Now()
 	counts, starts := make(map[string]int), 0
 	cuts := testenv.Count(2, 200)
 	for left := cuts; left > 0 && !t.Failed(); left -= cutsOfOne {
@@ -167,7 +149,7 @@ func TestPowerCutIsNoticed(t *testing.T) {
 		"folders are not synced": {ignores: func(n *node) bool { return files(n) && n.isFolder() }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newInstallation(newMachine(t, newDice(t)), newLedger())
+			h := newInstallation(newMachine(t, apptest.Dice(t)), newLedger())
 			h.powerOff()
 			h.disk.faults = faults
 			// A cut may lose nothing by luck.

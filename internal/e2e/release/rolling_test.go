@@ -1,9 +1,7 @@
 package release
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -173,24 +171,12 @@ func (b *balancer) send(t *testing.T, method, path, key string) {
 		t.Errorf("%s %s: no instance is ready", method, path)
 		return
 	}
-	request, err := http.NewRequestWithContext(t.Context(), method, address+path, http.NoBody)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	request.Header.Set("Authorization", "Bearer "+b.token)
+	c := apptest.Client{Base: address, Token: b.token, HTTP: http.DefaultClient}
 	if key != "" {
-		request.Header.Set("Idempotency-Key", key)
+		c = c.With("Idempotency-Key", key)
 	}
-	response, err := http.DefaultTransport.RoundTrip(request)
-	if err != nil {
-		t.Errorf("%s %s: %v", method, path, err)
-		return
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Errorf("%s %s: %d %s %v", method, path, response.StatusCode, bytes.TrimSpace(body), err)
+	if got, err := c.Try(method, path, ""); err != nil || got.Status != http.StatusOK {
+		t.Errorf("%s %s: %d %s %v", method, path, got.Status, got.Body, err)
 	}
 	b.done.Add(1)
 }
@@ -200,9 +186,5 @@ func (b *balancer) send(t *testing.T, method, path, key string) {
 func (b *balancer) waitForRequests(t *testing.T) {
 	t.Helper()
 	wanted := b.done.Load() + 10*clients
-	for end := time.Now().Add(testenv.WaitTimeout); b.done.Load() < wanted; time.Sleep(pause) {
-		if time.Now().After(end) {
-			t.Fatalf("only %d requests", b.done.Load())
-		}
-	}
+	testenv.Eventually(t, "more requests", func() bool { return b.done.Load() >= wanted })
 }

@@ -6,10 +6,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -20,23 +18,6 @@ import (
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
-
-// seedVariable chooses the seed of the random tests, to see a failure again.
-const seedVariable = "ROBUST_SEED"
-
-// seed returns the seed of a random test and has it printed when it fails.
-func seed(t *testing.T) uint64 {
-	t.Helper()
-	chosen := rand.Uint64()
-	if text := os.Getenv(seedVariable); text != "" {
-		var err error
-		if chosen, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("%s: %v", seedVariable, err)
-		}
-	}
-	t.Logf("to see the same once more: %s=%d", seedVariable, chosen)
-	return chosen
-}
 
 // The clients of one round, the orders that each of them has, and those that are
 // imported meanwhile.
@@ -61,7 +42,7 @@ const (
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	rounds := testenv.Count(6, 60)
-	dice := rand.New(rand.NewPCG(seed(t), 0))
+	dice := apptest.Dice(t)
 	data := filepath.Join(t.TempDir(), "data")
 	server := startOn(t, data, "--log-level", "warn")
 	want := make(map[string]string) // the state of every order at the end
