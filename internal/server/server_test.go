@@ -108,6 +108,7 @@ func refuse(t *testing.T) http.HandlerFunc {
 	return func(http.ResponseWriter, *http.Request) { t.Error("a request that was not whole reached the handler") }
 }
 
+// Proves decision 5 (connections, slow clients).
 func TestSlowHeadersAreCut(t *testing.T) {
 	t.Parallel()
 	tight := generous

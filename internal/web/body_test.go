@@ -87,6 +87,7 @@ func (c *clock) SetReadDeadline(at time.Time) error {
 // TestBodyDeadlines checks how much time a client gets for a body, and that the
 // deadline is removed when the body is read: the server would take it for the end
 // of the connection while the handler is still running.
+// Proves decision 5 (size and time of bodies).
 func TestBodyDeadlines(t *testing.T) {
 	t.Parallel()
 	const none = -1

@@ -10,8 +10,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 const (
@@ -120,4 +122,17 @@ func (r running) sendHuge(t *testing.T, connection net.Conn, request, message st
 	if n := sent.Load(); n > maxTaken {
 		t.Errorf("%s, %s: %d bytes of the body went out, want %d at most", request, form.header, n, maxTaken)
 	}
+}
+
+// connect opens a connection to a server. What is read from it or written to it
+// must come to an end within testenv.WaitTimeout.
+func (c client) connect(t testing.TB) net.Conn {
+	t.Helper()
+	connection, err := net.Dial("tcp", strings.TrimPrefix(c.Base, "http://"))
+	if err == nil {
+		err = connection.SetDeadline(time.Now().Add(testenv.WaitTimeout))
+	}
+	testenv.NoError(t, err)
+	t.Cleanup(func() { _ = connection.Close() })
+	return connection
 }

@@ -17,7 +17,6 @@ type (
 )
 
 const (
-	tooManyFiles = apptest.TooManyFiles
 	uploadFailed = apptest.UploadFailed
 )
 

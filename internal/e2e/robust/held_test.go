@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 // heldUpload is an upload of which the second half is held back.
@@ -54,4 +55,22 @@ type gatedReader struct {
 func (r *gatedReader) Read(p []byte) (int, error) {
 	<-r.gate
 	return r.rest.Read(p)
+}
+
+// TestGoneInTheMiddle has clients that go away in the middle of an upload, of which
+// nothing stays. See e2e.TestBrokenOffBody for the bodies that look whole.
+func TestGoneInTheMiddle(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.Import(t, registered(1, 2))
+	for n := sample(1); n <= 2; n++ {
+		held := s.hold(t, n.Path(int(n)), "half.pdf", make([]byte, 400_000))
+		testenv.Eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) > 0 })
+		held.cut()
+		testenv.Eventually(t, "nothing is left of it", func() bool { return len(stagedFiles(t, s.Data)) == 0 })
+		s.nothingStored(t, n)
+	}
+	if got := s.Ask(t, http.MethodGet, "/readyz", ""); got.Status != http.StatusOK {
+		t.Errorf("/readyz: %d %s", got.Status, got.Body)
+	}
 }

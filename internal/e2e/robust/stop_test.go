@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"merchantorders/internal/testenv"
 )
@@ -63,63 +62,6 @@ func (r running) refusesConnections(t *testing.T) {
 		}
 		return err != nil
 	})
-}
-
-// TestStopCutsWhatIsStuck stops a server while an upload is half sent whose
-// client sends no more.
-//
-// It guards that a stop comes to an end, after 10 seconds, and that half an
-// upload leaves nothing.
-func TestStopCutsWhatIsStuck(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	s.Import(t, registered(1, 1))
-	held := s.hold(t, sample(1).V1(), "stuck.pdf", make([]byte, 400_000))
-	testenv.Eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) == 1 })
-	s.signal(t, syscall.SIGTERM)
-	if code := s.ended(t); code != 0 {
-		t.Errorf("exit code %d, want 0", code)
-	}
-	held.release()
-	if got, err := held.result(); err == nil && got.Status < 400 {
-		t.Errorf("half an upload got a response: %d %s", got.Status, got.Body)
-	}
-	if !strings.Contains(s.Log(), "cut off") {
-		t.Error("the log does not tell of the request that was cut off")
-	}
-	again := startOn(t, s.Data)
-	again.nothingStored(t, 1)
-	again.takesThree(t, 1, 100)
-}
-
-// TestSecondSignalEndsAtOnce sends a server that waits for a stuck upload
-// another signal.
-//
-// It guards the way out for a person who does not want to wait: if the second signal were
-// caught like the first, the exit code would be 0.
-func TestSecondSignalEndsAtOnce(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	s.Import(t, registered(1, 1))
-	s.hold(t, sample(1).V1(), "stuck.pdf", make([]byte, 400_000))
-	testenv.Eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) == 1 })
-	s.signal(t, syscall.SIGTERM)
-	s.refusesConnections(t)
-	gone := make(chan int, 1)
-	go func() { gone <- s.ended(t) }()
-	for {
-		select {
-		case code := <-gone:
-			if code != -1 {
-				t.Errorf("exit code %d, want the end by the signal", code)
-			}
-			startOn(t, s.Data).nothingStored(t, 1)
-			return
-		case <-time.After(50 * time.Millisecond):
-			// Until it has put the first one behind it, the next may be lost.
-			_ = syscall.Kill(s.PID(), syscall.SIGTERM)
-		}
-	}
 }
 
 // ended waits until a server has ended by itself, and returns its exit code: -1
