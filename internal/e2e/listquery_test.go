@@ -33,15 +33,11 @@ func TestListDates(t *testing.T) {
 		{"FROM=2026-04-30&TO=2026-05-02", []string{"next", "end", "offset", "start", "eve"}, "2026-04-30", "2026-05-02"},
 		{"TO=2026-04-30", []string{"eve", "before-1970"}, "1970-01-01", "2026-04-30"},
 		{"FROM=2026-05-02", []string{"far", "leap", "next"}, "2026-05-02", "<today>"},
-		{"FROM=2028-02-29&TO=2028-02-29", []string{"leap"}, "2028-02-29", "2028-02-29"},
 		{"FROM=2098-01-01", []string{"far"}, "2098-01-01", "2098-01-01"},
 		{"FROM=2100-01-01", []string{}, "2100-01-01", "2100-01-01"},
-		{"FROM=9999-12-31&TO=9999-12-31", []string{}, "9999-12-31", "9999-12-31"},
-		{"FROM=1969-12-31&TO=1969-12-31", []string{"before-1970"}, "1969-12-31", "1969-12-31"},
 		{"FROM=0001-01-01", everything, "0001-01-01", "<today>"},
 		{"TO=1969-12-31", []string{"before-1970"}, "1969-12-31", "1969-12-31"},
 		{"FROM=&TO=", everything, "1970-01-01", "<today>"},
-		{"FROM=2026-05-01&TO=", []string{"far", "leap", "next", "end", "offset", "start"}, "2026-05-01", "<today>"},
 
 		{"FROM=2026-05-01T15:00:00.250Z&TO=2026-05-02T01:00:00%2B02:00", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01"},
 		{"FROM=2026-04-30T23:30:00-01:00&TO=2026-05-01T00:00:00.1234567", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01"},
@@ -49,7 +45,6 @@ func TestListDates(t *testing.T) {
 		{"FROM=2026-04-30T23:30-01:00&TO=2026-05-01+00:00", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01"},
 		{"FROM=2026-05-01T15:00:00", []string{"far", "leap", "next", "end", "offset", "start"}, "2026-05-01", "<today>"},
 		{"FROM=2026-05-01%2015:00:00&TO=2026-05-01%2016:00:00", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01"},
-		{"FROM=2026-05-01+23:59:59&TO=2026-05-01T00:00:00", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01"},
 		{"TO=2026-04-30T00:00:00", []string{"eve", "before-1970"}, "1970-01-01", "2026-04-30"},
 	}
 	onBothDatabases(t, func(t *testing.T, s *service) {
@@ -110,29 +105,21 @@ func TestListStatus(t *testing.T) {
 	})
 }
 
-// TestListRefusals has the queries that are 400.
+// TestListRefusals has the queries that are 400. All days that are none are in
+// order.TestInvalidDay.
 // Proves decision 2 (set of states, code C), decision 3, decision 5 (ids, numbers beyond
 // 64 bits; word codes).
 func TestListRefusals(t *testing.T) {
 	var both, only1, only2 []string
 	for _, name := range []string{"page", "SIZE"} {
-		for _, value := range []string{
-			"0", "-1", "1.5", "1.0", "abc", "1e2", "01", "007", "+1", " 1", "1 ", "0x1", "1,000", "١", "null", "1\x00",
-			"9223372036854775808", "18446744073709551616", "99999999999999999999999999", "-9223372036854775809",
-		} {
+		for _, value := range []string{"0", "-1", "1.5", "abc", "01", " 1", "null", "1\x00", "9223372036854775808"} {
 			both = append(both, name+"="+url.QueryEscape(value))
 		}
 	}
 	for _, name := range []string{"FROM", "TO"} {
 		for _, value := range []string{
-			"2026-02-30", "2025-02-29", "2026-13-01", "2026-00-10", "2026-04-31", "2026-05-00", "0000-00-00", "26-05-01", "2026-5-1", "20260501",
-			"2026/05/01", "01-05-2026", "2026-05-01 ", " 2026-05-01", "2026-05", "tomorrow", "1777593600", "-2026-05-01", "10000-01-01", "2026-05-01\x00",
-		} {
-			both = append(both, name+"="+url.QueryEscape(value))
-		}
-		for _, value := range []string{
-			"2026-05-01T25:00:00", "2026-05-01 15:60:00", "2026-02-30T10:00:00", "2026-05-01T", "2026-05-01T15",
-			"2026-05-01T15:00ZZ", "2026-05-01T15:00.5", "2026-05-01T15:0", "2026-05-01T15:00:", "2026-05-01T15:00:00ZZ", "2026-05-01T15:00:00+2", "2026-05-01T15:00:00+24:00", "2026-05-01T15:00:00,5", "2026-05-01t15:00:00", "2026-05-01T5:00:00",
+			"2026-02-30", "2026-5-1", "2026-05-01 ", "tomorrow", "2026-05-01T25:00:00", "2026-02-30T10:00:00", "2026-05-01T", "2026-05-01T15", "2026-05-01T15:00ZZ",
+			"2026-05-01T15:00.5", "2026-05-01T15:0", "2026-05-01T15:00:", "2026-05-01T15:00:00+2", "2026-05-01T15:00:00+24:00", "2026-05-01T15:00:00,5", "2026-05-01t15:00:00",
 		} {
 			both = append(both, name+"="+url.QueryEscape(value))
 		}

@@ -225,13 +225,11 @@ func TestOrderIDs(t *testing.T) {
 			v           version
 			path, shown string
 		}{
-			{v1, "999999999", "999999999"}, {v1, "abc", "abc"}, {v1, "%201", " 1"}, {v1, "%00", "\x00"}, {v1, "%FF", "\ufffd"}, {v1, "1%2F2", "1/2"},
-			{v1, "%D9%A1", "١"}, {v1, "%22%3Cb%3E", `"<b>`}, {v1, "9223372036854775808", "9223372036854775808"},
+			{v1, "abc", "abc"}, {v1, "%201", " 1"}, {v1, "%FF", "\ufffd"}, {v1, "1%2F2", "1/2"}, {v1, "9223372036854775808", "9223372036854775808"},
 			{v1, "0" + v1.id(o), "0" + v1.id(o)}, {v1, "+" + v1.id(o), "+" + v1.id(o)}, {v1, v1.id(o) + "%00", v1.id(o) + "\x00"}, {v1, "%2e%2e", ".."},
-			{v2, "missing", "missing"}, {v2, strings.ToLower(known), strings.ToLower(known)}, {v2, known + "%00", known + "\x00"}, {v2, known + "%20", known + " "}, {v2, "%FF%FE", "\ufffd\ufffd"},
-			{v2, "a%2Fb", "a/b"}, {v2, "%2E", "."}, {v2, "%2e%2e%2f%2e%2e%2fetc", "../../etc"}, {v2, "%27%20OR%201=1--", "' OR 1=1--"}, {v2, "%25", "%"},
-			{v2, "Know_-" + s.id(), "Know_-" + s.id()}, {v2, "%22%5C%0A", "\"\\\n"}, {v2, "%3Cscript%3E", "<script>"}, {v2, strings.Repeat("x", 65), strings.Repeat("x", 65)},
-			{v2, "%F0%9F%99%82", "🙂"}, {v2, "a+b", "a+b"}, {v2, "a;b=c", "a;b=c"},
+			{v2, strings.ToLower(known), strings.ToLower(known)}, {v2, known + "%00", known + "\x00"}, {v2, known + "%20", known + " "}, {v2, "%FF%FE", "\ufffd\ufffd"},
+			{v2, "%2e%2e%2f%2e%2e%2fetc", "../../etc"}, {v2, "%27%20OR%201=1--", "' OR 1=1--"}, {v2, "%25", "%"}, {v2, "Know_-" + s.id(), "Know_-" + s.id()},
+			{v2, strings.Repeat("x", 65), strings.Repeat("x", 65)}, {v2, "%F0%9F%99%82", "🙂"}, {v2, "a+b", "a+b"}, {v2, "a;b=c", "a;b=c"},
 		}
 		for _, id := range ids {
 			t.Run(id.v.name+" "+id.path, func(t *testing.T) {

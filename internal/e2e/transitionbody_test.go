@@ -44,7 +44,6 @@ func TestActionStatus(t *testing.T) {
 	}{
 		{"D", `{"status":"D"}`, rejected, rejected, nil, nil},
 		{"D with white space around", " \r\n\t{ \"status\" :\t\"D\" } \n", rejected, rejected, nil, nil},
-		{"D escaped", `{"st\u0061tus":"\u0044"}`, rejected, rejected, nil, nil},
 		{"D with unknown members", `{"status":"D","notify_user":"Y","details":{"a":[1,2,{"b":null}]},"":""}`, rejected, rejected, nil, nil},
 		{"G", `{"status":"G"}`, accepted, nil, nil, &invalidAction},
 		{"G with a reason", `{"status":"G","reason":"nonsense"}`, accepted, nil, nil, &invalidAction},
@@ -54,25 +53,17 @@ func TestActionStatus(t *testing.T) {
 		{"no status", `{}`, nil, rejected, &invalidBody, nil},
 		{"no body", ``, nil, rejected, &invalidBody, nil},
 		{"no status but a reason", `{"reason":"damaged"}`, nil, rejected, &invalidBody, nil},
-		{"STATUS", `{"STATUS":"D"}`, nil, nil, &invalidBody, &invalidBody},
 		{"Status", `{"Status":"D"}`, nil, nil, &invalidBody, &invalidBody},
-		{"status twice in other letters", `{"status":"D","STATUS":"D"}`, nil, nil, &invalidBody, &invalidBody},
-		{"REASON", `{"status":"D","REASON":"damaged"}`, nil, nil, &invalidBody, &invalidBody},
 		{"Reason with G", `{"status":"G","Reason":"damaged"}`, nil, nil, &invalidBody, &invalidBody},
-		{"long s", `{"\u017ftatus":"D"}`, nil, nil, &invalidBody, &invalidBody},
 		{"status with a space", `{"status ":"D"}`, nil, rejected, &invalidBody, nil},
 
 		{"d", `{"status":"d"}`, nil, nil, &invalidAction, &invalidAction},
-		{"g", `{"status":"g"}`, nil, nil, &invalidAction, &invalidAction},
 		{"O", `{"status":"O"}`, nil, nil, &invalidAction, &invalidAction},
-		{"C", `{"status":"C"}`, nil, nil, &invalidAction, &invalidAction},
 		{"empty", `{"status":""}`, nil, nil, &invalidAction, &invalidAction},
 		{"D and a space", `{"status":"D "}`, nil, nil, &invalidAction, &invalidAction},
-		{"DD", `{"status":"DD"}`, nil, nil, &invalidAction, &invalidAction},
 		{"name of a state", `{"status":"rejected-by-merchant"}`, nil, nil, &invalidAction, &invalidAction},
 		{"null", `{"status":null}`, nil, nil, &invalidAction, &invalidAction},
 		{"number", `{"status":1}`, nil, nil, &invalidAction, &invalidAction},
-		{"array", `{"status":["D"]}`, nil, nil, &invalidAction, &invalidAction},
 	}
 	onSQLite(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {

@@ -205,13 +205,6 @@ func TestImportOfUnreadableFiles(t *testing.T) {
 	}
 }
 
-func TestImportBesideAServer(t *testing.T) {
-	t.Parallel()
-	s := apptest.Start(t)
-	s.Import(t, document(1), document(2))
-	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders/T-2", "").WantStatus(t, 200)
-}
-
 // TestImportIsStopped does not close the input, so that only the end of the
 // context can stop the import.
 func TestImportIsStopped(t *testing.T) {
