@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -19,29 +20,14 @@ func (v version) upload(o placed, filename, content string) request {
 func (v version) uploadBase64(o placed, filename, content string) request {
 	var body strings.Builder
 	body.Grow(len(content) + 200)
-	body.WriteString(`{"filename":` + quoted(filename) + `,"contentBase64":"`)
+	name, err := json.Marshal(filename)
+	if err != nil {
+		panic(err) // texts can always be encoded
+	}
+	body.WriteString(`{"filename":` + string(name) + `,"contentBase64":"`)
 	body.WriteString(content)
 	body.WriteString(`"}`)
 	return post(v.invoices(o), body.String())
-}
-
-// quoted writes a text as JSON, with escapes for what must not stand in it.
-func quoted(text string) string {
-	var out strings.Builder
-	out.WriteByte('"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			out.WriteString(`\` + string(r))
-		case r < ' ' || r == 0x7f:
-			const digits = "0123456789abcdef"
-			out.WriteString(`\u00` + string(digits[r>>4]) + string(digits[r&15]))
-		default:
-			out.WriteRune(r)
-		}
-	}
-	out.WriteByte('"')
-	return out.String()
 }
 
 // entry is an invoice file entry (spec 2.1).

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-
-	"merchantorders/internal/testenv"
 )
 
 // listed is an order as the model of a list knows it.
@@ -85,11 +83,12 @@ func (v version) walk(t *testing.T, s *service, query string, size, want int) []
 
 // TestListPages walks lists with every kind of filter, in pages of several
 // sizes, and compares them with the model: the right orders in the right order,
-// none twice, none missing, the total always exact.
+// none twice, none missing, none of another merchant, the total always exact.
 // Proves decision 2 (set of states, code C), decision 3 (order of results; dates, time
-// zone, params; page, page size; totals), spec 2.2, spec 2.4.
+// zone, params; page, page size; totals), spec 1, spec 2.2, spec 2.4.
 func TestListPages(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
+		s.another(t).addMany(t, 3)
 		all := newShelf(t, s, 77)
 		ranges := [][2]string{
 			{"", ""}, {"2026-02-28", "2026-03-01"}, {"2026-02-26", "2026-02-26"}, {"2026-03-02", ""}, {"", "2026-02-27"},
@@ -133,19 +132,14 @@ func TestListSize(t *testing.T) {
 			{"", "10", "1", 10},
 			{"page=1", "10", "1", 10},
 			{"page=13", "10", "13", 3},
-			{"page=14", "10", "14", 0},
 			{"SIZE=1", "1", "1", 1},
-			{"SIZE=99", "99", "1", 99},
 			{"SIZE=100", "100", "1", 100},
 			{"SIZE=101", "100", "1", 100},
 			{"SIZE=101&page=2", "100", "2", 23},
-			{"SIZE=5000", "100", "1", 100},
 			{"SIZE=9223372036854775807", "100", "1", 100},
 			{"SIZE=100&page=3", "100", "3", 0},
 			{"page=1000000", "10", "1000000", 0},
-			{"page=92233720368547759&SIZE=100", "100", "92233720368547759", 0},
 			{"page=92233720368547760&SIZE=100", "100", "92233720368547760", 0},
-			{"page=184467440737095517&SIZE=100", "100", "184467440737095517", 0},
 			{"page=184467440737095518&SIZE=100", "100", "184467440737095518", 0}, // wraps to the 85th order
 			{"page=9223372036854775807&SIZE=100", "100", "9223372036854775807", 0},
 			{"page=9223372036854775807&SIZE=1", "1", "9223372036854775807", 0},
@@ -159,24 +153,6 @@ func TestListSize(t *testing.T) {
 					}
 				})
 			}
-		})
-	})
-}
-
-// TestListIsOwnOrders sees that lists and totals have the merchant's orders
-// only (spec 1, spec 5).
-// Proves spec 1.
-func TestListIsOwnOrders(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
-		other := s.another(t)
-		mine, theirs := s.addMany(t, 2), other.addMany(t, 3)
-		inEachVersion(t, func(t *testing.T, v version) {
-			want := []string{mine[1].reference, mine[0].reference}
-			if diff := gocmp.Diff(want, v.walk(t, s, "", 10, 2)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			want = []string{theirs[2].reference, theirs[1].reference, theirs[0].reference}
-			testenv.Equal(t, "of the other merchant", want, v.walk(t, other, "", 10, 3))
 		})
 	})
 }
