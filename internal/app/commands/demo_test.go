@@ -28,20 +28,16 @@ func printed(t *testing.T, output string) (token string, curls []string) {
 	return strings.TrimSpace(token), curls
 }
 
-var curlLine = regexp.MustCompile(`^curl (-X PATCH )?-H 'Authorization: Bearer (mo_\w+)' '(\S+)'$`)
-
-// try sends the request of a printed curl command.
-func try(t *testing.T, command string) testenv.Response {
+// try runs the printed commands in a shell.
+func try(t *testing.T, curls []string) {
 	t.Helper()
-	parts := curlLine.FindStringSubmatch(command)
-	if parts == nil {
-		t.Fatalf("not of the form: %s", command)
+	testenv.Program(t, "curl", "curl")
+	for i, want := range []string{`"totalItems":60`, `"state":"registered"`, `"success":true`} {
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", curls[i]).Output()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v, %s, want %s", curls[i], err, out, want)
+		}
 	}
-	method := "GET"
-	if parts[1] != "" {
-		method = "PATCH"
-	}
-	return testenv.Send(t, parts[2], method, parts[3], "")
 }
 
 func TestDemo(t *testing.T) {
@@ -49,9 +45,7 @@ func TestDemo(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	first := apptest.StartOn(t, data, "--demo")
 	token, curls := printed(t, first.Stdout())
-	for i, want := range []string{`"totalItems":60`, `"state":"registered"`, `"success":true`} {
-		try(t, curls[i]).WantText(t, 200, want)
-	}
+	try(t, curls)
 	if hint := "\nOperators open " + first.AdminURL() + "/ on this machine; no other machine can reach it.\n"; !strings.Contains(first.Stdout(), hint) {
 		t.Errorf("standard output lacks %q:\n%s", hint, first.Stdout())
 	}
@@ -66,9 +60,7 @@ func TestDemo(t *testing.T) {
 	if other == token {
 		t.Error("the second start has not created another token")
 	}
-	for i := range curls {
-		try(t, curls[i]).WantStatus(t, 200)
-	}
+	try(t, curls)
 	if strings.Contains(curls[1], "DEMO-0060") {
 		t.Errorf("the example is an accepted order: %s", curls[1])
 	}
@@ -110,18 +102,5 @@ func TestDemoPrintsTheBaseURL(t *testing.T) {
 	s := apptest.Start(t, "--demo", "--base-url", "https://orders.example.com/it's/")
 	if want := `'https://orders.example.com/it'\''s/v2/orders?itemsPerPage=3'`; !strings.Contains(s.Stdout(), want) {
 		t.Errorf("no %s in:\n%s", want, s.Stdout())
-	}
-}
-
-func TestDemoCommandsAsTyped(t *testing.T) {
-	t.Parallel()
-	testenv.Program(t, "curl", "curl")
-	s := apptest.StartOn(t, filepath.Join(t.TempDir(), "data"), "--demo")
-	_, curls := printed(t, s.Stdout())
-	for i, want := range []string{`"totalItems":60`, `"state":"registered"`, `"success":true`} {
-		out, err := exec.CommandContext(t.Context(), "sh", "-c", curls[i]).Output()
-		if err != nil || !strings.Contains(string(out), want) {
-			t.Errorf("%s: %v, %s, want %s", curls[i], err, out, want)
-		}
 	}
 }

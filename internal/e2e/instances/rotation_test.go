@@ -74,7 +74,7 @@ func TestRotateSecrets(t *testing.T) {
 	}
 	more()
 
-	db, at := settings.tables(t), parsed(t, address)
+	db, at := settings.tables(t), urlOf(t, address)
 	role := "rotated_" + strings.TrimPrefix(at.Path, "/")
 	for _, statement := range []string{
 		`CREATE ROLE ` + role + ` LOGIN PASSWORD 'other' IN ROLE ` + at.User.Username(), `ALTER ROLE ` + role + ` SET role = '` + at.User.Username() + `'`,
@@ -125,14 +125,6 @@ func content(t *testing.T, path string) []byte {
 	text, err := os.ReadFile(path)
 	testenv.NoError(t, err)
 	return text
-}
-
-// parsed returns an address.
-func parsed(t *testing.T, address string) *url.URL {
-	t.Helper()
-	u, err := url.Parse(address)
-	testenv.NoError(t, err)
-	return u
 }
 
 // rotationLoad are clients that read, accept and upload.
