@@ -325,9 +325,7 @@ func TestProcessDrains(t *testing.T) {
 	t.Parallel()
 	p := apptest.StartProcess(t, filepath.Join(t.TempDir(), "data"), "--drain=1h")
 	testenv.Send(t, "", "GET", p.BaseURL+"/readyz", "").WantStatus(t, 200)
-	process, err := os.FindProcess(p.PID())
-	testenv.NoError(t, err)
-	testenv.NoError(t, process.Signal(syscall.SIGTERM))
+	testenv.NoError(t, syscall.Kill(p.PID(), syscall.SIGTERM))
 	testenv.Eventually(t, "it is not ready", func() bool {
 		got := testenv.Send(t, "", "GET", p.BaseURL+"/readyz", "")
 		return got.Status == 503 && got.Body == `{"message":"Service Unavailable"}`

@@ -89,10 +89,10 @@ func TestBulkImportSurvives(t *testing.T) {
 					t.Fatalf("line %d: %s", answered, lines.Text())
 				}
 				if answered == orders/4 {
-					s.signal(t, signal)
+					testenv.NoError(t, syscall.Kill(s.PID(), signal))
 				}
 			}
-			s.ended(t)
+			s.Stop(t, 0) // by itself
 			if stopped != (signal == syscall.SIGTERM) || answered < orders/4 {
 				t.Errorf("%d lines answered, summary of the stop: %v", answered, stopped)
 			}
@@ -138,10 +138,10 @@ func killedAnswers(t *testing.T, s running, orders int) {
 			break // the response was cut off
 		}
 		if before = append(before, line); line.Line == orders/4 {
-			s.signal(t, syscall.SIGKILL)
+			testenv.NoError(t, syscall.Kill(s.PID(), syscall.SIGKILL))
 		}
 	}
-	s.ended(t)
+	s.Stop(t, 0) // by itself
 	lines = startOn(t, s.Data).openLines(t, "/v2/orders/answers", merchant, &answers)
 	counts := make(map[string]int)
 	for n := 0; lines.Scan(); n++ {

@@ -2,7 +2,6 @@ package robust
 
 import (
 	"bytes"
-	"errors"
 	"net"
 	"strings"
 	"syscall"
@@ -29,7 +28,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 			second := s.hold(t, sample(2).V2(), "second.pdf", content)
 			testenv.Eventually(t, "both uploads are under way", func() bool { return len(stagedFiles(t, s.Data)) == 2 })
 
-			s.signal(t, signal)
+			testenv.NoError(t, syscall.Kill(s.PID(), signal))
 			s.refusesConnections(t)
 			for _, held := range []*heldUpload{first, second} {
 				held.release()
@@ -38,7 +37,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 					t.Errorf("upload under way: %d %s %v", got.Status, got.Body, err)
 				}
 			}
-			if code := s.ended(t); code != 0 {
+			if code := s.Stop(t, 0); code != 0 {
 				t.Errorf("exit code %d, want 0", code)
 			}
 			again := startOn(t, s.Data)
@@ -62,20 +61,4 @@ func (r running) refusesConnections(t *testing.T) {
 		}
 		return err != nil
 	})
-}
-
-// ended waits until a server has ended by itself, and returns its exit code: -1
-// where a signal has ended it.
-func (r running) ended(t testing.TB) int {
-	t.Helper()
-	testenv.Eventually(t, "the server ends", func() bool { return errors.Is(syscall.Kill(r.PID(), 0), syscall.ESRCH) })
-	return r.Stop(t, syscall.Signal(0)) // which is none
-}
-
-// signal sends a signal to a server.
-func (r running) signal(t testing.TB, s syscall.Signal) {
-	t.Helper()
-	if err := syscall.Kill(r.PID(), s); err != nil {
-		t.Errorf("signal %v: %v", s, err)
-	}
 }

@@ -3,10 +3,8 @@ package robust
 import (
 	"crypto/tls"
 	"io"
-	"net"
 	"net/http"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -91,26 +89,4 @@ func TestStrangersLeaveRoom(t *testing.T) {
 	}
 	close(ended)
 	all.Wait()
-}
-
-// TestStrangersLeaveConnections is the same over HTTP/1.1, with a connection for each
-// body.
-func TestStrangersLeaveConnections(t *testing.T) {
-	t.Parallel()
-	s := start(t, "--max-connections=64")
-	for range 100 {
-		connection, err := net.Dial("tcp", strings.TrimPrefix(s.Base, "http://"))
-		testenv.NoError(t, err)
-		t.Cleanup(func() { _ = connection.Close() })
-		_, err = io.WriteString(connection, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 20000\r\n\r\nnext=")
-		testenv.NoError(t, err)
-	}
-	time.Sleep(time.Second) // until all are being read
-	for i := range 20 {
-		request := testenv.NewRequest(t, s.client.Token, http.MethodGet, s.Base+"/v2/orders", nil)
-		request.Close = true // each over a new connection
-		if got := testenv.Do(t, http.DefaultTransport.RoundTrip, request); got.Status != http.StatusOK {
-			t.Errorf("request %d: %d %s", i, got.Status, got.Body)
-		}
-	}
 }
