@@ -16,12 +16,9 @@ import (
 )
 
 // admin opens the database of a server that is always there.
-func admin(t testing.TB, server *pgtest.Server) *sql.DB {
+func admin(t *testing.T, server *pgtest.Server) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("pgx", server.URL("postgres"))
-	testenv.NoError(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	return db
+	return openDatabase(t, server, "postgres")
 }
 
 // execute runs statements that have to succeed.
@@ -82,16 +79,13 @@ func freeze(t *testing.T, server *pgtest.Server) (thaw func()) {
 // children returns the processes that a process has started.
 func children(t *testing.T, parent int) []int {
 	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/status")
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", parent))
 	testenv.NoError(t, err)
 	var found []int
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err == nil && strings.Contains(string(text), fmt.Sprintf("\nPPid:\t%d\n", parent)) {
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			testenv.NoError(t, err)
-			found = append(found, pid)
-		}
+	for _, child := range strings.Fields(string(text)) {
+		pid, err := strconv.Atoi(child)
+		testenv.NoError(t, err)
+		found = append(found, pid)
 	}
 	if len(found) == 0 {
 		t.Fatalf("process %d has no children", parent)
@@ -102,8 +96,7 @@ func children(t *testing.T, parent int) []int {
 // changed returns an address with parts of it changed.
 func changed(t testing.TB, address string, change func(*url.URL)) string {
 	t.Helper()
-	u, err := url.Parse(address)
-	testenv.NoError(t, err)
+	u := urlOf(t, address)
 	change(u)
 	return u.String()
 }

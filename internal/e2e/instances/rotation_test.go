@@ -76,12 +76,7 @@ func TestRotateSecrets(t *testing.T) {
 
 	db, at := settings.tables(t), urlOf(t, address)
 	role := "rotated_" + strings.TrimPrefix(at.Path, "/")
-	for _, statement := range []string{
-		`CREATE ROLE ` + role + ` LOGIN PASSWORD 'other' IN ROLE ` + at.User.Username(), `ALTER ROLE ` + role + ` SET role = '` + at.User.Username() + `'`,
-	} {
-		_, err := db.ExecContext(t.Context(), statement)
-		testenv.NoError(t, err)
-	}
+	execute(t, db, `CREATE ROLE `+role+` LOGIN PASSWORD 'other' IN ROLE `+at.User.Username(), `ALTER ROLE `+role+` SET role = '`+at.User.Username()+`'`)
 	t.Cleanup(func() { _, _ = db.ExecContext(context.WithoutCancel(t.Context()), `DROP ROLE `+role) })
 	testenv.NoError(t, os.WriteFile(urlFile, []byte(changed(t, address, func(u *url.URL) { u.User = url.UserPassword(role, "other") })), 0o600))
 	testenv.Eventually(t, "the other role is used", func() bool {
