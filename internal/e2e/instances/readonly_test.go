@@ -88,7 +88,9 @@ func TestAdviceInLog(t *testing.T) {
 	i := onPostgres(t, address)
 	i.filled(t, 1)
 	const advice = "synchronous_commit is off"
-	if log := i.process(t).Log(); strings.Count(log, advice) != 1 {
+	process := i.process(t)
+	testenv.Eventually(t, "the log is read", func() bool { return strings.Contains(process.Log(), `"msg":"listening"`) })
+	if log := process.Log(); strings.Count(log, advice) != 1 {
 		t.Errorf("the log: %s", log)
 	}
 	got := apptest.Run(t, "", append([]string{"--data", i.folder(t), "doctor"}, i.settings...)...)
