@@ -1,5 +1,8 @@
 // Package openapi embeds the OpenAPI documents of the service. Tests compare them
 // with the running service. The package itself does not depend on the service.
+//
+// A file says once what it repeats, and refers to components of another file. Documents are
+// whole.
 package openapi
 
 import (
@@ -9,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json"
@@ -27,29 +31,63 @@ type Document struct {
 	Name    string // "v1"
 	Title   string // info.title of the document
 	Summary string // info.summary
-	YAML    []byte // the source
-	JSON    []byte // generated from YAML, with the same order of keys
+	YAML    []byte
+	JSON    []byte // with the same order of keys
 }
 
 // Documents returns every document. The caller must not change the result.
 func Documents() []Document { return loaded() }
 
-// loaded panics if an embedded document is not valid, which tests rule out.
+// loaded panics if an embedded file is not valid, which tests rule out.
 var loaded = sync.OnceValue(func() []Document {
-	documents := make([]Document, 0, len(names))
+	roots := make(map[string]*yaml.Node)
+	documents := make([]Document, len(names))
 	for _, name := range names {
 		text, err := files.ReadFile(name + ".yaml")
 		if err != nil {
 			panic(err)
 		}
-		document, err := Parse(name, text)
-		if err != nil {
+		if roots[name], err = read(name, text); err != nil {
 			panic(err)
 		}
-		documents = append(documents, document)
+	}
+	for i, name := range names {
+		takeComponents(roots[name], roots)
+		var err error
+		if documents[i], err = newDocument(name, roots[name]); err != nil {
+			panic(err)
+		}
 	}
 	return documents
 })
+
+// takeComponents replaces each component that only refers to one of another file, such as
+// v2.yaml#/components/schemas/Token, by that one.
+func takeComponents(root *yaml.Node, roots map[string]*yaml.Node) {
+	for _, components := range member(root, "components").Content {
+		for i, component := range components.Content {
+			file, path, _ := strings.Cut(member(component, "$ref").Value, ".yaml#/")
+			if from := roots[file]; from != nil {
+				components.Content[i] = member(from, strings.Split(path, "/")...)
+			}
+		}
+	}
+}
+
+// member returns the node below keys; an empty one if there is none.
+func member(node *yaml.Node, keys ...string) *yaml.Node {
+	found := node
+	for _, key := range keys {
+		members := found.Content
+		found = &yaml.Node{}
+		for i := 0; i+1 < len(members); i += 2 {
+			if members[i].Value == key {
+				found = members[i+1]
+			}
+		}
+	}
+	return found
+}
 
 // WithServer returns the document for the service at a URL. The embedded documents have a
 // relative URL, which some tools keep as it is. An empty url changes nothing.
@@ -63,42 +101,87 @@ func (d Document) WithServer(url string) Document {
 	return d
 }
 
-// Parse parses a document in YAML. It returns an error if text is not YAML or
-// cannot be converted to JSON.
+// Parse parses the file of a document that refers to no other. It returns an error if text
+// is not YAML or cannot be converted to JSON.
 func Parse(name string, text []byte) (Document, error) {
+	root, err := read(name, text)
+	if err != nil {
+		return Document{}, err
+	}
+	return newDocument(name, root)
+}
+
+// read parses a file. It puts the content of aliases and merge keys in their place, because
+// not every reader of a document knows them.
+func read(name string, text []byte) (*yaml.Node, error) {
 	var root yaml.Node
-	if err := yaml.Unmarshal(text, &root); err != nil {
-		return Document{}, fmt.Errorf("read document %s: %w", name, err)
+	var content map[string]any // refuses what root accepts, such as a key that is there twice
+	if err := errors.Join(yaml.Unmarshal(text, &root), yaml.Unmarshal(text, &content)); err != nil {
+		return nil, fmt.Errorf("read document %s: %w", name, err)
 	}
-	document := Document{Name: name, YAML: text}
-	var head struct {
-		Info struct {
-			Title   string `yaml:"title"`
-			Summary string `yaml:"summary"`
-		} `yaml:"info"`
+	return spread(root.Content[0]), nil
+}
+
+func spread(node *yaml.Node) *yaml.Node {
+	if node.Kind == yaml.AliasNode {
+		return node.Alias // its anchor is above it, so this is done
 	}
-	if err := root.Decode(&head); err != nil {
-		return Document{}, fmt.Errorf("read document %s: %w", name, err)
+	node.Anchor = ""
+	for i, child := range node.Content {
+		node.Content[i] = spread(child)
 	}
-	document.Title, document.Summary = head.Info.Title, head.Info.Summary
-	var err error
-	if document.JSON, err = toJSON(&root); err != nil {
-		return Document{}, fmt.Errorf("convert document %s to JSON: %w", name, err)
+	if node.Kind == yaml.MappingNode {
+		node.Content = merge(node.Content)
 	}
+	return node
+}
+
+// merge returns the members of a mapping, with those of its merge keys in their place. The
+// mapping's own win. x-parts has the parts that others merge. Statuses are sorted.
+func merge(content []*yaml.Node) []*yaml.Node {
+	var members [][]*yaml.Node
+	set := func(member []*yaml.Node, own bool) {
+		i := slices.IndexFunc(members, func(other []*yaml.Node) bool { return other[0].Value == member[0].Value })
+		if i < 0 {
+			members = append(members, member)
+		} else if own {
+			members[i] = member
+		}
+	}
+	for member := range slices.Chunk(content, 2) {
+		switch {
+		case member[0].Tag == "!!merge":
+			for part := range slices.Chunk(member[1].Content, 2) {
+				set(part, false)
+			}
+		case member[0].Value != "x-parts":
+			set(member, true)
+		}
+	}
+	slices.SortStableFunc(members, func(a, b []*yaml.Node) int {
+		first, _ := strconv.Atoi(a[0].Value)
+		second, _ := strconv.Atoi(b[0].Value)
+		return first - second
+	})
+	return slices.Concat(members...)
+}
+
+func newDocument(name string, root *yaml.Node) (Document, error) {
+	document := Document{Name: name, Title: member(root, "info", "title").Value, Summary: member(root, "info", "summary").Value}
+	var text, converted bytes.Buffer
+	encoder := yaml.NewEncoder(&text)
+	encoder.SetIndent(2)
+	err := errors.Join(encoder.Encode(root), writeJSON(jsontext.NewEncoder(&converted, jsontext.WithIndent(" ")), root))
+	if err != nil {
+		return Document{}, fmt.Errorf("convert document %s: %w", name, err)
+	}
+	document.YAML, document.JSON = text.Bytes(), converted.Bytes()
 	return document, nil
 }
 
-// toJSON converts a YAML tree to JSON with the same order of keys.
-func toJSON(root *yaml.Node) ([]byte, error) {
-	var out bytes.Buffer
-	err := writeJSON(jsontext.NewEncoder(&out, jsontext.WithIndent(" ")), root)
-	return out.Bytes(), err
-}
-
+// writeJSON converts a YAML tree to JSON with the same order of keys.
 func writeJSON(out *jsontext.Encoder, node *yaml.Node) error {
 	switch node.Kind {
-	case yaml.DocumentNode:
-		return writeJSON(out, node.Content[0])
 	case yaml.MappingNode:
 		err := out.WriteToken(jsontext.BeginObject)
 		for i := 0; i < len(node.Content); i += 2 {
@@ -122,5 +205,5 @@ func writeJSON(out *jsontext.Encoder, node *yaml.Node) error {
 		}
 		return json.MarshalEncode(out, value)
 	}
-	return fmt.Errorf("line %d: neither anchors nor aliases are used here", node.Line)
+	return fmt.Errorf("line %d: unknown node", node.Line)
 }

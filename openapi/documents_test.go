@@ -183,7 +183,12 @@ func TestParse(t *testing.T) {
 		"text of digits":  {"a: \"200\"\n", `{"a":"200"}`, ""},
 		"signs":           {"a: <b> & \"c\"\n", `{"a":"<b> & \"c\""}`, ""},
 		"no YAML":         {"a: [\n", "", "read document"},
-		"alias":           {"a: &x 1\nb: *x\n", "", "neither anchors nor aliases"},
+		"key given twice": {"a: 1\na: 2\n", "", "already defined"},
+		"no mapping":      {"- a\n", "", "read document"},
+		"alias":           {"a: &x [1]\nb: *x\n", `{"a":[1],"b":[1]}`, ""},
+		"merge key":       {"a: &x {b: 1, c: 2}\nd: {<<: *x, c: 3, e: 4}\n", `{"a":{"b":1,"c":2},"d":{"b":1,"c":3,"e":4}}`, ""},
+		"nested parts":    {"x-parts:\n  a: &x {b: 1}\n  c: &y {<<: *x, d: 2}\ne: *y\n", `{"e":{"b":1,"d":2}}`, ""},
+		"statuses":        {"x-parts: &x {401: a, 500: b}\nc: {404: d, <<: *x, 500: e}\n", `{"c":{"401":"a","404":"d","500":"e"}}`, ""},
 		"time unquoted":   {"a: 2026-11-20\n", "", "a time must be in quotes"},
 		"title elsewhere": {"info: {title: T}\n", `{"info":{"title":"T"}}`, ""},
 	} {

@@ -687,7 +687,7 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        /** @description The body of an error. Errors of invoice files have the form `FlatError`. */
+        /** @description The body of an error. */
         Error: {
             /** @description What is wrong. */
             error: {
@@ -1895,7 +1895,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The token exceeds its rate limit by more than a second or has too many requests in flight, the merchant has too many idempotency records, or the client address has too many failed authentications. Nothing was changed. Try again after `Retry-After`. */
+        /** @description The token exceeds its rate limit by more than a second or has too many requests in flight, there are too many idempotency records, or the client address has too many failed authentications. Nothing was changed. Try again after `Retry-After`. */
         TooMany: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2243,7 +2243,7 @@ export interface components {
                 "application/json": components["schemas"]["FlatError"];
             };
         };
-        /** @description The token exceeds its rate limit by more than a second or has too many requests in flight, the merchant has too many idempotency records, or the client address has too many failed authentications. Nothing was changed. Try again after `Retry-After`. */
+        /** @description The token exceeds its rate limit by more than a second or has too many requests in flight, there are too many idempotency records, or the client address has too many failed authentications. Nothing was changed. Try again after `Retry-After`. */
         TooManyFlat: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2615,7 +2615,7 @@ export interface components {
         Authenticate: "Bearer realm=\"merchant-orders\"";
         /**
          * @description The methods that the path supports.
-         * @example PATCH
+         * @example GET, HEAD
          */
         Allow: string;
         /**
