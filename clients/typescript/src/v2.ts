@@ -124,7 +124,7 @@ export interface paths {
          *     otherwise the rules are those of `acceptOrder` and `rejectOrder`. A wrong line does not affect the others. Lines take effect in
          *     their order. Needs scope `orders:write` (decision 8).
          *
-         *     As `application/x-ndjson` the body has any length, plain or compressed with gzip, with lines of at most 1 MiB. The response
+         *     As `application/x-ndjson` the body has any length, plain or compressed with gzip, with lines of at most 64 KiB. The response
          *     has one line for each line that is not blank, sent as soon as the result is durable, and a summary at the end. The client must
          *     read while it sends; one that stalls for 60 seconds is cut off.
          *
