@@ -66,6 +66,7 @@ func startWith(t testing.TB, baseURL string, flags config.Serve, documents ...[]
 		s.token, s.otherToken = s.NewToken(ours, order.MerchantScopes), s.NewToken(theirs, order.MerchantScopes)
 		s.add(documents...)
 	}})
+	forms().looksInto(s)
 	return s
 }
 
@@ -158,7 +159,11 @@ func (b *browser) send(method, path, contentType string, body io.Reader) page {
 	if contentType != "" {
 		request.Header.Set("Content-Type", contentType)
 	}
-	return page{testenv.Do(b.s.T, b.client.Do, request)}
+	got := page{testenv.Do(b.s.T, b.client.Do, request)}
+	if method == http.MethodPost {
+		forms().sees(request, got.Header)
+	}
+	return got
 }
 
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="(key|revision|shown|order|sure|reason|do)" value="([^"]*)">`)

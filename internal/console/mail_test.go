@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -81,6 +82,12 @@ func TestMailAddresses(t *testing.T) {
 	if got := b.get("/console/mail"); strings.Contains(got.Body, ">a@example.com<") {
 		t.Error("the address was not removed")
 	}
+	left, err := s.Webhooks.Addresses(t.Context(), ours)
+	if testenv.NoError(t, err); len(left) != 1 {
+		t.Fatalf("addresses %+v, want one", left)
+	}
+	end := fmt.Sprintf("/console/mail/end/%d/%d/%s", ours, left[0].ID, string(left[0].Secret))
+	b.post(end, nil).WantText(t, http.StatusOK, "It gets no more e-mails")
 	if !strings.Contains(s.Log.String(), `"msg":"e-mail not sent","merchant":355,"address":2`) || !strings.Contains(s.Log.String(), `"error":"connection","answer":"nobody listens"`) {
 		t.Errorf("the log does not say why an e-mail was not sent:\n%s", s.Log.String())
 	}

@@ -158,6 +158,9 @@ func TestMerchants(t *testing.T) {
 		}
 	}
 	b.get(address).WantText(t, http.StatusOK, "Empty: UTC.")
+	zone := b.get(address).form(t, address+"/time-zone")
+	zone.Set("zone", "Europe/Athens")
+	b.get(b.post(address+"/time-zone", zone).location()).WantText(t, http.StatusOK, `value="Europe/Athens"`)
 	staff.get("/console").WantText(t, http.StatusOK, "Another name")
 	b.get(list+"/12345").WantText(t, http.StatusNotFound)
 }

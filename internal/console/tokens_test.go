@@ -60,4 +60,8 @@ func TestTokens(t *testing.T) {
 	form = operator.get(all).postForm(t, all)
 	form["scope"], form["merchant"] = []string{"orders:read"}, []string{"12345"}
 	operator.post(all, form).WantText(t, http.StatusUnprocessableEntity, `value="12345"`)
+	form.Set("merchant", "400")
+	operator.post(all, form).WantText(t, http.StatusOK, "not shown again")
+	key = hiddenField.FindStringSubmatch(operator.get(all + "/1/rotate").Body)[2]
+	operator.post(all+"/1/rotate", url.Values{"key": {key}, "overlap": {"1"}}).WantText(t, http.StatusOK, "not shown again")
 }
