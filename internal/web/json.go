@@ -102,6 +102,15 @@ func TimeOrNull(t time.Time) *string {
 	return &text
 }
 
+// Views returns the views of the elements of a list, not nil, which would be null in a body.
+func Views[T, V any](list []T, view func(T) V) []V {
+	views := make([]V, len(list))
+	for i, element := range list {
+		views[i] = view(element)
+	}
+	return views
+}
+
 // NonZero returns a pointer to a value; nil, which is null in a body, for the zero value.
 func NonZero[T comparable](value T) *T {
 	var zero T

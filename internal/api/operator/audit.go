@@ -56,10 +56,7 @@ func (a API) listAudit(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	view := auditView{Entries: make([]auditEntryView, 0, len(page.Entries))}
-	for _, e := range page.Entries {
-		view.Entries = append(view.Entries, newAuditEntryView(e))
-	}
+	view := auditView{Entries: web.Views(page.Entries, newAuditEntryView)}
 	if page.Next != nil {
 		next := auditCursor(*page.Next)
 		view.Next = &next

@@ -35,6 +35,13 @@ type fileView struct {
 	PurgedAt   *string `json:"purgedAt"` // when its bytes were removed
 }
 
+func newFileView(f order.FileEntry) fileView {
+	return fileView{
+		ID: f.ID, Filename: f.Name, Size: f.Size,
+		UploadedAt: web.TimeText(f.CreatedAt), DeletedAt: web.TimeOrNull(f.DeletedAt), PurgedAt: web.TimeOrNull(f.PurgedAt),
+	}
+}
+
 // inspectOrder serves GET /orders/{orderReference}.
 func (a API) inspectOrder(w http.ResponseWriter, r *web.Request) error {
 	all, err := a.Orders.Inspect(r.Context(), r.PathValue("orderReference"))
@@ -47,14 +54,8 @@ func (a API) inspectOrder(w http.ResponseWriter, r *web.Request) error {
 	}
 	view := inspectionView{
 		Merchant: merchantRef{ID: all.Order.MerchantID, Name: all.Order.MerchantName}, OrderID: all.Order.LegacyID,
-		Order: a.OrderView(all.Order), History: a.EventViews(all.Events), Files: make([]fileView, 0, len(all.Files)),
+		Order: a.OrderView(all.Order), History: a.EventViews(all.Events), Files: web.Views(all.Files, newFileView),
 		Deliveries: webhookapi.NewOrderDeliveries(deliveries),
-	}
-	for _, f := range all.Files {
-		view.Files = append(view.Files, fileView{
-			ID: f.ID, Filename: f.Name, Size: f.Size,
-			UploadedAt: web.TimeText(f.CreatedAt), DeletedAt: web.TimeOrNull(f.DeletedAt), PurgedAt: web.TimeOrNull(f.PurgedAt),
-		})
 	}
 	r.LogOrder(all.Order.Reference, all.Order.LegacyID)
 	return web.WriteJSON(w, http.StatusOK, view)
@@ -77,6 +78,10 @@ type unansweredView struct {
 	OldestUnanswered *string `json:"oldestUnanswered"`
 }
 
+func newUnansweredView(m order.MerchantUnanswered) unansweredView {
+	return unansweredView{ID: m.MerchantID, Name: m.Name, Unanswered: m.Unanswered, OldestUnanswered: web.TimeOrNull(m.Oldest)}
+}
+
 // overview serves GET /overview.
 func (a API) overview(w http.ResponseWriter, r *web.Request) error {
 	query, err := parseOverview(r)
@@ -89,13 +94,10 @@ func (a API) overview(w http.ResponseWriter, r *web.Request) error {
 	}
 	view := overviewView{
 		States: make(map[string]int64, len(o.States)), OldestUnanswered: web.TimeOrNull(o.OldestUnanswered), Overdue: o.Overdue,
-		Merchants: make([]unansweredView, 0, len(o.Merchants)),
+		Merchants: web.Views(o.Merchants, newUnansweredView),
 	}
 	for state, n := range o.States {
 		view.States[state.String()] = n
-	}
-	for _, m := range o.Merchants {
-		view.Merchants = append(view.Merchants, unansweredView{ID: m.MerchantID, Name: m.Name, Unanswered: m.Unanswered, OldestUnanswered: web.TimeOrNull(m.Oldest)})
 	}
 	if o.Next != nil {
 		next := web.EncodeCursor("", o.Next.Unanswered, o.Next.MerchantID)

@@ -59,11 +59,7 @@ func (a API) listMerchants(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	merchants, next := web.CutPage(merchants, limit, func(m order.Merchant) int64 { return m.ID })
-	view := merchantsView{Merchants: make([]merchantView, 0, len(merchants)), Next: next}
-	for _, m := range merchants {
-		view.Merchants = append(view.Merchants, newMerchantView(m))
-	}
-	return web.WriteJSON(w, http.StatusOK, view)
+	return web.WriteJSON(w, http.StatusOK, merchantsView{Merchants: web.Views(merchants, newMerchantView), Next: next})
 }
 
 // parseMerchantFilter parses the query of a list of merchants. Without limit the list

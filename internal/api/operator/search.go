@@ -45,10 +45,7 @@ func (a API) searchOrders(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	view := searchView{Orders: make([]foundView, 0, len(page.Orders))}
-	for i := range page.Orders {
-		view.Orders = append(view.Orders, newFoundView(&page.Orders[i]))
-	}
+	view := searchView{Orders: web.Views(page.Orders, newFoundView)}
 	if page.Next != nil {
 		next := searchCursor(search, *page.Next)
 		view.Next = &next
@@ -59,7 +56,7 @@ func (a API) searchOrders(w http.ResponseWriter, r *web.Request) error {
 	return web.WriteJSON(w, http.StatusOK, view)
 }
 
-func newFoundView(o *order.FoundOrder) foundView {
+func newFoundView(o order.FoundOrder) foundView {
 	return foundView{
 		MerchantID: o.MerchantID, OrderID: o.LegacyID, OrderReference: o.Reference, State: o.State.String(),
 		CreatedAt: web.TimeText(o.CreatedAt), UpdatedAt: web.TimeOrNull(o.UpdatedAt), ExpiresAt: web.TimeOrNull(o.ExpiresAt),

@@ -1,4 +1,4 @@
-// Package orderapi holds what the lists of both versions have in common beside
+// Package orderapi holds what orders and lists of both versions have in common beside
 // their bodies: entity tags, links to further pages, and cursors. It must not know
 // the representation of either version.
 package orderapi
@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"merchantorders/internal/etag"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -38,6 +39,25 @@ func Represent(r *web.Request, lists Lister, list List, now time.Time, address s
 		rep.Links = append(rep.Links, pageLinks(r.Caller.MerchantID, list, page, address)...)
 		return view(page), nil
 	}}
+}
+
+// RepresentOrder returns the representation of an order whose body view makes.
+func RepresentOrder(r *web.Request, orders *order.Service, id order.Identifier, view func(rep *web.Representation, o order.Order) any) web.Representation {
+	return web.Representation{
+		Day: order.NoDay,
+		CurrentTag: func() (string, error) {
+			legacyID, revision, err := orders.Revision(r.Context(), r.Caller.MerchantID, id)
+			return etag.OfOrder(legacyID, revision), err
+		},
+		Body: func(rep *web.Representation) (any, error) {
+			found, err := orders.Get(r.Context(), r.Caller.MerchantID, id)
+			if err != nil {
+				return nil, err
+			}
+			rep.Tag = etag.OfOrder(found.LegacyID, found.Revision)
+			return view(rep, found), nil
+		},
+	}
 }
 
 // listTag returns the data tag of a list: <merchant>-<data version>,

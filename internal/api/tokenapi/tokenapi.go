@@ -235,9 +235,5 @@ func ListPage[T any](ctx context.Context, tokens *token.Registry, filter token.F
 		return nil, nil, err
 	}
 	list, next := web.CutPage(list, limit, func(t token.Token) int64 { return t.ID })
-	views := make([]T, len(list))
-	for i, t := range list {
-		views[i] = view(t)
-	}
-	return views, next, nil
+	return web.Views(list, view), next, nil
 }

@@ -8,30 +8,17 @@ import (
 	"time"
 
 	"merchantorders/internal/api/invoiceapi"
-	"merchantorders/internal/etag"
+	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
 // getOrder serves GET /orders/{orderId}.
 func (a API) getOrder(r *web.Request) (web.Representation, error) {
-	id := orderID(r)
-	return web.Representation{
-		Day: order.NoDay,
-		CurrentTag: func() (string, error) {
-			legacyID, revision, err := a.Orders.Revision(r.Context(), r.Caller.MerchantID, id)
-			return etag.OfOrder(legacyID, revision), err
-		},
-		Body: func(rep *web.Representation) (any, error) {
-			found, err := a.Orders.Get(r.Context(), r.Caller.MerchantID, id)
-			if err != nil {
-				return nil, err
-			}
-			rep.Tag = etag.OfOrder(found.LegacyID, found.Revision)
-			rep.Links = append(rep.Links, a.successorLink(found.Reference))
-			return newOrderView(found, a.StorageURL), nil
-		},
-	}, nil
+	return orderapi.RepresentOrder(r, a.Orders, orderID(r), func(rep *web.Representation, found order.Order) any {
+		rep.Links = append(rep.Links, a.successorLink(found.Reference))
+		return newOrderView(found, a.StorageURL)
+	}), nil
 }
 
 // orderID returns the order that {orderId} identifies. An invalid id

@@ -136,11 +136,7 @@ type marketEventView struct {
 // NewMarketEventViews returns events of several merchants, if asked for with their orders,
 // for the operator interface.
 func NewMarketEventViews(events []order.EventRecord, orders bool, storageURL string) any {
-	views := make([]marketEventView, len(events))
-	for i, e := range events {
-		views[i] = newMarketEventView(e, orders, storageURL)
-	}
-	return views
+	return web.Views(events, func(e order.EventRecord) marketEventView { return newMarketEventView(e, orders, storageURL) })
 }
 
 func newMarketEventView(e order.EventRecord, orders bool, storageURL string) marketEventView {
@@ -154,11 +150,7 @@ func newMarketEventView(e order.EventRecord, orders bool, storageURL string) mar
 // newEventsView returns the view of events and the value of after for the next
 // page.
 func newEventsView(events []order.EventRecord, next int64) eventsView {
-	view := eventsView{Events: make([]eventView, len(events)), Next: next}
-	for i, e := range events {
-		view.Events[i] = newEventView(e)
-	}
-	return view
+	return eventsView{Events: web.Views(events, newEventView), Next: next}
 }
 
 func newEventView(e order.EventRecord) eventView {

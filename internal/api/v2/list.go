@@ -79,7 +79,7 @@ type summaryView struct {
 
 func newListView(list orderapi.List, page order.Page, now time.Time) listView {
 	from, to := list.EffectiveRange(now)
-	view := listView{
+	return listView{
 		Params: paramsView{
 			Page:         list.Page,
 			ItemsPerPage: list.PageSize,
@@ -88,12 +88,8 @@ func newListView(list orderapi.List, page order.Page, now time.Time) listView {
 			DateFrom:     from.Format(timeFormat),
 			DateTo:       to.Format(timeFormat),
 		},
-		Orders: make([]summaryView, 0, len(page.Orders)),
+		Orders: web.Views(page.Orders, newSummaryView),
 	}
-	for _, o := range page.Orders {
-		view.Orders = append(view.Orders, newSummaryView(o))
-	}
-	return view
 }
 
 func newSummaryView(o order.Summary) summaryView {

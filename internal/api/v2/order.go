@@ -5,29 +5,16 @@ import (
 	"time"
 
 	"merchantorders/internal/api/invoiceapi"
-	"merchantorders/internal/etag"
+	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
 // getOrder serves GET /orders/{orderReference}.
 func (a API) getOrder(r *web.Request) (web.Representation, error) {
-	id := orderID(r)
-	return web.Representation{
-		Day: order.NoDay,
-		CurrentTag: func() (string, error) {
-			legacyID, revision, err := a.Orders.Revision(r.Context(), r.Caller.MerchantID, id)
-			return etag.OfOrder(legacyID, revision), err
-		},
-		Body: func(rep *web.Representation) (any, error) {
-			found, err := a.Orders.Get(r.Context(), r.Caller.MerchantID, id)
-			if err != nil {
-				return nil, err
-			}
-			rep.Tag = etag.OfOrder(found.LegacyID, found.Revision)
-			return newSingleView(found, a.StorageURL), nil
-		},
-	}, nil
+	return orderapi.RepresentOrder(r, a.Orders, orderID(r), func(_ *web.Representation, found order.Order) any {
+		return newSingleView(found, a.StorageURL)
+	}), nil
 }
 
 // orderID returns the order that {orderReference} identifies.
@@ -221,9 +208,8 @@ type lineItemView struct {
 
 // newLineItemViews returns the views of lines, in the same order.
 func newLineItemViews(lines []order.LineItem) []lineItemView {
-	views := make([]lineItemView, 0, len(lines))
-	for _, line := range lines {
-		views = append(views, lineItemView{
+	return web.Views(lines, func(line order.LineItem) lineItemView {
+		return lineItemView{
 			ID:                 line.ID,
 			SKU:                line.SKU,
 			MerchantEAN:        line.MerchantEAN,
@@ -236,9 +222,8 @@ func newLineItemViews(lines []order.LineItem) []lineItemView {
 			Article39Valid:     line.Article39Valid,
 			GiftWrap:           line.GiftWrap,
 			ExtendedAttributes: line.ExtendedAttributes,
-		})
-	}
-	return views
+		}
+	})
 }
 
 // timeOf returns a time as text, nil if there is none.
