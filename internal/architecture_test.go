@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"internal/app/commands": {everything},
 
 	"internal/api":            {"internal/metrics", "internal/web", "internal/strict", "internal/etag", "internal/order", "internal/token", "internal/ingest", "internal/webhook", "internal/api/bulkapi", "internal/api/invoiceapi", "internal/api/orderapi", "internal/api/tokenapi", "internal/api/webhookapi"},
-	"internal/api/orderapi":   {"internal/web", "internal/strict", "internal/order"},
+	"internal/api/orderapi":   {"internal/etag", "internal/web", "internal/strict", "internal/order"},
 	"internal/api/invoiceapi": {"internal/metrics", "internal/web", "internal/strict", "internal/order", "internal/token"},
 	"internal/api/tokenapi":   {"internal/web", "internal/strict", "internal/order", "internal/token"},
 	"internal/server":         {"internal/web", "internal/metrics", "internal/order"},

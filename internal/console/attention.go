@@ -27,7 +27,7 @@ type attentionView struct {
 }
 
 func (v attentionView) stores() []int64 {
-	ids := append(collect(v.Overdue, foundStore), collect(v.Endpoints, endpointStore)...)
+	ids := append(web.Collect(v.Overdue, foundStore), web.Collect(v.Endpoints, endpointStore)...)
 	if v.Overview != nil {
 		for _, m := range v.Overview.Merchants {
 			ids = append(ids, m.MerchantID)

@@ -62,7 +62,7 @@ func (s *site) audit(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	view.Entries = page.Entries
-	by := append(collect(view.Entries, entryCaller), collect(view.Entries, entrySubject)...)
+	by := append(web.Collect(view.Entries, entryCaller), web.Collect(view.Entries, entrySubject)...)
 	if view.Names, err = s.namesOf(r, by); err != nil {
 		return err
 	}

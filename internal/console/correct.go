@@ -30,7 +30,7 @@ type correctable struct {
 var correctables = []correctable{
 	{"expiresAt", "correct.expires", timeKind, func(o order.Order) string { return formTime(o.ExpiresAt) }},
 	{"dispatchUntil", "correct.dispatch", timeKind, func(o order.Order) string { return formTime(o.DispatchUntil) }},
-	{"customer.phone", "customer.phone", "text", func(o order.Order) string { return optional(o.Customer.Phone) }},
+	{"customer.phone", "customer.phone", "text", func(o order.Order) string { return order.TextOf(o.Customer.Phone) }},
 	{"shippingAddress.firstName", "correct.firstname", "text", func(o order.Order) string { return o.Shipping.FirstName }},
 	{"shippingAddress.lastName", "correct.lastname", "text", func(o order.Order) string { return o.Shipping.LastName }},
 	{"shippingAddress.phone", "correct.phone", "text", func(o order.Order) string { return o.Shipping.Phone }},
@@ -47,9 +47,9 @@ var correctables = []correctable{
 	{"carrier.method", "correct.method", "text", func(o order.Order) string { return o.Carrier.Method }},
 	{"carrier.deliveryName", "correct.delivery", "text", func(o order.Order) string { return o.Carrier.DeliveryName }},
 	{"carrier.deliveryKey", "correct.key", "text", func(o order.Order) string { return o.Carrier.DeliveryKey }},
-	{"carrier.deliveryToCourierEstimationDate", "carrier.pickup", "text", func(o order.Order) string { return optional(o.Carrier.DeliveryToCourierEstimation) }},
-	{"carrier.deliveryToCustomerEstimationDate", "carrier.arrival", "text", func(o order.Order) string { return optional(o.Carrier.DeliveryToCustomerEstimation) }},
-	{"carrier.comments", "carrier.comments", areaKind, func(o order.Order) string { return optional(o.Carrier.Comments) }},
+	{"carrier.deliveryToCourierEstimationDate", "carrier.pickup", "text", func(o order.Order) string { return order.TextOf(o.Carrier.DeliveryToCourierEstimation) }},
+	{"carrier.deliveryToCustomerEstimationDate", "carrier.arrival", "text", func(o order.Order) string { return order.TextOf(o.Carrier.DeliveryToCustomerEstimation) }},
+	{"carrier.comments", "carrier.comments", areaKind, func(o order.Order) string { return order.TextOf(o.Carrier.Comments) }},
 }
 
 const (

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -25,14 +26,6 @@ func (f *fields) add(label, value string) {
 	}
 }
 
-// optional returns a text that may be absent.
-func optional(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}
-
 // yesNo writes a value that documents give as a bool or as a text.
 func (l language) yesNo(value any) string {
 	switch value := value.(type) {
@@ -50,11 +43,11 @@ func (l language) yesNo(value any) string {
 // invoiceFields returns the invoice that the customer asked for.
 func (l language) invoiceFields(d *order.InvoiceDetails) fields {
 	var f fields
-	f.add("invoice.company", optional(d.Company))
+	f.add("invoice.company", order.TextOf(d.Company))
 	f.add("invoice.vat", d.VATNumber)
-	f.add("invoice.office", joined(" · ", optional(d.TaxOfficeCode), optional(d.TaxOfficeName)))
-	f.add("invoice.occupation", optional(d.Occupation))
-	f.add("invoice.address", joined(", ", optional(d.Address), joined(" ", optional(d.PostCode), optional(d.City))))
+	f.add("invoice.office", joined(" · ", order.TextOf(d.TaxOfficeCode), order.TextOf(d.TaxOfficeName)))
+	f.add("invoice.occupation", order.TextOf(d.Occupation))
+	f.add("invoice.address", joined(", ", order.TextOf(d.Address), joined(" ", order.TextOf(d.PostCode), order.TextOf(d.City))))
 	return f
 }
 
@@ -62,12 +55,12 @@ func (l language) invoiceFields(d *order.InvoiceDetails) fields {
 // VAT; nothing if it does not apply.
 func (l language) article39Fields(d *order.InvoiceDetails) fields {
 	var f fields
-	f.add("a39.article", optional(d.Article39))
+	f.add("a39.article", order.TextOf(d.Article39))
 	f.add("a39.eligible", l.yesNo(d.Article39Eligible))
 	f.add("a39.valid", l.yesNo(d.Article39Valid))
-	f.add("a39.identity", joined(" ", optional(d.Article39IdentityType), optional(d.Article39IdentityNo)))
-	f.add("a39.phone", optional(d.Article39MobilePhone))
-	f.add("a39.otp", optional(d.Article39OTP))
+	f.add("a39.identity", joined(" ", order.TextOf(d.Article39IdentityType), order.TextOf(d.Article39IdentityNo)))
+	f.add("a39.phone", order.TextOf(d.Article39MobilePhone))
+	f.add("a39.otp", order.TextOf(d.Article39OTP))
 	return f
 }
 
@@ -84,20 +77,20 @@ func (l language) carrierFields(c order.Carrier) fields {
 	f.add("carrier.shipments", strings.Join(ids, ", "))
 	f.add("carrier.pickup", l.estimation(c.DeliveryToCourierEstimation))
 	f.add("carrier.arrival", l.estimation(c.DeliveryToCustomerEstimation))
-	f.add("carrier.comments", optional(c.Comments))
+	f.add("carrier.comments", order.TextOf(c.Comments))
 	return f
 }
 
 // estimation writes the courier's estimate of a day or a time as the page writes days and
 // times, and any other text as it is.
 func (l language) estimation(text *string) string {
-	if day, ok := order.ParseDay(optional(text)); ok {
+	if day, ok := order.ParseDay(order.TextOf(text)); ok {
 		return l.day(day.Start())
 	}
-	if t, ok := order.ParseTime(optional(text)); ok {
+	if t, ok := order.ParseTime(order.TextOf(text)); ok {
 		return l.clock(t)
 	}
-	return optional(text)
+	return order.TextOf(text)
 }
 
 // addressLines returns an address as people write it on a parcel, without its phone;
@@ -109,7 +102,7 @@ func addressLines(a order.Address) []string {
 		joined(" ", a.Street, a.StreetNumber),
 		a.Address2,
 		joined(" ", a.PostCode, a.City),
-		joined(", ", a.Region, first(a.Country, a.CountryCode)),
+		joined(", ", a.Region, cmp.Or(a.Country, a.CountryCode)),
 	} {
 		if line != "" {
 			lines = append(lines, line)
@@ -123,8 +116,8 @@ func codes(item order.LineItem) fields {
 	var f fields
 	f.add("item.merchantsku", item.MerchantSKU)
 	f.add("item.sku", item.SKU)
-	f.add("item.ean", first(item.MerchantEAN, optional(item.EAN)))
-	f.add("item.product", first(item.ProductCode, item.ProductID))
+	f.add("item.ean", cmp.Or(item.MerchantEAN, order.TextOf(item.EAN)))
+	f.add("item.product", cmp.Or(item.ProductCode, item.ProductID))
 	return f
 }
 
@@ -146,16 +139,6 @@ func joined(separator string, texts ...string) string {
 		}
 	}
 	return strings.Join(given, separator)
-}
-
-// first returns the first text that is not empty.
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // payment returns the name of a way to pay: of those that marketplaces use most, in the

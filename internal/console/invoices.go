@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"mime/multipart"
 	"net/http"
@@ -97,7 +98,7 @@ func (s *site) invoices(w http.ResponseWriter, r *web.Request) error {
 
 func (s *site) showInvoices(w http.ResponseWriter, r *web.Request, status int, view invoicesView) error {
 	query := r.URL.Query()
-	view.Back, view.Selected = first(listOf(query.Get("back")), queuePath), query.Has("order")
+	view.Back, view.Selected = cmp.Or(listOf(query.Get("back")), queuePath), query.Has("order")
 	view.Path = invoicesPage(query)
 	var err error
 	if view.Selected {
@@ -254,7 +255,7 @@ func (s *site) ordersOfNumber(r *web.Request, number string, own bool) ([]order.
 	}
 	var found []order.Order
 	for _, candidate := range page.Orders {
-		own := norm.NFC.String(optional(candidate.MerchantData.Reference))
+		own := norm.NFC.String(order.TextOf(candidate.MerchantData.Reference))
 		if strings.EqualFold(candidate.Reference, number) || strings.EqualFold(own, norm.NFC.String(number)) {
 			o, err := s.Orders.Get(r.Context(), merchantID, order.ByReference(candidate.Reference))
 			if err != nil {

@@ -151,7 +151,7 @@ func (s *site) addOwnNumber(r *web.Request, search order.Search, filter order.Fi
 
 // summaries returns the summaries of orders that a search found.
 func summaries(found []order.FoundOrder) []order.Summary {
-	return collect(found, func(o order.FoundOrder) order.Summary { return o.Summary })
+	return web.Collect(found, func(o order.FoundOrder) order.Summary { return o.Summary })
 }
 
 // pageQuery returns the query of a page, never empty: it stands in a link.

@@ -26,7 +26,7 @@ func merchantDataFields(form formView) []fieldView {
 
 // merchantDataValues returns the values of the form for an order.
 func merchantDataValues(data order.MerchantData) url.Values {
-	return url.Values{merchantReferenceField: {optional(data.Reference)}, merchantNoteField: {optional(data.Note)}}
+	return url.Values{merchantReferenceField: {order.TextOf(data.Reference)}, merchantNoteField: {order.TextOf(data.Note)}}
 }
 
 // readMerchantData returns the merchant's own data of a form, with what is wrong in it.

@@ -126,7 +126,7 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *web.Request, status i
 	if view.Correct.problems == nil {
 		view.Correct = correctionForm(view.Order)
 	}
-	by := append(collect(view.History, eventCaller), collect(view.Audit, entryCaller)...)
+	by := append(web.Collect(view.History, eventCaller), web.Collect(view.Audit, entryCaller)...)
 	if view.Names, err = s.namesOf(r, by); err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func (s *site) showOrder(w http.ResponseWriter, r *web.Request, status int, view
 		}
 	}
 	view.Expiry = newOrders([]order.UnansweredOrder{{ExpiresAt: o.ExpiresAt}}, s.Orders.Now())[0]
-	if view.Names, err = s.namesOf(r, collect(view.History, eventCaller)); err != nil {
+	if view.Names, err = s.namesOf(r, web.Collect(view.History, eventCaller)); err != nil {
 		return err
 	}
 	mayAnswer := r.Caller.Can(order.ScopeOrdersWrite)

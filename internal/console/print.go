@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -31,7 +32,7 @@ func (s *site) print(w http.ResponseWriter, r *web.Request) error {
 // printSeveral serves GET /print?order=A-1&order=A-2: the packing slips of the selected
 // orders, each on a page of its own.
 func (s *site) printSeveral(w http.ResponseWriter, r *web.Request) error {
-	view := printView{Back: localPath(first(r.URL.Query().Get("back"), listPath))}
+	view := printView{Back: localPath(cmp.Or(r.URL.Query().Get("back"), listPath))}
 	selected, problem := selection(r.URL.Query())
 	if problem != "" {
 		view.Problem = problem
@@ -72,9 +73,9 @@ func (s *site) selectedOrders(r *web.Request, selected []string) (orders []order
 func recipient(o order.Order) order.Address {
 	to := o.Shipping
 	if joined("", to.FirstName, to.LastName) == "" {
-		to.FirstName, to.LastName = o.Customer.FirstName, first(o.Customer.LastName, o.Customer.Company)
+		to.FirstName, to.LastName = o.Customer.FirstName, cmp.Or(o.Customer.LastName, o.Customer.Company)
 	}
-	to.Phone = first(to.Phone, optional(o.Customer.Phone))
+	to.Phone = cmp.Or(to.Phone, order.TextOf(o.Customer.Phone))
 	return to
 }
 

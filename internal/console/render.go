@@ -80,15 +80,6 @@ func (s *site) functions(l language) template.FuncMap {
 	}
 }
 
-// collect returns what a function returns for each element of a list.
-func collect[E, V any](list []E, of func(E) V) []V {
-	all := make([]V, len(list))
-	for i, element := range list {
-		all[i] = of(element)
-	}
-	return all
-}
-
 // total returns how many elements a list has; nil has none.
 func total(list any) int64 { return int64(reflect.ValueOf(list).Len()) }
 

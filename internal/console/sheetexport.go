@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"slices"
 
 	"merchantorders/internal/order"
@@ -43,13 +44,13 @@ func (s *site) beginSheet(stream *web.Stream) exporter {
 	if e.items {
 		keys = itemHeadings
 	}
-	e.sheetWriter = newSheetWriter(stream, collect(keys, func(key string) string { return l.text(key) }))
+	e.sheetWriter = newSheetWriter(stream, web.Collect(keys, func(key string) string { return l.text(key) }))
 	return e
 }
 
 func (e sheetExport) page(orders []order.Summary) error {
 	for part := range slices.Chunk(orders, sheetOrders) {
-		whole, err := e.read(collect(part, func(o order.Summary) int64 { return o.LegacyID }))
+		whole, err := e.read(web.Collect(part, func(o order.Summary) int64 { return o.LegacyID }))
 		if err != nil {
 			return err
 		}
@@ -73,21 +74,21 @@ func invoiceOf(o *order.Order) (company, vat, office, occupation, address string
 	if d == nil {
 		return "", "", "", "", ""
 	}
-	return optional(d.Company), d.VATNumber, joined(" · ", optional(d.TaxOfficeCode), optional(d.TaxOfficeName)), optional(d.Occupation),
-		joined(", ", optional(d.Address), joined(" ", optional(d.PostCode), optional(d.City)))
+	return order.TextOf(d.Company), d.VATNumber, joined(" · ", order.TextOf(d.TaxOfficeCode), order.TextOf(d.TaxOfficeName)), order.TextOf(d.Occupation),
+		joined(", ", order.TextOf(d.Address), joined(" ", order.TextOf(d.PostCode), order.TextOf(d.City)))
 }
 
 func (e sheetExport) orderRow(o *order.Order) {
 	e.beginRow()
 	e.text(o.Reference)
-	e.text(optional(o.MerchantData.Reference))
+	e.text(order.TextOf(o.MerchantData.Reference))
 	e.moment(o.CreatedAt, e.words.zone)
 	e.moment(o.UpdatedAt, e.words.zone)
 	e.text(e.words.text("state." + o.State.String()))
 	e.text(e.words.payment(o.PaymentName))
 	e.text(customerName(o))
 	e.text(o.Customer.Email)
-	e.text(optional(o.Customer.Phone))
+	e.text(order.TextOf(o.Customer.Phone))
 	e.text(o.CountryCode)
 	company, vat, office, occupation, address := invoiceOf(o)
 	for _, text := range []string{company, vat, office, occupation, address} {
@@ -105,7 +106,7 @@ func (e sheetExport) orderRow(o *order.Order) {
 func (e sheetExport) unreadableRow(o *order.Order) {
 	e.beginRow()
 	e.text(o.Reference)
-	e.text(optional(o.MerchantData.Reference))
+	e.text(order.TextOf(o.MerchantData.Reference))
 	e.moment(o.CreatedAt, e.words.zone)
 	if !e.items {
 		e.moment(o.UpdatedAt, e.words.zone)
@@ -120,11 +121,11 @@ func (e sheetExport) itemRows(o *order.Order) {
 	for _, item := range o.LineItems {
 		e.beginRow()
 		e.text(o.Reference)
-		e.text(optional(o.MerchantData.Reference))
+		e.text(order.TextOf(o.MerchantData.Reference))
 		e.moment(o.CreatedAt, e.words.zone)
 		for _, text := range []string{
 			e.words.text("state." + o.State.String()), customerName(o), company, vat,
-			item.ProductName, item.MerchantSKU, item.SKU, first(item.MerchantEAN, optional(item.EAN)),
+			item.ProductName, item.MerchantSKU, item.SKU, cmp.Or(item.MerchantEAN, order.TextOf(item.EAN)),
 		} {
 			e.text(text)
 		}

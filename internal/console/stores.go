@@ -5,6 +5,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
+	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
 )
 
@@ -36,21 +37,21 @@ func (s *site) storeNames(ctx context.Context, ids []int64) (map[int64]string, e
 // endpointStore returns the store of a webhook.
 func endpointStore(e webhook.Endpoint) int64 { return e.MerchantID }
 
-func (v webhooksView) stores() []int64 { return collect(v.Endpoints, endpointStore) }
+func (v webhooksView) stores() []int64 { return web.Collect(v.Endpoints, endpointStore) }
 
 func (v webhookView) stores() []int64 { return []int64{v.Endpoint.MerchantID} }
 
 // foundStore returns the store of an order.
 func foundStore(o order.FoundOrder) int64 { return o.MerchantID }
 
-func (v foundView) stores() []int64 { return collect(v.Orders, foundStore) }
+func (v foundView) stores() []int64 { return web.Collect(v.Orders, foundStore) }
 
 func (v operatorOrderView) stores() []int64 { return []int64{v.Order.MerchantID} }
 
 func (v auditView) stores() []int64 {
-	return collect(v.Entries, func(e order.AuditEntry) int64 { return e.MerchantID })
+	return web.Collect(v.Entries, func(e order.AuditEntry) int64 { return e.MerchantID })
 }
 
 func (v tokensView) stores() []int64 {
-	return collect(v.Tokens, func(t token.Token) int64 { return t.MerchantID })
+	return web.Collect(v.Tokens, func(t token.Token) int64 { return t.MerchantID })
 }

@@ -7,6 +7,14 @@ import (
 	"unicode/utf8"
 )
 
+// TextOf returns a text that may be absent; empty if it is.
+func TextOf(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
 // TextUnit is what the length of a text is counted in. Its name is part of messages.
 type TextUnit string
 

@@ -102,13 +102,14 @@ func TimeOrNull(t time.Time) *string {
 	return &text
 }
 
-// Views returns the views of the elements of a list, not nil, which would be null in a body.
-func Views[T, V any](list []T, view func(T) V) []V {
-	views := make([]V, len(list))
+// Collect returns what a function returns for each element of a list; never nil, which is
+// null in a body.
+func Collect[T, V any](list []T, of func(T) V) []V {
+	all := make([]V, len(list))
 	for i, element := range list {
-		views[i] = view(element)
+		all[i] = of(element)
 	}
-	return views
+	return all
 }
 
 // NonZero returns a pointer to a value; nil, which is null in a body, for the zero value.

@@ -56,7 +56,7 @@ func (a API) listAudit(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	view := auditView{Entries: web.Views(page.Entries, newAuditEntryView)}
+	view := auditView{Entries: web.Collect(page.Entries, newAuditEntryView)}
 	if page.Next != nil {
 		next := auditCursor(*page.Next)
 		view.Next = &next

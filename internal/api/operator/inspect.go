@@ -54,7 +54,7 @@ func (a API) inspectOrder(w http.ResponseWriter, r *web.Request) error {
 	}
 	view := inspectionView{
 		Merchant: merchantRef{ID: all.Order.MerchantID, Name: all.Order.MerchantName}, OrderID: all.Order.LegacyID,
-		Order: a.OrderView(all.Order), History: a.EventViews(all.Events), Files: web.Views(all.Files, newFileView),
+		Order: a.OrderView(all.Order), History: a.EventViews(all.Events), Files: web.Collect(all.Files, newFileView),
 		Deliveries: webhookapi.NewOrderDeliveries(deliveries),
 	}
 	r.LogOrder(all.Order.Reference, all.Order.LegacyID)
@@ -94,7 +94,7 @@ func (a API) overview(w http.ResponseWriter, r *web.Request) error {
 	}
 	view := overviewView{
 		States: make(map[string]int64, len(o.States)), OldestUnanswered: web.TimeOrNull(o.OldestUnanswered), Overdue: o.Overdue,
-		Merchants: web.Views(o.Merchants, newUnansweredView),
+		Merchants: web.Collect(o.Merchants, newUnansweredView),
 	}
 	for state, n := range o.States {
 		view.States[state.String()] = n

@@ -59,7 +59,7 @@ func (a API) listMerchants(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	merchants, next := web.CutPage(merchants, limit, func(m order.Merchant) int64 { return m.ID })
-	return web.WriteJSON(w, http.StatusOK, merchantsView{Merchants: web.Views(merchants, newMerchantView), Next: next})
+	return web.WriteJSON(w, http.StatusOK, merchantsView{Merchants: web.Collect(merchants, newMerchantView), Next: next})
 }
 
 // parseMerchantFilter parses the query of a list of merchants. Without limit the list

@@ -45,7 +45,7 @@ func (a API) searchOrders(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	view := searchView{Orders: web.Views(page.Orders, newFoundView)}
+	view := searchView{Orders: web.Collect(page.Orders, newFoundView)}
 	if page.Next != nil {
 		next := searchCursor(search, *page.Next)
 		view.Next = &next

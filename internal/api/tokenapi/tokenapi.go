@@ -235,5 +235,5 @@ func ListPage[T any](ctx context.Context, tokens *token.Registry, filter token.F
 		return nil, nil, err
 	}
 	list, next := web.CutPage(list, limit, func(t token.Token) int64 { return t.ID })
-	return web.Views(list, view), next, nil
+	return web.Collect(list, view), next, nil
 }

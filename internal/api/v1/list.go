@@ -93,7 +93,7 @@ func newListView(list orderapi.List, page order.Page, merchantID int64, now time
 			CompanyID:      companyID,
 			Company:        o.Customer.Company,
 			Email:          o.Customer.Email,
-			Phone:          textOf(o.Customer.Phone),
+			Phone:          order.TextOf(o.Customer.Phone),
 			Status:         o.State.Code(),
 			Total:          order.Decimal(o.Total, o.Currency),
 		})

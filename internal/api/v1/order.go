@@ -112,7 +112,7 @@ func newOrderView(o order.Order, storageURL string) orderView {
 		Notes:          o.Notes,
 		FirstName:      o.Customer.FirstName,
 		LastName:       o.Customer.LastName,
-		Phone:          textOf(o.Customer.Phone),
+		Phone:          order.TextOf(o.Customer.Phone),
 		Email:          o.Customer.Email,
 
 		BillingFirstName: b.FirstName,
@@ -181,17 +181,17 @@ func newFieldsView(details *order.InvoiceDetails) fieldsView {
 	}
 	return fieldsView{
 		HasInvoice:   "Y",
-		Company:      textOf(details.Company),
-		Address:      textOf(details.Address),
-		TaxOffice:    textOf(details.TaxOfficeCode),
+		Company:      order.TextOf(details.Company),
+		Address:      order.TextOf(details.Address),
+		TaxOffice:    order.TextOf(details.TaxOfficeCode),
 		VATNumber:    details.VATNumber,
-		TaxName:      textOf(details.TaxOfficeName),
+		TaxName:      order.TextOf(details.TaxOfficeName),
 		Eligible:     yesNo(details.Article39Eligible),
-		IdentityType: textOf(details.Article39IdentityType),
-		IdentityNo:   textOf(details.Article39IdentityNo),
-		MobilePhone:  textOf(details.Article39MobilePhone),
-		OTP:          textOf(details.Article39OTP),
-		Occupation:   textOf(details.Occupation),
+		IdentityType: order.TextOf(details.Article39IdentityType),
+		IdentityNo:   order.TextOf(details.Article39IdentityNo),
+		MobilePhone:  order.TextOf(details.Article39MobilePhone),
+		OTP:          order.TextOf(details.Article39OTP),
+		Occupation:   order.TextOf(details.Occupation),
 	}
 }
 
@@ -298,14 +298,6 @@ func dateOf(day order.Day) string {
 // streetOf returns street and number in one text, as this version shows them.
 func streetOf(a order.Address) string {
 	return strings.TrimSpace(a.Street + " " + a.StreetNumber)
-}
-
-// textOf returns a text, empty if there is none: this version never shows null.
-func textOf(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }
 
 // unixOf returns a time as text in Unix seconds, empty if there is none.

@@ -136,7 +136,7 @@ type marketEventView struct {
 // NewMarketEventViews returns events of several merchants, if asked for with their orders,
 // for the operator interface.
 func NewMarketEventViews(events []order.EventRecord, orders bool, storageURL string) any {
-	return web.Views(events, func(e order.EventRecord) marketEventView { return newMarketEventView(e, orders, storageURL) })
+	return web.Collect(events, func(e order.EventRecord) marketEventView { return newMarketEventView(e, orders, storageURL) })
 }
 
 func newMarketEventView(e order.EventRecord, orders bool, storageURL string) marketEventView {
@@ -150,7 +150,7 @@ func newMarketEventView(e order.EventRecord, orders bool, storageURL string) mar
 // newEventsView returns the view of events and the value of after for the next
 // page.
 func newEventsView(events []order.EventRecord, next int64) eventsView {
-	return eventsView{Events: web.Views(events, newEventView), Next: next}
+	return eventsView{Events: web.Collect(events, newEventView), Next: next}
 }
 
 func newEventView(e order.EventRecord) eventView {

@@ -88,7 +88,7 @@ func newListView(list orderapi.List, page order.Page, now time.Time) listView {
 			DateFrom:     from.Format(timeFormat),
 			DateTo:       to.Format(timeFormat),
 		},
-		Orders: web.Views(page.Orders, newSummaryView),
+		Orders: web.Collect(page.Orders, newSummaryView),
 	}
 }
 

@@ -208,7 +208,7 @@ type lineItemView struct {
 
 // newLineItemViews returns the views of lines, in the same order.
 func newLineItemViews(lines []order.LineItem) []lineItemView {
-	return web.Views(lines, func(line order.LineItem) lineItemView {
+	return web.Collect(lines, func(line order.LineItem) lineItemView {
 		return lineItemView{
 			ID:                 line.ID,
 			SKU:                line.SKU,

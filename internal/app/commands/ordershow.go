@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"merchantorders/client"
+	"merchantorders/internal/order"
 )
 
 type ordersShow struct{ orderTarget }
@@ -47,7 +48,7 @@ func orderFields(o client.Order) [][]string {
 		{"Payment", textOr(o.Payment.Name)},
 		{"Customer", textOr(o.Customer.FirstName, o.Customer.LastName)},
 		{"E-mail", textOr(o.Customer.Email)},
-		{"Phone", textOr(optional(o.Customer.Phone))},
+		{"Phone", textOr(order.TextOf(o.Customer.Phone))},
 		{"Address", textOr(a.Street, a.StreetNumber)},
 		{"City", textOr(a.PostCode, a.City, a.Region, a.CountryCode)},
 		{"Carrier", textOr(o.Carrier.Name, o.Carrier.DeliveryName)},
@@ -55,9 +56,9 @@ func orderFields(o client.Order) [][]string {
 	}
 	if d := o.InvoiceDetails; d != nil {
 		fields = append(fields,
-			[]string{"Invoice to", textOr(optional(d.Company))},
+			[]string{"Invoice to", textOr(order.TextOf(d.Company))},
 			[]string{"VAT number", textOr(d.VATNumber)},
-			[]string{"Tax office", textOr(optional(d.TaxOfficeCode), optional(d.TaxOfficeName))},
+			[]string{"Tax office", textOr(order.TextOf(d.TaxOfficeCode), order.TextOf(d.TaxOfficeName))},
 		)
 	}
 	return fields

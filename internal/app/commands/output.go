@@ -41,14 +41,6 @@ func textOr(parts ...string) string {
 	return cmp.Or(app.OneLine(strings.Join(strings.Fields(strings.Join(parts, " ")), " ")), "-")
 }
 
-// optional returns a text; empty for nil.
-func optional(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}
-
 // printError writes one line to standard error.
 func (p *process) printError(format string, args ...any) {
 	// There is nowhere to report a failure.
