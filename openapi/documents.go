@@ -1,8 +1,7 @@
 // Package openapi embeds the OpenAPI documents of the service. Tests compare them
 // with the running service. The package itself does not depend on the service.
 //
-// A file says once what it repeats, and refers to components of another file. Documents are
-// whole.
+// A file says once what it repeats, and refers to what another file has. Documents are whole.
 package openapi
 
 import (
@@ -52,26 +51,28 @@ var loaded = sync.OnceValue(func() []Document {
 		}
 	}
 	for i, name := range names {
-		takeComponents(roots[name], roots)
 		var err error
-		if documents[i], err = newDocument(name, roots[name]); err != nil {
+		if documents[i], err = newDocument(name, take(roots[name], roots)); err != nil {
 			panic(err)
 		}
 	}
 	return documents
 })
 
-// takeComponents replaces each component that only refers to one of another file, such as
-// v2.yaml#/components/schemas/Token, by that one.
-func takeComponents(root *yaml.Node, roots map[string]*yaml.Node) {
-	for _, components := range member(root, "components").Content {
-		for i, component := range components.Content {
-			file, path, _ := strings.Cut(member(component, "$ref").Value, ".yaml#/")
-			if from := roots[file]; from != nil {
-				components.Content[i] = member(from, strings.Split(path, "/")...)
-			}
+// take returns a node with the content of each reference to another file, such as
+// v2.yaml#/components/schemas/Token, in its place.
+func take(node *yaml.Node, roots map[string]*yaml.Node) *yaml.Node {
+	if file, pointer, ok := strings.Cut(member(node, "$ref").Value, ".yaml#/"); ok {
+		var keys []string
+		for key := range strings.SplitSeq(pointer, "/") {
+			keys = append(keys, strings.ReplaceAll(key, "~1", "/"))
 		}
+		return member(roots[file], keys...)
 	}
+	for i, child := range node.Content {
+		node.Content[i] = take(child, roots)
+	}
+	return node
 }
 
 // member returns the node below keys; an empty one if there is none.
