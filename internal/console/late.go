@@ -58,7 +58,7 @@ func (s *site) newLateForm(r *web.Request) error {
 			}
 		}
 		if typed.Value == "reason" && strings.HasPrefix(r.URL.Path, operatorPrefix) {
-			typed.Label = "transition.why" // the customer does not read it
+			typed.Label = "column.reason" // the customer does not read it
 		}
 		if value := strings.Join(values, ", "); value != "" {
 			view.Typed = append(view.Typed, field{typed.Label, value})

@@ -28,7 +28,7 @@ func (m MailTexts) Digest(to webhook.Endpoint, d webhook.Digest) webhook.Mail {
 	for _, section := range []struct {
 		key    string
 		orders []order.Order
-	}{{"mail.near", d.Near}, {"mail.new", d.New}} {
+	}{{"mail.near", d.Near}, {"orders.new", d.New}} {
 		if len(section.orders) == 0 {
 			continue
 		}

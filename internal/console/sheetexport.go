@@ -23,13 +23,13 @@ type sheetExport struct {
 // Keys of the headings of a workbook.
 var (
 	orderHeadings = []string{
-		"order.reference", "own.reference", "order.placed", "dates.updated", "order.state", "sum.payment", "order.customer", "customer.email", "customer.phone",
+		"order.reference", "own.reference", "order.placed", "dates.updated", "column.state", "sum.payment", "order.customer", "customer.email", "customer.phone",
 		"export.country", "invoice.company", "invoice.vat", "invoice.office", "invoice.occupation", "invoice.address",
 		"sum.subtotal", "sum.discount", "sum.other", "order.total", "export.currency", "files.heading",
 	}
 	itemHeadings = []string{
-		"order.reference", "own.reference", "order.placed", "order.state", "order.customer", "invoice.company", "invoice.vat",
-		"items.product", "item.merchantsku", "item.sku", "item.ean", "items.quantity", "items.price", "items.base", "items.total", "export.currency",
+		"order.reference", "own.reference", "order.placed", "column.state", "order.customer", "invoice.company", "invoice.vat",
+		"items.product", "item.merchantsku", "item.sku", "item.ean", "items.quantity", "items.price", "items.base", "order.total", "export.currency",
 	}
 )
 
