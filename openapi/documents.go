@@ -75,12 +75,15 @@ func take(node *yaml.Node, roots map[string]*yaml.Node) *yaml.Node {
 	return node
 }
 
-// member returns the node below keys; an empty one if there is none.
+// absent is the node that a mapping does not have.
+var absent yaml.Node
+
+// member returns the node below keys.
 func member(node *yaml.Node, keys ...string) *yaml.Node {
 	found := node
 	for _, key := range keys {
 		members := found.Content
-		found = &yaml.Node{}
+		found = &absent
 		for i := 0; i+1 < len(members); i += 2 {
 			if members[i].Value == key {
 				found = members[i+1]
@@ -116,8 +119,7 @@ func Parse(name string, text []byte) (Document, error) {
 // not every reader of a document knows them.
 func read(name string, text []byte) (*yaml.Node, error) {
 	var root yaml.Node
-	var content map[string]any // refuses what root accepts, such as a key that is there twice
-	if err := errors.Join(yaml.Unmarshal(text, &root), yaml.Unmarshal(text, &content)); err != nil {
+	if err := yaml.Unmarshal(text, &root); err != nil {
 		return nil, fmt.Errorf("read document %s: %w", name, err)
 	}
 	return spread(root.Content[0]), nil
@@ -131,14 +133,17 @@ func spread(node *yaml.Node) *yaml.Node {
 	for i, child := range node.Content {
 		node.Content[i] = spread(child)
 	}
-	if node.Kind == yaml.MappingNode {
+	if slices.ContainsFunc(node.Content, isPart) {
 		node.Content = merge(node.Content)
 	}
 	return node
 }
 
+// isPart reports whether a node is a merge key, or the key of the parts that others merge.
+func isPart(node *yaml.Node) bool { return node.Tag == "!!merge" || node.Value == "x-parts" }
+
 // merge returns the members of a mapping, with those of its merge keys in their place. The
-// mapping's own win. x-parts has the parts that others merge. Statuses are sorted.
+// mapping's own win. Statuses are sorted.
 func merge(content []*yaml.Node) []*yaml.Node {
 	var members [][]*yaml.Node
 	set := func(member []*yaml.Node, own bool) {
@@ -150,13 +155,12 @@ func merge(content []*yaml.Node) []*yaml.Node {
 		}
 	}
 	for member := range slices.Chunk(content, 2) {
-		switch {
-		case member[0].Tag == "!!merge":
+		if !isPart(member[0]) {
+			set(member, true)
+		} else if member[0].Tag == "!!merge" {
 			for part := range slices.Chunk(member[1].Content, 2) {
 				set(part, false)
 			}
-		case member[0].Value != "x-parts":
-			set(member, true)
 		}
 	}
 	slices.SortStableFunc(members, func(a, b []*yaml.Node) int {
