@@ -26,6 +26,14 @@ type formView struct {
 // newForm returns a form with the values that were sent; nil: a new form.
 func newForm(values url.Values) formView { return formView{values, make(map[string]string)} }
 
+// or returns the form, or if it is the zero one a new form with values.
+func (f formView) or(values url.Values) formView {
+	if f.problems == nil {
+		return newForm(values)
+	}
+	return f
+}
+
 // refuse records what is wrong with a field, unless there is a problem already.
 func (f formView) refuse(field, problem string) {
 	if f.problems[field] == "" {

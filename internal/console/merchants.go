@@ -116,22 +116,11 @@ func (s *site) showMerchant(w http.ResponseWriter, r *web.Request, status int, v
 	if view.Merchant, err = s.Merchants.Get(r.Context(), merchantOf(r)); err != nil {
 		return err
 	}
-	if view.Rename.problems == nil {
-		view.Rename = newForm(url.Values{"name": {view.Merchant.Name}})
-	}
-	if view.TimeZone.problems == nil {
-		view.TimeZone = newForm(url.Values{"zone": {view.Merchant.TimeZone}})
-	}
-	if view.Limit.problems == nil {
-		limit := view.Merchant.RateLimit
-		view.Limit = newForm(url.Values{"requests": {numberOrNone(limit.PerSecond)}, "burst": {numberOrNone(limit.Burst)}})
-	}
-	if view.Suspend.problems == nil {
-		view.Suspend = newForm(nil)
-	}
-	if view.Person.problems == nil {
-		view.Person = newForm(nil)
-	}
+	limit := view.Merchant.RateLimit
+	view.Rename = view.Rename.or(url.Values{"name": {view.Merchant.Name}})
+	view.TimeZone = view.TimeZone.or(url.Values{"zone": {view.Merchant.TimeZone}})
+	view.Limit = view.Limit.or(url.Values{"requests": {numberOrNone(limit.PerSecond)}, "burst": {numberOrNone(limit.Burst)}})
+	view.Suspend, view.Person = view.Suspend.or(nil), view.Person.or(nil)
 	view.Default = s.TimeZone.String()
 	return s.show(w, r, status, "merchant", view)
 }

@@ -76,9 +76,7 @@ func (s *site) showWebhook(w http.ResponseWriter, r *web.Request, status int, ke
 	if n := len(view.Deliveries); n == deliveriesPageSize {
 		view.Older = view.Deliveries[n-1].ID
 	}
-	if view.Form.problems == nil {
-		view.Form = newForm(webhookFields(view.Endpoint))
-	}
+	view.Form = view.Form.or(webhookFields(view.Endpoint))
 	view.Base, view.Types = webhookBase(r, key), webhook.TypeNames
 	return s.show(w, r, status, "webhook", view)
 }
