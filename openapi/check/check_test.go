@@ -71,7 +71,7 @@ func run(t *testing.T, folder string, s *apptest.Server, name string, args ...st
 	defer cancel()
 	command := exec.CommandContext(ctx, name, args...)
 	command.Dir = folder
-	command.Env = append(os.Environ(), "BASE="+s.BaseURL, "TOKEN="+s.Folder.Token(t, "--merchant", "355", "--scopes", order.MerchantScopes.String()), "OPERATOR="+s.Folder.Token(t, "--operator"))
+	command.Env = append(os.Environ(), "BASE="+s.BaseURL, "ADMIN="+s.AdminURL(), "TOKEN="+s.Folder.Token(t, "--merchant", "355", "--scopes", order.MerchantScopes.String()), "OPERATOR="+s.Folder.Token(t, "--operator"))
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {

@@ -1,12 +1,12 @@
 // Sends one request of every operation through Prism, a proxy that compares requests
 // and responses with a document and responds with 500 or 422 if one of them does not conform.
-// BASE is a service with demo data, TOKEN a merchant's token with all scopes, OPERATOR an
-// operator's.
+// BASE is a service with demo data, ADMIN its port of operators, TOKEN a merchant's token with
+// all scopes, OPERATOR an operator's.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
-const { BASE, TOKEN, OPERATOR } = process.env
+const { BASE, ADMIN, TOKEN, OPERATOR } = process.env
 const program = 'node_modules/@stoplight/prism-cli/dist/index.js'
 const file = { filename: 'invoice.pdf', contentBase64: 'JVBERi0xLjQ=' }
 
@@ -19,10 +19,10 @@ const freePort = () =>
     })
   })
 
-// start starts a proxy for a document and waits until it listens.
-async function start(name) {
+// start starts a proxy of a port for a document and waits until it listens.
+async function start(name, base) {
   const port = await freePort()
-  const proxy = spawn(process.execPath, [program, 'proxy', `${name}.json`, BASE, '--errors', '--port', `${port}`])
+  const proxy = spawn(process.execPath, [program, 'proxy', `${name}.json`, base, '--errors', '--port', `${port}`])
   let output = ''
   await new Promise((resolve, reject) => {
     const read = (text) => {
@@ -37,10 +37,9 @@ async function start(name) {
   return { proxy, address: `http://127.0.0.1:${port}` }
 }
 
-// throughPrism calls use with a function that calls an operation of a document, and
-// then checks that every operation was called.
-async function throughPrism(name, token, use) {
-  const { proxy, address } = await start(name)
+// throughPrism calls each of some functions, by their port, with a function that calls an
+// operation of a document there, and then checks that every operation was called.
+async function throughPrism(name, token, uses) {
   const operations = new Map()
   for (const [path, methods] of Object.entries(JSON.parse(readFileSync(`${name}.json`)).paths)) {
     for (const [method, { operationId }] of Object.entries(methods)) {
@@ -49,7 +48,7 @@ async function throughPrism(name, token, use) {
   }
   const left = new Set(operations.keys())
   // A body that is an array is sent as lines.
-  const call = async (operation, values = {}, body) => {
+  const callAt = (address) => async (operation, values = {}, body) => {
     left.delete(operation)
     const { method, path } = operations.get(operation)
     const url = address + path.replace(/{(\w+)}/g, (_, key) => encodeURIComponent(values[key]))
@@ -61,12 +60,15 @@ async function throughPrism(name, token, use) {
     if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${result}`)
     return response.headers.get('Content-Type').startsWith('application/json') ? JSON.parse(result) : result
   }
-  try {
-    await use(call)
-    if (left.size) throw new Error(`${name}: not called: ${[...left].join(', ')}`)
-  } finally {
-    proxy.kill()
+  for (const [base, use] of Object.entries(uses)) {
+    const { proxy, address } = await start(name, base)
+    try {
+      await use(callAt(address))
+    } finally {
+      proxy.kill()
+    }
   }
+  if (left.size) throw new Error(`${name}: not called: ${[...left].join(', ')}`)
 }
 
 // webhookCalls calls every operation of the webhooks of a merchant. values are those of
@@ -86,15 +88,15 @@ async function webhookCalls(call, values) {
 }
 
 let url, link
-await throughPrism('v1', TOKEN, async (call) => {
+await throughPrism('v1', TOKEN, { [BASE]: async (call) => {
   const { orders } = await call('listOrders')
   const orderId = orders.find((order) => order.status === 'O').order_id
   await call('getOrder', { orderId })
   await call('answerOrder', { orderId }, { status: 'G' })
   const invoiceId = (await call('uploadInvoice', { orderId }, file)).invoice.id
   await call('deleteInvoice', { orderId, invoiceId })
-})
-await throughPrism('v2', TOKEN, async (call) => {
+} })
+await throughPrism('v2', TOKEN, { [BASE]: async (call) => {
   const { orders } = await call('listOrders')
   const [first, second] = orders.filter((order) => order.state === 'registered').map((order) => order.id)
   await call('getOrder', { orderReference: first })
@@ -118,20 +120,20 @@ await throughPrism('v2', TOKEN, async (call) => {
   await call('revokeToken', { tokenId })
   await call('createLoginLink', {}, { name: 'Nikos' })
   await webhookCalls(call, {})
-})
-await throughPrism('service', TOKEN, async (call) => {
+} })
+await throughPrism('service', TOKEN, { [ADMIN]: (call) => call('metrics'), [BASE]: async (call) => {
   const [region, bucket, , orderReference, filename] = new URL(url).pathname.split('/').slice(2)
   await call('getFile', { region, bucket, orderReference, filename })
   await call('openLink', { link: new URL(link).pathname.split('/').pop() })
-  for (const operation of ['healthz', 'readyz', 'metrics', 'securityContact', 'docsIndex']) await call(operation)
+  for (const operation of ['healthz', 'readyz', 'securityContact', 'docsIndex']) await call(operation)
   await call('getDocument', { document: 'v2.json' })
   await call('docsList')
   await call('docsSearch')
   await call('docsGuide', { page: 'first-call' })
   await call('docsReference', { document: 'v2' })
   await call('docsAsset', { asset: 'pages.css' })
-})
-await throughPrism('operator', OPERATOR, async (call) => {
+} })
+await throughPrism('operator', OPERATOR, { [ADMIN]: async (call) => {
   const merchantId = (await call('listMerchants')).merchants[0].id
   await call('addMerchant', {}, { id: merchantId + 1, name: 'Another Store' })
   await call('addOrder', {}, {
@@ -163,4 +165,4 @@ await throughPrism('operator', OPERATOR, async (call) => {
   await call('listEvents')
   await webhookCalls(call, { merchantId })
   await call('listAllWebhooks')
-})
+} })
