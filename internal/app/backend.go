@@ -123,7 +123,6 @@ func (o *Opener) OpenDatabase(ctx context.Context, options store.Options) (*stor
 			return nil, err
 		}
 	}
-	options.Now = o.Now
 	if flag := o.FlagPrefix + "database"; o.Sources != nil && o.Sources.From(flag) != "" {
 		options.Reread = func() (string, error) { return o.Sources.Reread(flag) }
 	}

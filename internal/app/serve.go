@@ -128,7 +128,7 @@ func (s *server) open(ctx context.Context, schema migrations.Options) error {
 		return err
 	}
 	schema.BeforeCreate = func(ctx context.Context) error { return s.expectEmptyBucket(ctx, bucket) }
-	db, err := s.OpenDatabase(ctx, store.Options{Observe: s.metrics.Database, Schema: schema, Wrap: s.traceDatabase()})
+	db, err := s.OpenDatabase(ctx, store.Options{Observe: s.observeDatabase, Schema: schema, Wrap: s.traceDatabase()})
 	if err != nil {
 		return err
 	}

@@ -102,15 +102,14 @@ func NewService(d Deps) *Service {
 	connections := d.Flags.Connections(MaxOpenFiles())
 	s := &Service{Deps: d, Mails: mails, mails: current, encoder: &v2.EventEncoder{}, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), connections, d.Now)}
 	s.oidcSecret.Store(&d.Flags.OIDCClientSecret)
-	var orders order.Stores = d.Store
 	files, poster := d.Files, d.Poster
 	if s.sandbox() {
 		poster = twicePoster{poster}
 	}
 	if d.Tracing != nil {
-		orders, files, poster = d.Tracing.Store(orders), d.Tracing.Files(files), d.Tracing.Poster(poster)
+		files, poster = d.Tracing.Files(files), d.Tracing.Poster(poster)
 	}
-	s.Services = order.NewServices(orders, files, d.Now, d.Log)
+	s.Services = order.NewServices(d.Store, files, d.Now, d.Log)
 	s.Orders.LimitWaiters(connections)
 	s.Tokens = token.NewRegistry(d.Store, d.Now)
 	s.Tokens.MaxLifetime = d.Settings.TokenLifetime()

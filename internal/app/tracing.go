@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/tracing"
@@ -34,6 +35,16 @@ func (s *server) stopTracing() {
 	}
 	if err := s.Tracing.Stop(); err != nil {
 		s.log.Warn("spans are lost", "error", err)
+	}
+}
+
+// observeDatabase is store.Options.Observe: an operation is measured, and traced.
+func (s *server) observeDatabase(ctx context.Context, operation string) (context.Context, func(error)) {
+	begun := time.Now()
+	ctx, end := s.Tracing.Operation(ctx, operation)
+	return ctx, func(err error) {
+		end(err)
+		s.metrics.Database(operation, time.Since(begun))
 	}
 }
 

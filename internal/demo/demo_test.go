@@ -40,7 +40,7 @@ func open(t *testing.T) order.Services {
 func openAt(t *testing.T, now func() time.Time) (order.Services, *breakable) {
 	t.Helper()
 	dir := t.TempDir()
-	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{Now: now})
+	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{})
 	testenv.NoError(t, err)
 	disk, err := disk.Open(filepath.Join(dir, "files"))
 	testenv.NoError(t, err)

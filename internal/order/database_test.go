@@ -74,10 +74,11 @@ func newDatabase(t testing.TB, orders ...order.Order) *database {
 	t.Helper()
 	db := &database{path: filepath.Join(t.TempDir(), "orders.db")}
 	var err error
-	db.DB, err = store.OpenSQLite(t.Context(), db.path, store.Options{Observe: func(string, time.Duration) {
+	db.DB, err = store.OpenSQLite(t.Context(), db.path, store.Options{Observe: func(ctx context.Context, _ string) (context.Context, func(error)) {
 		db.mu.Lock()
 		defer db.mu.Unlock()
 		db.calls++
+		return ctx, func(error) {}
 	}})
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })

@@ -104,8 +104,8 @@ func ScanAudit(rows sqldb.Rows, e *order.AuditEntry) error {
 var errPageEnd = errors.New("the end of the page")
 
 // AuditLog implements order.Store.
-func (db *DB) AuditLog(ctx context.Context, query order.AuditQuery) (order.AuditPage, error) {
-	defer db.timed("audit")()
+func (db *DB) AuditLog(ctx context.Context, query order.AuditQuery) (_ order.AuditPage, err error) {
+	defer db.observe(&ctx, "audit")(&err)
 	text, args, err := db.auditStatement(ctx, query)
 	if errors.Is(err, sql.ErrNoRows) {
 		return order.AuditPage{}, nil // there is no such order

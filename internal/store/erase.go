@@ -87,8 +87,8 @@ const selectFilesToRemove = `SELECT i.merchant_id, i.legacy_id, o.reference, i.i
 	WHERE i.merchant_id = $1 AND i.legacy_id = $2 AND i.purged_at IS NULL AND i.status IN (` + InvoiceDeleted + `, ` + InvoiceExpired + `)`
 
 // FilesToRemove implements order.Store.
-func (db *DB) FilesToRemove(ctx context.Context, merchantID, legacyID int64) ([]order.StoredInvoice, error) {
-	defer db.timed("clean")()
+func (db *DB) FilesToRemove(ctx context.Context, merchantID, legacyID int64) (_ []order.StoredInvoice, err error) {
+	defer db.observe(&ctx, "clean")(&err)
 	invoices, err := sqldb.All(ctx, db.sql, selectFilesToRemove, []any{merchantID, legacyID}, scanStoredInvoice)
 	return invoices, db.readError("find invoices to remove", err, nil)
 }
@@ -105,12 +105,12 @@ func (db *DB) EraseFileNames(ctx context.Context, merchantID, legacyID int64) er
 
 // CustomerOrders implements order.Store. It reads all pages in one snapshot: an erasure
 // that misses an order would report success.
-func (db *DB) CustomerOrders(ctx context.Context, email string) ([]order.LockedOrder, error) {
-	defer db.timed("customer_orders")()
+func (db *DB) CustomerOrders(ctx context.Context, email string) (_ []order.LockedOrder, err error) {
+	defer db.observe(&ctx, "customer_orders")(&err)
 	var found []order.LockedOrder
 	email = order.TrimEmail(email)
 	request := order.Search{Email: email, From: order.NoDay, To: order.NoDay, Limit: order.MaxSearchLimit}
-	err := db.sql.Snapshot(ctx, func(q sqldb.Querier) error {
+	err = db.sql.Snapshot(ctx, func(q sqldb.Querier) error {
 		for {
 			page, err := search.Page(ctx, q, db.dialect, searchedOrders{q}, request)
 			if err != nil {

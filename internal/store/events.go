@@ -96,8 +96,8 @@ func (e feedEnds) with(end order.Feed) feedEnds {
 
 // Events implements order.Store. Numbers are given out under a lock that lasts
 // until the commit, so one statement sees them without gaps.
-func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
-	defer db.timed("events")()
+func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) (_ order.Feed, err error) {
+	defer db.observe(&ctx, "events")(&err)
 	feed, lost, err := db.readFeed(ctx, merchantID, after, limit)
 	if lost {
 		feed, err = db.renewHistory(ctx, merchantID, after, limit)
@@ -146,8 +146,8 @@ func (db *DB) renewHistory(ctx context.Context, merchantID, after int64, limit i
 }
 
 // OrderEvents implements order.Store with one query.
-func (db *DB) OrderEvents(ctx context.Context, merchantID int64, id order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
-	defer db.timed("order_events")()
+func (db *DB) OrderEvents(ctx context.Context, merchantID int64, id order.Identifier, after int64, limit int) (_ []order.EventRecord, err error) {
+	defer db.observe(&ctx, "order_events")(&err)
 	text, value := byIdentifier(id, selectOrderEventsByLegacyID, selectOrderEventsByReference)
 	events, found, err := db.readEvents(ctx, text, []any{after, merchantID, value, limit})
 	if err == nil && !found {
@@ -195,10 +195,10 @@ func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...a
 const selectDataVersions = `SELECT id, last_event, data_nonce FROM merchants WHERE suspended_at IS NULL AND id `
 
 // DataVersions implements order.Store.
-func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]order.DataVersion, error) {
-	defer db.timed("data_versions")()
+func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (_ map[int64]order.DataVersion, err error) {
+	defer db.observe(&ctx, "data_versions")(&err)
 	versions := make(map[int64]order.DataVersion, len(merchantIDs))
-	err := sqldb.Each(ctx, db.sql, selectDataVersions+db.dialect.InList, []any{merchantIDs}, func(rows sqldb.Rows) error {
+	err = sqldb.Each(ctx, db.sql, selectDataVersions+db.dialect.InList, []any{merchantIDs}, func(rows sqldb.Rows) error {
 		var id int64
 		var v order.DataVersion
 		err := rows.Scan(&id, &v.Event, &v.Nonce)

@@ -21,8 +21,8 @@ func selectExportKeys(state order.State) string {
 }
 
 // ExportKeys implements order.Store.
-func (db *DB) ExportKeys(ctx context.Context, merchantID int64, query order.ExportQuery, after *order.Cursor, limit int) ([]order.ExportKey, error) {
-	defer db.timed("export_keys")()
+func (db *DB) ExportKeys(ctx context.Context, merchantID int64, query order.ExportQuery, after *order.Cursor, limit int) (_ []order.ExportKey, err error) {
+	defer db.observe(&ctx, "export_keys")(&err)
 	low, high := [2]int64{math.MinInt64, 0}, int64(math.MaxInt64) // no order has the legacy id 0
 	if query.From != order.NoDay {
 		low[0] = query.From.Start().Unix()
@@ -47,11 +47,11 @@ const selectCursor = `SELECT created_at, legacy_id FROM orders WHERE merchant_id
 	UNION ALL SELECT created_at, legacy_id FROM deleted_orders WHERE merchant_id = $1 AND reference = $2`
 
 // OrderCursor implements order.Store.
-func (db *DB) OrderCursor(ctx context.Context, merchantID int64, reference string) (order.Cursor, error) {
-	defer db.timed("order_cursor")()
+func (db *DB) OrderCursor(ctx context.Context, merchantID int64, reference string) (_ order.Cursor, err error) {
+	defer db.observe(&ctx, "order_cursor")(&err)
 	var createdAt int64
 	var cursor order.Cursor
-	err := db.sql.QueryRow(ctx, selectCursor, []any{merchantID, reference}, &createdAt, &cursor.LegacyID)
+	err = db.sql.QueryRow(ctx, selectCursor, []any{merchantID, reference}, &createdAt, &cursor.LegacyID)
 	cursor.CreatedAt = time.Unix(createdAt, 0).UTC()
 	return cursor, db.readError("read the key of an order", err, order.ErrNotFound)
 }

@@ -95,12 +95,12 @@ func (db *DB) DeleteIdempotencyRecords(ctx context.Context, before time.Time, li
 		merchantID int64
 		key        order.Key
 	}
-	stop := db.timed("forget")
+	end := db.observe(&ctx, "forget")
 	records, err := sqldb.All(ctx, db.sql, selectOldIdempotencyKeys, []any{before.Unix(), limit}, func(rows sqldb.Rows) (r record, err error) {
 		err = rows.Scan(&r.merchantID, &r.key.Text, &r.key.Line)
 		return r, err
 	})
-	stop()
+	end(&err)
 	if err != nil {
 		return 0, db.readError("find old idempotency records", err, nil)
 	}

@@ -18,10 +18,11 @@ import (
 func TestImportInSlices(t *testing.T) {
 	t.Parallel()
 	transactions := 0
-	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{Observe: func(operation string, _ time.Duration) {
+	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{Observe: func(ctx context.Context, operation string) (context.Context, func(error)) {
 		if operation == "add" {
 			transactions++
 		}
+		return ctx, func(error) {}
 	}})
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })

@@ -44,10 +44,10 @@ func (r *invoiceRow) invoice() order.Invoice {
 }
 
 // InvoiceFile implements order.Store.
-func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (order.Invoice, error) {
-	defer db.timed("invoice")()
+func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (_ order.Invoice, err error) {
+	defer db.observe(&ctx, "invoice")(&err)
 	var row invoiceRow
-	err := db.sql.QueryRow(ctx, `SELECT `+invoiceColumns+`
+	err = db.sql.QueryRow(ctx, `SELECT `+invoiceColumns+`
 		FROM orders o
 		JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id
 		WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3 AND i.status = `+InvoiceActive,
@@ -62,12 +62,12 @@ const selectInvoiceByID = `SELECT o.reference, m.suspended_at, ` + invoiceColumn
 	WHERE o.merchant_id = $1 AND o.legacy_id = $2 AND i.id = $3 AND i.status = ` + InvoiceActive
 
 // InvoiceByID implements order.Store.
-func (db *DB) InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID int64) (string, order.Invoice, error) {
-	defer db.timed("invoice")()
+func (db *DB) InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID int64) (_ string, _ order.Invoice, err error) {
+	defer db.observe(&ctx, "invoice")(&err)
 	var reference string
 	var suspended sql.NullInt64
 	var row invoiceRow
-	err := db.sql.QueryRow(ctx, selectInvoiceByID, []any{merchantID, legacyID, invoiceID}, append([]any{&reference, &suspended}, row.dest()...)...)
+	err = db.sql.QueryRow(ctx, selectInvoiceByID, []any{merchantID, legacyID, invoiceID}, append([]any{&reference, &suspended}, row.dest()...)...)
 	switch {
 	case err != nil:
 		return "", order.Invoice{}, db.readError("read invoice", err, order.ErrInvoiceNotFound)
@@ -204,8 +204,8 @@ func (db *DB) DeletedInvoices(ctx context.Context, before time.Time, limit int) 
 	return db.toClean(ctx, selectDeletedInvoices, before, limit)
 }
 
-func (db *DB) toClean(ctx context.Context, text string, before time.Time, limit int) ([]order.StoredInvoice, error) {
-	defer db.timed("clean")()
+func (db *DB) toClean(ctx context.Context, text string, before time.Time, limit int) (_ []order.StoredInvoice, err error) {
+	defer db.observe(&ctx, "clean")(&err)
 	invoices, err := sqldb.All(ctx, db.sql, text, []any{before.Unix(), limit}, scanStoredInvoice)
 	return invoices, db.readError("find invoices to clean up", err, nil)
 }
@@ -257,8 +257,8 @@ const selectFileEntries = `SELECT ` + invoiceColumns + `, i.deleted_at, i.purged
 	WHERE i.merchant_id = $1 AND i.legacy_id = $2 AND i.status IN (` + InvoiceActive + `, ` + InvoiceDeleted + `) ORDER BY i.id`
 
 // FileEntries implements order.Store.
-func (db *DB) FileEntries(ctx context.Context, merchantID, legacyID int64) ([]order.FileEntry, error) {
-	defer db.timed("file_entries")()
+func (db *DB) FileEntries(ctx context.Context, merchantID, legacyID int64) (_ []order.FileEntry, err error) {
+	defer db.observe(&ctx, "file_entries")(&err)
 	entries, err := sqldb.All(ctx, db.sql, selectFileEntries, []any{merchantID, legacyID}, func(rows sqldb.Rows) (order.FileEntry, error) {
 		var row invoiceRow
 		var deletedAt, purgedAt sql.NullInt64

@@ -14,8 +14,8 @@ import (
 const insertLinkKey = `INSERT INTO link_key (id, secret, created_at) VALUES (1, $1, $2) ON CONFLICT (id) `
 
 // LinkKey implements order.Store.
-func (db *DB) LinkKey(ctx context.Context) (order.LinkKey, bool, error) {
-	defer db.timed("link_key")()
+func (db *DB) LinkKey(ctx context.Context) (_ order.LinkKey, _ bool, err error) {
+	defer db.observe(&ctx, "link_key")(&err)
 	key, err := readLinkKey(ctx, db.sql)
 	if errors.Is(err, sql.ErrNoRows) {
 		return order.LinkKey{}, false, nil

@@ -23,7 +23,7 @@ const maxListAttempts = 3
 // rows carry the data version of the statement, and the version check compares
 // it with that of the index. See pageindex/README.md.
 func (db *DB) List(ctx context.Context, merchantID int64, filter order.Filter) (page order.Page, err error) {
-	defer db.timed("list")()
+	defer db.observe(&ctx, "list")(&err)
 	// One time limit for all statements and all waiting together.
 	ctx, cancel := withTimeout(ctx, db.dialect.StatementTimeout)
 	defer cancel()

@@ -63,8 +63,8 @@ type marketState struct {
 func (s *marketState) dest() []any { return []any{&s.cursorHistory, &s.history, &s.sameServer} }
 
 // MarketEvents implements order.Store.
-func (db *DB) MarketEvents(ctx context.Context, after order.MarketCursor, limit int) (order.MarketFeed, error) {
-	defer db.timed("market_events")()
+func (db *DB) MarketEvents(ctx context.Context, after order.MarketCursor, limit int) (_ order.MarketFeed, err error) {
+	defer db.observe(&ctx, "market_events")(&err)
 	var market order.MarketFeed
 	var atCursor int64
 	state, err := db.readMarket(ctx, func(state *marketState) (err error) {
@@ -93,8 +93,8 @@ func (db *DB) MarketEvents(ctx context.Context, after order.MarketCursor, limit 
 }
 
 // MarketEnd implements order.Store.
-func (db *DB) MarketEnd(ctx context.Context) (order.MarketFeed, error) {
-	defer db.timed("market_end")()
+func (db *DB) MarketEnd(ctx context.Context) (_ order.MarketFeed, err error) {
+	defer db.observe(&ctx, "market_end")(&err)
 	var market order.MarketFeed
 	end := &market.Cursor
 	state, err := db.readMarket(ctx, func(state *marketState) error {

@@ -54,8 +54,8 @@ func (t *tx) UpdateMerchantData(ctx context.Context, o order.LockedOrder, update
 }
 
 // ByMerchantReference implements order.Store. Step 101 has its index.
-func (db *DB) ByMerchantReference(ctx context.Context, merchantID int64, number string, limit int) ([]order.Summary, error) {
-	defer db.timed("by_merchant_reference")()
+func (db *DB) ByMerchantReference(ctx context.Context, merchantID int64, number string, limit int) (_ []order.Summary, err error) {
+	defer db.observe(&ctx, "by_merchant_reference")(&err)
 	var row summaryRow
 	dest := row.dest()
 	orders, err := sqldb.All(ctx, db.sql, `SELECT `+summaryColumns+` FROM orders o WHERE o.merchant_id = $1 AND o.merchant_reference = $2

@@ -59,8 +59,8 @@ func (r *merchantRow) merchant() order.Merchant {
 }
 
 // Merchants implements order.Store.
-func (db *DB) Merchants(ctx context.Context, filter order.MerchantFilter) ([]order.Merchant, error) {
-	defer db.timed("merchants")()
+func (db *DB) Merchants(ctx context.Context, filter order.MerchantFilter) (_ []order.Merchant, err error) {
+	defer db.observe(&ctx, "merchants")(&err)
 	text, args := db.merchantsStatement(filter)
 	merchants, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (order.Merchant, error) {
 		var row merchantRow
@@ -115,10 +115,10 @@ func (db *DB) merchantsStatement(filter order.MerchantFilter) (string, []any) {
 }
 
 // Merchant implements order.Store.
-func (db *DB) Merchant(ctx context.Context, id int64) (order.Merchant, error) {
-	defer db.timed("merchant_get")()
+func (db *DB) Merchant(ctx context.Context, id int64) (_ order.Merchant, err error) {
+	defer db.observe(&ctx, "merchant_get")(&err)
 	var row merchantRow
-	err := db.sql.QueryRow(ctx, selectMerchants+`WHERE id = $1`, []any{id}, row.dest()...)
+	err = db.sql.QueryRow(ctx, selectMerchants+`WHERE id = $1`, []any{id}, row.dest()...)
 	return row.merchant(), db.readError("read merchant", err, order.ErrMerchantNotFound)
 }
 

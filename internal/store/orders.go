@@ -133,8 +133,8 @@ func byIdentifier(id order.Identifier, byLegacyID, byReference string) (string, 
 
 // Order implements order.Store with one query, and a second one if the order has
 // invoices: a join doubles the time of the query, and most orders have no invoice.
-func (db *DB) Order(ctx context.Context, merchantID int64, id order.Identifier) (order.Order, error) {
-	defer db.timed("order")()
+func (db *DB) Order(ctx context.Context, merchantID int64, id order.Identifier) (_ order.Order, err error) {
+	defer db.observe(&ctx, "order")(&err)
 	o, err := db.readOrder(ctx, merchantID, id)
 	return o, db.readError("read order", err, order.ErrNotFound)
 }
@@ -169,15 +169,14 @@ func (db *DB) readOrder(ctx context.Context, merchantID int64, id order.Identifi
 
 // Orders implements order.Store with one query, and a second one if any of the orders
 // has invoices.
-func (db *DB) Orders(ctx context.Context, at []order.Locator) (map[order.Locator]order.Order, error) {
-	defer db.timed("orders")()
+func (db *DB) Orders(ctx context.Context, at []order.Locator) (_ map[order.Locator]order.Order, err error) {
+	defer db.observe(&ctx, "orders")(&err)
 	at = slices.Clone(at)
 	slices.SortFunc(at, func(a, b order.Locator) int {
 		return cmp.Or(cmp.Compare(a.MerchantID, b.MerchantID), cmp.Compare(a.LegacyID, b.LegacyID))
 	})
 	at = slices.Compact(at)
 	orders := make(map[order.Locator]order.Order, len(at))
-	var err error
 	for len(at) > 0 && err == nil {
 		at, err = db.readOrders(ctx, at, orders)
 	}
@@ -231,10 +230,10 @@ func (db *DB) readOrders(ctx context.Context, at []order.Locator, orders map[ord
 }
 
 // OrderSizes implements order.Store.
-func (db *DB) OrderSizes(ctx context.Context, at []order.Locator) (map[order.Locator]int64, error) {
-	defer db.timed("order_sizes")()
+func (db *DB) OrderSizes(ctx context.Context, at []order.Locator) (_ map[order.Locator]int64, err error) {
+	defer db.observe(&ctx, "order_sizes")(&err)
 	sizes := make(map[order.Locator]int64, len(at))
-	err := sqldb.Each(ctx, db.sql, selectOrderSizes(db.dialect), listsOf(at), func(rows sqldb.Rows) error {
+	err = sqldb.Each(ctx, db.sql, selectOrderSizes(db.dialect), listsOf(at), func(rows sqldb.Rows) error {
 		var key order.Locator
 		var size int64
 		err := rows.Scan(&key.MerchantID, &key.LegacyID, &size)
@@ -262,16 +261,16 @@ const (
 
 // Revision implements order.Store.
 func (db *DB) Revision(ctx context.Context, merchantID int64, id order.Identifier) (legacyID, revision int64, err error) {
-	defer db.timed("revision")()
+	defer db.observe(&ctx, "revision")(&err)
 	text, value := byIdentifier(id, selectRevisionByLegacyID, selectRevisionByReference)
 	err = db.sql.QueryRow(ctx, text, []any{merchantID, value}, &legacyID, &revision)
 	return legacyID, revision, db.readError("read revision", err, order.ErrNotFound)
 }
 
 // OrderMerchant implements order.Store.
-func (db *DB) OrderMerchant(ctx context.Context, reference string) (int64, error) {
-	defer db.timed("order_merchant")()
+func (db *DB) OrderMerchant(ctx context.Context, reference string) (_ int64, err error) {
+	defer db.observe(&ctx, "order_merchant")(&err)
 	var merchantID int64
-	err := db.sql.QueryRow(ctx, `SELECT merchant_id FROM order_keys WHERE key = $1`, []any{reference}, &merchantID)
+	err = db.sql.QueryRow(ctx, `SELECT merchant_id FROM order_keys WHERE key = $1`, []any{reference}, &merchantID)
 	return merchantID, db.readError("read the merchant of an order", err, order.ErrNotFound)
 }

@@ -14,7 +14,7 @@ import (
 // DayCounts implements order.Store. The page index has the numbers: the table order_days
 // has days in UTC only.
 func (db *DB) DayCounts(ctx context.Context, merchantID int64, days order.Filter) (counts []order.DayCount, err error) {
-	defer db.timed("day_counts")()
+	defer db.observe(&ctx, "day_counts")(&err)
 	index, source := db.indexes.Get(merchantID), indexSource{db.sql, merchantID}
 	version, err := source.Version(ctx)
 	if err == nil {
@@ -55,8 +55,8 @@ func dayCounts(ctx context.Context, index *pageindex.Shared, source indexSource,
 
 // WithoutInvoice implements order.Store. The inner LIMIT bounds what is read if all
 // orders have files.
-func (db *DB) WithoutInvoice(ctx context.Context, merchantID int64, state order.State, examined, limit int) ([]order.Summary, error) {
-	defer db.timed("without_invoice")()
+func (db *DB) WithoutInvoice(ctx context.Context, merchantID int64, state order.State, examined, limit int) (_ []order.Summary, err error) {
+	defer db.observe(&ctx, "without_invoice")(&err)
 	var row summaryRow
 	dest := row.dest()
 	orders, err := sqldb.All(ctx, db.sql, `SELECT `+summaryColumns+` FROM (
@@ -80,8 +80,8 @@ var (
 )
 
 // Overview implements order.Store.
-func (db *DB) Overview(ctx context.Context, query order.OverviewQuery, now time.Time) (order.Overview, error) {
-	defer db.timed("overview")()
+func (db *DB) Overview(ctx context.Context, query order.OverviewQuery, now time.Time) (_ order.Overview, err error) {
+	defer db.observe(&ctx, "overview")(&err)
 	var o order.Overview
 	var oldest sql.NullInt64
 	counts, err := readOrderCounts(ctx, db.sql)

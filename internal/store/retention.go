@@ -14,8 +14,8 @@ import (
 var finalStates = slices.DeleteFunc(order.States(), func(state order.State) bool { return !state.Final() })
 
 // OrdersBefore implements order.Store. It reads the index that begins with the state.
-func (db *DB) OrdersBefore(ctx context.Context, before time.Time, limit int) ([]order.LockedOrder, error) {
-	defer db.timed("retention")()
+func (db *DB) OrdersBefore(ctx context.Context, before time.Time, limit int) (_ []order.LockedOrder, err error) {
+	defer db.observe(&ctx, "retention")(&err)
 	var orders []order.LockedOrder
 	for _, state := range finalStates {
 		text := `SELECT merchant_id, legacy_id, reference FROM orders WHERE state = ` + sqldb.Literal(state) + ` AND created_at < $1
@@ -33,7 +33,7 @@ func (db *DB) OrdersBefore(ctx context.Context, before time.Time, limit int) ([]
 
 // CountOrdersBefore implements order.Store.
 func (db *DB) CountOrdersBefore(ctx context.Context, before time.Time) (n int64, err error) {
-	defer db.timed("retention")()
+	defer db.observe(&ctx, "retention")(&err)
 	for _, state := range finalStates {
 		var some int64
 		text := `SELECT COUNT(*) FROM orders WHERE state = ` + sqldb.Literal(state) + ` AND created_at < $1`
@@ -53,8 +53,8 @@ const (
 )
 
 // RetentionPeriod implements order.Store.
-func (db *DB) RetentionPeriod(ctx context.Context) (order.RetentionPeriod, error) {
-	defer db.timed("retention")()
+func (db *DB) RetentionPeriod(ctx context.Context) (_ order.RetentionPeriod, err error) {
+	defer db.observe(&ctx, "retention")(&err)
 	period, err := readRetention(ctx, db.sql)
 	return period, db.readError("read the retention", err, nil)
 }

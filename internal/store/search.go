@@ -17,8 +17,8 @@ import (
 )
 
 // Search implements order.Store.
-func (db *DB) Search(ctx context.Context, request order.Search) (order.SearchPage, error) {
-	defer db.timed("search")()
+func (db *DB) Search(ctx context.Context, request order.Search) (_ order.SearchPage, err error) {
+	defer db.observe(&ctx, "search")(&err)
 	ctx, cancel := withTimeout(ctx, db.dialect.StatementTimeout)
 	defer cancel()
 	page, err := search.Page(ctx, db.sql, db.dialect, searchedOrders{db.sql}, request)
@@ -26,8 +26,8 @@ func (db *DB) Search(ctx context.Context, request order.Search) (order.SearchPag
 }
 
 // DueOrders implements order.Store.
-func (db *DB) DueOrders(ctx context.Context, now time.Time, after order.Due, limit int) ([]order.Due, error) {
-	defer db.timed("due_orders")()
+func (db *DB) DueOrders(ctx context.Context, now time.Time, after order.Due, limit int) (_ []order.Due, err error) {
+	defer db.observe(&ctx, "due_orders")(&err)
 	from := int64(math.MinInt64)
 	if !after.ExpiresAt.IsZero() {
 		from = after.ExpiresAt.Unix()
@@ -47,8 +47,8 @@ var selectNearDeadlines = `SELECT merchant_id, legacy_id, reference, expires_at 
 	AND expires_at <= $1 AND (expires_at, legacy_id) > ($2, $3) ORDER BY expires_at, legacy_id LIMIT $4+0`
 
 // NearDeadlines implements order.Store.
-func (db *DB) NearDeadlines(ctx context.Context, until time.Time, after order.Due, limit int) ([]order.Due, error) {
-	defer db.timed("due_orders")()
+func (db *DB) NearDeadlines(ctx context.Context, until time.Time, after order.Due, limit int) (_ []order.Due, err error) {
+	defer db.observe(&ctx, "due_orders")(&err)
 	args := []any{until.Unix(), after.ExpiresAt.Unix(), after.LegacyID, limit}
 	due, err := sqldb.All(ctx, db.sql, selectNearDeadlines, args, func(rows sqldb.Rows) (o order.Due, err error) {
 		var expiresAt int64

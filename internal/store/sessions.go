@@ -35,8 +35,8 @@ const (
 )
 
 // SessionGrant implements token.SessionStore.
-func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (token.Session, token.Grant, error) {
-	defer db.timed("session")()
+func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (_ token.Session, _ token.Grant, err error) {
+	defer db.observe(&ctx, "session")(&err)
 	var merchantID, owns, created, used int64
 	if err := db.sql.QueryRow(ctx, selectSessionMerchant, []any{hash[:]}, &merchantID); err != nil {
 		return token.Session{}, token.Grant{}, db.readError("read session", err, token.ErrNoSession)
@@ -44,7 +44,7 @@ func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (token.Session,
 	var row grantRow
 	var name, zone sql.NullString
 	var session token.Session
-	err := db.sql.QueryRow(ctx, selectSession, []any{merchantID, hash[:]}, append(row.dest(), &name, &zone, &session.Name, &owns, &created, &used)...)
+	err = db.sql.QueryRow(ctx, selectSession, []any{merchantID, hash[:]}, append(row.dest(), &name, &zone, &session.Name, &owns, &created, &used)...)
 	session.ID, session.TokenID, session.OwnsToken = token.SessionID(hash), row.ID, owns != 0
 	session.MerchantName, session.TimeZone = name.String, zone.String
 	session.CreatedAt, session.LastUsedAt = time.Unix(created, 0).UTC(), time.Unix(used, 0).UTC()
@@ -52,8 +52,8 @@ func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (token.Session,
 }
 
 // OpenSessions implements token.SessionStore.
-func (db *DB) OpenSessions(ctx context.Context, merchantID int64, usedAfter, begunAfter, now time.Time, after *token.SessionCursor, limit int) ([]token.OpenSession, error) {
-	defer db.timed("open_sessions")()
+func (db *DB) OpenSessions(ctx context.Context, merchantID int64, usedAfter, begunAfter, now time.Time, after *token.SessionCursor, limit int) (_ []token.OpenSession, err error) {
+	defer db.observe(&ctx, "open_sessions")(&err)
 	// The newest session begins before the end of the present second.
 	from, hash := now.Add(time.Second), token.Hash{}
 	if after != nil {

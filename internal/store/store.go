@@ -33,10 +33,10 @@ import (
 
 // Options are the optional dependencies of a store. The zero value works.
 type Options struct {
-	// Observe receives the name and duration of each operation; nil: not called.
-	Observe func(operation string, took time.Duration)
-	// Now is the clock that times operations; nil: time.Now.
-	Now func() time.Time
+	// Observe is called at the beginning of each operation with its name. It returns the
+	// context that the operation goes on with, and what is called with its error at its end.
+	// nil: not called.
+	Observe func(ctx context.Context, operation string) (context.Context, func(error))
 	// Wrap wraps the database that the store works on; nil: not called.
 	Wrap func(sqldb.DB) sqldb.DB
 	// Reread returns the URL of a PostgreSQL database with the password for a new
@@ -71,10 +71,7 @@ var (
 // New returns a store in a database. It owns the database: Close closes it.
 func New(db sqldb.DB, options Options) *DB {
 	if options.Observe == nil {
-		options.Observe = func(string, time.Duration) {}
-	}
-	if options.Now == nil {
-		options.Now = time.Now
+		options.Observe = func(ctx context.Context, _ string) (context.Context, func(error)) { return ctx, func(error) {} }
 	}
 	if options.Wrap != nil {
 		db = options.Wrap(db)
@@ -176,10 +173,11 @@ func (db *DB) TruncateLog(ctx context.Context) error { return db.wrap(db.sql.Tru
 // Close closes the database. No operation may be in progress.
 func (db *DB) Close() error { return db.sql.Close() }
 
-// timed starts timing an operation. The result ends it.
-func (db *DB) timed(operation string) func() {
-	start := db.options.Now()
-	return func() { db.options.Observe(operation, db.options.Now().Sub(start)) }
+// observe begins an operation, whose context it replaces. The result ends it.
+func (db *DB) observe(ctx *context.Context, operation string) func(*error) {
+	observed, end := db.options.Observe(*ctx, operation)
+	*ctx = observed
+	return func(err *error) { end(*err) }
 }
 
 // readError returns the error of an operation that reads; nil for nil. notFound,

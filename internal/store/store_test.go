@@ -2,9 +2,9 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -14,19 +14,10 @@ import (
 // TestObserve checks what Options.Observe receives, also of operations that fail.
 func TestObserve(t *testing.T) {
 	t.Parallel()
-	type observed struct {
-		Operation string
-		Took      time.Duration
-	}
-	var got []observed
-	clock := testTime
-	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{
-		Observe: func(operation string, took time.Duration) { got = append(got, observed{operation, took}) },
-		Now: func() time.Time {
-			clock = clock.Add(time.Second)
-			return clock
-		},
-	})
+	var got []string
+	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{Observe: func(ctx context.Context, operation string) (context.Context, func(error)) {
+		return ctx, func(err error) { got = append(got, fmt.Sprint(operation, " ", err == nil)) }
+	}})
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	ctx := t.Context()
@@ -40,10 +31,7 @@ func TestObserve(t *testing.T) {
 	_ = transitionTest(ctx, db, 1, 404, order.Canceled)
 	_, _ = db.InvoiceFile(ctx, 1, "R-0", "a.pdf")
 	_, _ = db.Grant(ctx, token.Hash{})
-	var want []observed
-	for _, operation := range []string{"change", "add", "order", "list", "list", "change", "invoice", "token"} {
-		want = append(want, observed{operation, time.Second})
-	}
+	want := []string{"change true", "add true", "order true", "list true", "list false", "change false", "invoice false", "token false"}
 	testenv.Equal(t, "observed", want, got)
 }
 

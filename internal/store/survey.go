@@ -67,11 +67,10 @@ type Survey struct {
 }
 
 // Survey reads a survey at a time. Its statements end with ctx.
-func (db *DB) Survey(ctx context.Context, now time.Time) (Survey, error) {
-	defer db.timed("survey")()
+func (db *DB) Survey(ctx context.Context, now time.Time) (_ Survey, err error) {
+	defer db.observe(&ctx, "survey")(&err)
 	q := db.sql.WithoutTimeout()
 	var survey Survey
-	var err error
 	if survey.Orders, err = readOrderCounts(ctx, q); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("count the orders by state: %w", err))
 	}

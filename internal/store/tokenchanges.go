@@ -42,8 +42,8 @@ func (r *tokenRow) token() token.Token {
 }
 
 // Tokens implements token.Store.
-func (db *DB) Tokens(ctx context.Context, filter token.Filter, now time.Time) ([]token.Token, error) {
-	defer db.timed("tokens")()
+func (db *DB) Tokens(ctx context.Context, filter token.Filter, now time.Time) (_ []token.Token, err error) {
+	defer db.observe(&ctx, "tokens")(&err)
 	text, args := db.tokensStatement(filter, now)
 	tokens, err := sqldb.All(ctx, db.sql, text, args, scanToken)
 	return tokens, db.readError("list tokens", err, nil)

@@ -36,17 +36,17 @@ type grants struct {
 }
 
 // Grant implements token.Store.
-func (db *DB) Grant(ctx context.Context, hash token.Hash) (token.Grant, error) {
+func (db *DB) Grant(ctx context.Context, hash token.Hash) (_ token.Grant, err error) {
 	version, ok := db.sql.CommitVersion()
 	if !ok {
-		defer db.timed("token")()
+		defer db.observe(&ctx, "token")(&err)
 		g, err := db.coalesceGrant(ctx, hash)
 		return g, db.readError("read token", err, token.ErrUnknown)
 	}
 	if g, cached := db.grants.cache.get(version, hash); cached {
 		return g, nil
 	}
-	defer db.timed("token")()
+	defer db.observe(&ctx, "token")(&err)
 	g, err := db.readGrant(ctx, selectGrant, hash[:])
 	if err == nil {
 		db.grants.cache.put(version, hash, g)
@@ -134,8 +134,8 @@ func (r *grantRow) grant() token.Grant {
 const selectRevoked = `SELECT id FROM tokens WHERE revoked_at IS NOT NULL AND id `
 
 // RevokedTokens implements order.Store.
-func (db *DB) RevokedTokens(ctx context.Context, ids []int64) ([]int64, error) {
-	defer db.timed("revoked_tokens")()
+func (db *DB) RevokedTokens(ctx context.Context, ids []int64) (_ []int64, err error) {
+	defer db.observe(&ctx, "revoked_tokens")(&err)
 	revoked, err := sqldb.Column[int64](ctx, db.sql, selectRevoked+db.dialect.InList, ids)
 	return revoked, db.readError("read revoked tokens", err, nil)
 }

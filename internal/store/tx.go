@@ -33,12 +33,12 @@ func (db *DB) InTx(ctx context.Context, fn func(order.Tx) error) error {
 // that of the whole: the wait for a connection and for locks, all statements and the
 // commit. A commit that the limit interrupts may have happened or not; its error is
 // order.ErrUnavailable, never nil.
-func (db *DB) inTx(ctx context.Context, operation string, fn func(*tx) error) error {
-	defer db.timed(operation)()
+func (db *DB) inTx(ctx context.Context, operation string, fn func(*tx) error) (err error) {
+	defer db.observe(&ctx, operation)(&err)
 	ctx, limit := limitTx(ctx, db.dialect)
 	defer limit.stop()
 	var changed []int64
-	err := sqldb.RetryTx(ctx, db.sql, func(q sqldb.Querier) error {
+	err = sqldb.RetryTx(ctx, db.sql, func(q sqldb.Querier) error {
 		t := &tx{Querier: q, db: db, limit: limit, changed: &changed}
 		if err := fn(t); err != nil {
 			return err

@@ -22,7 +22,7 @@ var (
 
 // Unanswered implements order.Store.
 func (db *DB) Unanswered(ctx context.Context, merchantID int64, query order.UnansweredQuery) (page order.UnansweredPage, err error) {
-	defer db.timed("unanswered")()
+	defer db.observe(&ctx, "unanswered")(&err)
 	from, createdAt, legacyID, before := int64(math.MinInt64), int64(math.MinInt64), int64(0), int64(math.MaxInt64)
 	after := query.After
 	if after != nil {

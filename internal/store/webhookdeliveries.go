@@ -45,8 +45,8 @@ const (
 )
 
 // WebhookDeliveries implements webhook.Store.
-func (db *DB) WebhookDeliveries(ctx context.Context, key webhook.Key, before int64, limit int) ([]webhook.Delivery, error) {
-	defer db.timed("webhook_deliveries")()
+func (db *DB) WebhookDeliveries(ctx context.Context, key webhook.Key, before int64, limit int) (_ []webhook.Delivery, err error) {
+	defer db.observe(&ctx, "webhook_deliveries")(&err)
 	deliveries, err := sqldb.All(ctx, db.sql, selectDeliveries, []any{key.MerchantID, key.ID, before, limit}, func(rows sqldb.Rows) (webhook.Delivery, error) {
 		d, err := deliveryOf(rows)
 		return d.Delivery, err
@@ -55,8 +55,8 @@ func (db *DB) WebhookDeliveries(ctx context.Context, key webhook.Key, before int
 }
 
 // OrderDeliveries implements webhook.Store.
-func (db *DB) OrderDeliveries(ctx context.Context, merchantID, legacyID int64, limit int) ([]webhook.OrderDelivery, error) {
-	defer db.timed("webhook_deliveries")()
+func (db *DB) OrderDeliveries(ctx context.Context, merchantID, legacyID int64, limit int) (_ []webhook.OrderDelivery, err error) {
+	defer db.observe(&ctx, "webhook_deliveries")(&err)
 	deliveries, err := sqldb.All(ctx, db.sql, selectOrderDeliveries, []any{merchantID, legacyID, limit}, deliveryOf)
 	return deliveries, db.readError("list deliveries of an order", err, nil)
 }

@@ -41,8 +41,8 @@ func selectMarketDue(d *sqldb.Dialect) string {
 }
 
 // DueWebhooks implements webhook.Store.
-func (db *DB) DueWebhooks(ctx context.Context, merchantID *int64, now time.Time) ([]webhook.Due, error) {
-	defer db.timed("due_webhooks")()
+func (db *DB) DueWebhooks(ctx context.Context, merchantID *int64, now time.Time) (_ []webhook.Due, err error) {
+	defer db.observe(&ctx, "due_webhooks")(&err)
 	text, args := selectDue, []any{now.Unix()}
 	switch {
 	case merchantID == nil:
@@ -62,8 +62,8 @@ func (db *DB) DueWebhooks(ctx context.Context, merchantID *int64, now time.Time)
 }
 
 // WebhookMerchants implements webhook.Store.
-func (db *DB) WebhookMerchants(ctx context.Context) ([]int64, error) {
-	defer db.timed("due_webhooks")()
+func (db *DB) WebhookMerchants(ctx context.Context) (_ []int64, err error) {
+	defer db.observe(&ctx, "due_webhooks")(&err)
 	ids, err := sqldb.Column[int64](ctx, db.sql, `SELECT DISTINCT merchant_id FROM webhooks WHERE `+delivers)
 	return ids, db.readError("find merchants with webhooks", err, nil)
 }
@@ -185,10 +185,10 @@ func (t *tx) addFailure(merchantID int64, f webhook.Failure) {
 }
 
 // LastMail implements webhook.Store. It names all merchants: its result is shown to nobody.
-func (db *DB) LastMail(ctx context.Context) (time.Time, error) {
-	defer db.timed("last_mail")()
+func (db *DB) LastMail(ctx context.Context) (_ time.Time, err error) {
+	defer db.observe(&ctx, "last_mail")(&err)
 	var last sql.NullInt64
-	err := db.sql.QueryRow(ctx, `SELECT MAX(sent_at) FROM webhooks WHERE mail = 1`, nil, &last)
+	err = db.sql.QueryRow(ctx, `SELECT MAX(sent_at) FROM webhooks WHERE mail = 1`, nil, &last)
 	return timeOf(last), db.readError("find the last e-mail", err, nil)
 }
 

@@ -89,21 +89,21 @@ func readWebhook(ctx context.Context, q sqldb.Querier, text string, key webhook.
 }
 
 // Webhook implements webhook.Store.
-func (db *DB) Webhook(ctx context.Context, key webhook.Key) (webhook.Endpoint, error) {
-	defer db.timed("webhook")()
+func (db *DB) Webhook(ctx context.Context, key webhook.Key) (_ webhook.Endpoint, err error) {
+	defer db.observe(&ctx, "webhook")(&err)
 	e, err := readWebhook(ctx, db.sql, selectWebhook, key)
 	return e, db.readError("read webhook", err, webhook.ErrNotFound)
 }
 
 // Webhooks implements webhook.Store.
-func (db *DB) Webhooks(ctx context.Context, merchantID int64, mail bool) ([]webhook.Endpoint, error) {
-	defer db.timed("webhooks")()
+func (db *DB) Webhooks(ctx context.Context, merchantID int64, mail bool) (_ []webhook.Endpoint, err error) {
+	defer db.observe(&ctx, "webhooks")(&err)
 	return db.readWebhooks(ctx, selectMerchantWebhooks, merchantID, flag(mail))
 }
 
 // WebhookPage implements webhook.Store.
-func (db *DB) WebhookPage(ctx context.Context, state webhook.State, after int64, limit int) ([]webhook.Endpoint, error) {
-	defer db.timed("webhooks")()
+func (db *DB) WebhookPage(ctx context.Context, state webhook.State, after int64, limit int) (_ []webhook.Endpoint, err error) {
+	defer db.observe(&ctx, "webhooks")(&err)
 	return db.readWebhooks(ctx, selectWebhookPage, after, int64(state), limit)
 }
 

@@ -1,13 +1,14 @@
 // Package tracing sends spans of requests to an OpenTelemetry collector: one for the
-// request, and below it one for each operation on orders, each database statement
+// request, and below it one for each operation of the store, each database statement
 // and each call of the file storage; and one for each delivery to a webhook.
 //
-// It wraps the parts of the service at their interfaces, so no other package knows
-// of it. Nothing is wrapped unless tracing is on. A span holds no personal data: no
+// It wraps the parts of the service at their interfaces, or is what they observe their
+// operations with, so no other package knows of it. Nothing is wrapped unless tracing is on. A span holds no personal data: no
 // path, query, header, argument of a statement, or text of an error.
 package tracing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,6 +145,21 @@ func (t *Tracing) start(ctx context.Context, name string, kind trace.SpanKind, a
 		return ctx, trace.SpanFromContext(ctx)
 	}
 	return t.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attributes...))
+}
+
+// spanNames has the operations whose spans have other names than their metric has.
+var spanNames = map[string]string{
+	"order": "get", "export_keys": "export", "audit": "audit log", "order_events": "events of an order", "add": "import",
+}
+
+// Operation begins the span of an operation of the store. It returns the context of the
+// operation, and what ends the span with its error. It does nothing if tracing is off.
+func (t *Tracing) Operation(ctx context.Context, name string) (context.Context, func(error)) {
+	if t == nil {
+		return ctx, func(error) {}
+	}
+	ctx, span := t.start(ctx, "orders "+cmp.Or(spanNames[name], name), trace.SpanKindInternal)
+	return ctx, func(err error) { end(span, err) }
 }
 
 // end ends a span. An error marks it as failed unless it is a refusal, which is a

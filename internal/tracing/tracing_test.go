@@ -53,10 +53,6 @@ func serve(t *testing.T, handle func(*tracing.Tracing, context.Context)) []traci
 
 // failing... are parts of the service in which everything fails with an error.
 type (
-	failingStore struct {
-		order.Stores
-		err error
-	}
 	failingFiles struct {
 		order.Files
 		err error
@@ -67,15 +63,13 @@ type (
 	}
 )
 
-func (f failingStore) Merchants(context.Context, order.MerchantFilter) ([]order.Merchant, error) {
-	return nil, f.err
-}
 func (f failingFiles) Remove(context.Context, string) error                   { return f.err }
 func (f failingDatabase) Exec(context.Context, string, ...any) (int64, error) { return 0, f.err }
 
 // callAll calls each part once.
 func callAll(ctx context.Context, tracer *tracing.Tracing, err error) {
-	_, _ = tracer.Store(failingStore{err: err}).Merchants(ctx, order.MerchantFilter{})
+	_, end := tracer.Operation(ctx, "merchants")
+	end(err)
 	_ = tracer.Files(failingFiles{err: err}).Remove(ctx, "secret")
 	_, _ = tracer.Database(failingDatabase{err: err}, "sqlite").Exec(ctx, "UPDATE orders SET state = $1", "secret")
 }

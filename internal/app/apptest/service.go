@@ -75,7 +75,7 @@ func New(t testing.TB, with Setup) *Service {
 		with.Open = s.open
 	}
 	var files order.Files
-	s.DB, files = with.Open(t, store.Options{Now: s.Now})
+	s.DB, files = with.Open(t, store.Options{})
 	testenv.NoError(t, s.DB.WatchCommits(t.Context()))
 	if with.Poster == nil {
 		with.Poster = acknowledging{}

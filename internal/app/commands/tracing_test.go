@@ -63,7 +63,7 @@ func TestTracing(t *testing.T) {
 	for trace, want := range map[string][]string{
 		list:   {"GET /v2/orders", "  orders list", "    SELECT order_days", "    SELECT orders"},
 		change: {"PATCH /v2/orders/{orderReference}/accept", "  orders change", "    transaction", "      SELECT orders", "      UPDATE orders"},
-		store:  {"POST /v2/orders/{orderReference}/invoices", "  SELECT tokens", "  storage stage", "  storage commit", "  orders change", "      INSERT invoices"},
+		store:  {"POST /v2/orders/{orderReference}/invoices", "  orders token", "    SELECT tokens", "  storage stage", "  storage commit", "  orders change", "      INSERT invoices"},
 	} {
 		got := spanTree(spans, trace)
 		missing := slices.DeleteFunc(want, func(line string) bool { return slices.Contains(got, line) })
