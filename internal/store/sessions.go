@@ -25,7 +25,7 @@ func (t *tx) AddSession(ctx context.Context, hash token.Hash, s token.Session) e
 
 // Statements that read a session with the grant of its token. The first names the
 // token's merchant. The second names it as a parameter, for the same reason as
-// selectGrantOf.
+// selectGrant.
 const (
 	selectSessionMerchant = `SELECT t.merchant_id FROM sessions s JOIN tokens t ON t.id = s.token_id WHERE s.hash = $1`
 	selectSession         = `SELECT t.id, t.merchant_id, t.scopes, t.expires_at, t.revoked_at, ` + grantedColumns + `,

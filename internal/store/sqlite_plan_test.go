@@ -79,7 +79,7 @@ func TestSQLitePlans(t *testing.T) {
 		}},
 		"old idempotency keys": {selectOldIdempotencyKeys, []string{"SEARCH idempotency_keys USING COVERING INDEX idempotency_keys_by_time (created_at<?)"}},
 		"grant": {selectGrant, []string{
-			"SEARCH t USING INDEX sqlite_autoindex_tokens_1 (hash=?)", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+			"SEARCH t USING INDEX sqlite_autoindex_tokens_1 (hash=?)", "SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
 		}},
 		"audit of an order": {selectAuditOfOrder, []string{
 			"SEARCH audit USING COVERING INDEX audit_by_order (merchant_id=? AND legacy_id=? AND seq<?)",

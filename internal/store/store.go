@@ -14,10 +14,10 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"merchantorders/internal/order"
@@ -48,14 +48,16 @@ type Options struct {
 
 // DB is a store in an open database.
 type DB struct {
-	sql      sqldb.DB
-	dialect  *sqldb.Dialect
-	options  Options
-	indexes  *pageindex.Cache
-	grants   grants
-	feeds    feeds
-	onEvents subscribers
-	words    *search.Writer
+	sql     sqldb.DB
+	dialect *sqldb.Dialect
+	options Options
+	indexes *pageindex.Cache
+	grants  grantCache
+	// tokenMerchants has the merchants of tokens, which never change: token.Hash -> int64.
+	tokenMerchants sync.Map
+	feeds          feeds
+	onEvents       subscribers
+	words          *search.Writer
 
 	// Statements that differ by database.
 	selectFeed, takeEventNumbers, selectMarketEvents, selectMarketEnd, selectMarketDue string
@@ -112,7 +114,7 @@ func (db *DB) Ping(ctx context.Context) error {
 	if err := db.sql.Replaced(); err != nil {
 		return db.wrap(err)
 	}
-	_, err := db.readGrant(ctx, selectGrantOf, int64(0), make([]byte, sha256.Size))
+	_, err := db.readGrant(ctx, 0, token.Hash{})
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
