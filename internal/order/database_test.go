@@ -289,9 +289,9 @@ func (t failingTx) InvoiceNameUsed(ctx context.Context, locked order.LockedOrder
 	return used, errors.Join(err, t.db.ask("InvoiceNameUsed"))
 }
 
-func (t failingTx) HadMaxInvoices(ctx context.Context, locked order.LockedOrder) (bool, error) {
-	had, err := t.Tx.HadMaxInvoices(ctx, locked)
-	return had, errors.Join(err, t.db.ask("HadMaxInvoices"))
+func (t failingTx) InvoicesEver(ctx context.Context, locked order.LockedOrder) (int, error) {
+	n, err := t.Tx.InvoicesEver(ctx, locked)
+	return n, errors.Join(err, t.db.ask("InvoicesEver"))
 }
 
 func (t failingTx) ReserveInvoice(ctx context.Context, locked order.LockedOrder, invoice order.Invoice) (int64, error) {

@@ -191,9 +191,9 @@ type Tx interface {
 	Invoices(ctx context.Context, order LockedOrder) ([]Invoice, error)
 	// InvoiceNameUsed reports whether a stored name was ever used in the order.
 	InvoiceNameUsed(ctx context.Context, order LockedOrder, name string) (bool, error)
-	// HadMaxInvoices reports whether the order has had MaxInvoicesEver files.
+	// InvoicesEver returns how many files the order has had, MaxInvoicesEver at most.
 	// Expired reservations do not count: they never were files.
-	HadMaxInvoices(ctx context.Context, order LockedOrder) (bool, error)
+	InvoicesEver(ctx context.Context, order LockedOrder) (int, error)
 	// ReserveInvoice reserves a slot and a name for a file, invisible until it
 	// is activated, and returns the id of the entry. It returns ErrTooManyFiles
 	// if no slot is free.

@@ -11,7 +11,7 @@ import (
 // withoutEvent are the methods of order.Tx that change nothing in a merchant's orders
 // that it can see, and so write no event.
 var withoutEvent = []string{
-	"AddLinkKey", "AddMerchant", "AppendAudit", "LockMerchant", "UpdateMerchant", "LockOrder", "Invoices", "InvoiceNameUsed", "HadMaxInvoices", "ReserveInvoice", "ReleaseInvoice",
+	"AddLinkKey", "AddMerchant", "AppendAudit", "LockMerchant", "UpdateMerchant", "LockOrder", "Invoices", "InvoiceNameUsed", "InvoicesEver", "ReserveInvoice", "ReleaseInvoice",
 	"ReplaceLinkKey", "ReserveIdempotencyKey", "HoldIdempotencyKey", "SaveResponse", "CountIdempotencyRecords",
 }
 

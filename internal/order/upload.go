@@ -93,8 +93,8 @@ func (s *Service) reserve(ctx context.Context, caller Caller, id Identifier, fil
 		if locked.ActiveInvoices >= MaxInvoices {
 			return WriteResult{}, s.refuseFull(ctx, tx, locked, options)
 		}
-		full, err := tx.HadMaxInvoices(ctx, locked)
-		if full {
+		files, err := tx.InvoicesEver(ctx, locked)
+		if files >= MaxInvoicesEver {
 			err = ErrTooManyFiles
 		}
 		if err != nil {

@@ -164,7 +164,7 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.HadMaxInvoices(ctx, locked); err != nil {
+		if _, err := tx.InvoicesEver(ctx, locked); err != nil {
 			return err
 		}
 		if _, err := tx.InvoiceNameUsed(ctx, locked, "a.pdf"); err != nil {

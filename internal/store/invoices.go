@@ -104,11 +104,10 @@ func (t *tx) InvoiceNameUsed(ctx context.Context, o order.LockedOrder, name stri
 	return n > 0, err
 }
 
-// HadMaxInvoices implements order.Tx.
-func (t *tx) HadMaxInvoices(ctx context.Context, o order.LockedOrder) (bool, error) {
-	var n int64
-	err := t.QueryRow(ctx, countInvoices, []any{o.MerchantID, o.LegacyID, order.MaxInvoicesEver}, &n)
-	return n >= order.MaxInvoicesEver, err
+// InvoicesEver implements order.Tx.
+func (t *tx) InvoicesEver(ctx context.Context, o order.LockedOrder) (n int, err error) {
+	err = t.QueryRow(ctx, countInvoices, []any{o.MerchantID, o.LegacyID, order.MaxInvoicesEver}, sqldb.Int(&n))
+	return n, err
 }
 
 // ReserveInvoice implements order.Tx. The UPDATE itself enforces the limit,

@@ -19,7 +19,7 @@ var invoiceSubjects = []subject{
 	{"invoices/a whole life", testInvoiceLife},
 	{"invoices/three of many reservations", testThreePlaces},
 	{"invoices/names are used once", testNamesOnce},
-	{"invoices/one hundred in all", testHadMaxInvoices},
+	{"invoices/one hundred in all", testInvoicesEver},
 	{"invoices/released", testReleased},
 	{"invoices/not there", testInvoiceNotThere},
 }
@@ -233,17 +233,17 @@ func testNamesOnce(f *fixture) {
 	f.upload(f.b, key, "A.pdf")
 }
 
-// testHadMaxInvoices: every file of an order counts, deleted or not; what never was
+// testInvoicesEver: every file of an order counts, deleted or not; what never was
 // a file does not.
-func testHadMaxInvoices(f *fixture) {
+func testInvoicesEver(f *fixture) {
 	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
-	full := func() (is bool) {
+	ever := func() (n int) {
 		err := inOrder(f.Context(), f.b, alpha, key, func(tx order.Tx, locked order.LockedOrder) (err error) {
-			is, err = tx.HadMaxInvoices(f.Context(), locked)
+			n, err = tx.InvoicesEver(f.Context(), locked)
 			return err
 		})
 		testenv.NoError(f, err)
-		return is
+		return n
 	}
 	expired := order.StoredInvoice{MerchantID: alpha, OrderLegacyID: key.LegacyID, ID: f.mustReserve(f.a, key, "expired.pdf", noon)}
 	if _, err := f.a.ExpireReservation(f.Context(), expired, noon); err != nil {
@@ -255,13 +255,9 @@ func testHadMaxInvoices(f *fixture) {
 		}
 	}
 	f.upload(f.a, key, "active.pdf")
-	if full() {
-		f.Errorf("an order with %d files is full", order.MaxInvoicesEver-1)
-	}
+	testenv.Equal(f, "files", order.MaxInvoicesEver-1, ever())
 	f.mustReserve(f.a, key, "reserved.pdf", noon)
-	if !full() {
-		f.Errorf("an order with %d files is not full", order.MaxInvoicesEver)
-	}
+	testenv.Equal(f, "files", order.MaxInvoicesEver, ever())
 }
 
 func testReleased(f *fixture) {
