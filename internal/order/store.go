@@ -26,9 +26,9 @@ type Stores interface {
 // Reader reads many orders. Store is one.
 type Reader interface {
 	// Orders returns whole orders with their active invoices, for a page of a list, of an
-	// export or of events: in at most two statements for any number of orders, unless
-	// one changes meanwhile. An order that does not exist is absent from the map, and one
-	// that is asked for twice is read once. The orders may be of several merchants.
+	// export or of events: in one statement for any number of orders. An order that does
+	// not exist is absent from the map, and one that is asked for twice is read once. The
+	// orders may be of several merchants.
 	Orders(ctx context.Context, at []Locator) (map[Locator]Order, error)
 }
 

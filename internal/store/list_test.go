@@ -332,33 +332,6 @@ func (db hookedDB) QueryRow(ctx context.Context, text string, args []any, dest .
 	return db.DB.QueryRow(ctx, text, args, dest...)
 }
 
-// TestOrderChangedBetweenQueries moves an order to another state between the two
-// queries that read it and its invoices.
-func TestOrderChangedBetweenQueries(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(t *testing.T, db *DB) {
-		fullDays(t, db, 3)
-		change(t, db, "UPDATE orders SET active_invoices = 1 WHERE legacy_id = 2")
-		inner, changes := db.sql, 0
-		hooked := hookedDB{DB: inner}
-		hooked.before = func(text string) {
-			if changes < 2 && strings.Contains(text, "JOIN invoices") {
-				changes++
-				db.sql = inner // for the transition
-				if err := transitionTest(t.Context(), db, 1, 2, order.States()[3+changes]); err != nil {
-					t.Error(err)
-				}
-				db.sql = hooked
-			}
-		}
-		db.sql = hooked
-		o, err := db.Order(t.Context(), 1, order.ByLegacyID(2))
-		if err != nil || changes != 2 || o.State != order.States()[5] || o.Revision>>31 != 3 {
-			t.Errorf("%v of revision %d after %d changes, error %v", o.State, o.Revision, changes, err)
-		}
-	})
-}
-
 // TestListEmptiedPage reads a page while its only order leaves the filter before
 // the rows are read, and comes back before the next statement. The total must
 // not count an order that the page does not have.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"maps"
 	"slices"
 	"time"
 
@@ -48,12 +47,13 @@ func (r *summaryRow) summary() order.Summary {
 	return s
 }
 
-// orderColumns are the columns of a whole order without its invoices, in the order of
-// orderRow.dest. They need joinMerchant: as a subquery, the name makes a cluster ask every
-// node. The column active_invoices counts reservations too.
+// orderColumns are the columns of a whole order with one of its active invoices, if it has
+// any, in the order of orderRow.dest. They need orderJoins: as a subquery, the merchant's name
+// makes a cluster ask every node.
 const (
-	orderColumns = summaryColumns + `, ` + merchantDataColumns + `, o.merchant_id, o.revision, o.details, o.active_invoices, m.name`
-	joinMerchant = ` JOIN merchants m ON m.id = o.merchant_id`
+	orderColumns = summaryColumns + `, ` + merchantDataColumns + `, o.merchant_id, o.revision, o.details, m.name, ` + invoiceColumns
+	orderJoins   = ` JOIN merchants m ON m.id = o.merchant_id
+	LEFT JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id AND i.status = ` + InvoiceActive
 )
 
 // orderRow is a row of orderColumns.
@@ -62,13 +62,14 @@ type orderRow struct {
 	merchantData         merchantDataRow
 	merchantID, revision int64
 	details              sql.RawBytes
-	activeInvoices       int64 // with reservations
 	merchantName         string
+	invoice              invoiceRow
 }
 
 // dest returns the Scan destinations of orderColumns.
 func (r *orderRow) dest() []any {
-	return append(append(r.summaryRow.dest(), r.merchantData.dest()...), &r.merchantID, &r.revision, &r.details, &r.activeInvoices, &r.merchantName)
+	dest := append(append(r.summaryRow.dest(), r.merchantData.dest()...), &r.merchantID, &r.revision, &r.details, &r.merchantName)
+	return append(dest, r.invoice.dest()...)
 }
 
 // order returns the scanned order without its invoices.
@@ -84,29 +85,15 @@ func (r *orderRow) order() (order.Order, error) {
 
 // Statements that read one order.
 const (
-	selectOrder            = `SELECT ` + orderColumns + ` FROM orders o` + joinMerchant + ` WHERE o.merchant_id = $1 AND `
+	selectOrder            = `SELECT ` + orderColumns + ` FROM orders o` + orderJoins + ` WHERE o.merchant_id = $1 AND `
 	selectOrderByLegacyID  = selectOrder + `o.legacy_id = $2`
 	selectOrderByReference = selectOrder + `o.reference = $2`
 )
 
-const (
-	// selectOrderInvoices reads the active invoices of an order and its revision: one
-	// row for each invoice, or one without.
-	selectOrderInvoices = `SELECT o.revision, ` + invoiceColumns + ` FROM orders o` + joinActiveInvoices + `
-	WHERE o.merchant_id = $1 AND o.legacy_id = $2 ORDER BY i.id`
-	joinActiveInvoices = `
-	LEFT JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id AND i.status = ` + InvoiceActive
-)
-
 // selectOrders returns the statement that reads the orders of two lists, of merchants and
-// of legacy ids. selectOrdersInvoices returns that for their active invoices, as
-// selectOrderInvoices reads them.
+// of legacy ids.
 func selectOrders(dialect *sqldb.Dialect) string {
-	return `SELECT ` + orderColumns + ordersOfLists(dialect, joinMerchant) + ` AND m.id ` + dialect.InList
-}
-
-func selectOrdersInvoices(dialect *sqldb.Dialect) string {
-	return `SELECT o.merchant_id, o.legacy_id, o.revision, ` + invoiceColumns + ordersOfLists(dialect, joinActiveInvoices) + ` ORDER BY i.id`
+	return `SELECT ` + orderColumns + ordersOfLists(dialect, orderJoins) + ` AND m.id ` + dialect.InList
 }
 
 // selectOrderSizes returns the statement that reads the sizes of the details of the orders
@@ -131,102 +118,56 @@ func byIdentifier(id order.Identifier, byLegacyID, byReference string) (string, 
 	return byLegacyID, id.LegacyID
 }
 
-// Order implements order.Store with one query, and a second one if the order has
-// invoices: a join doubles the time of the query, and most orders have no invoice.
+// Order implements order.Store.
 func (db *DB) Order(ctx context.Context, merchantID int64, id order.Identifier) (_ order.Order, err error) {
 	defer db.observe(&ctx, "order")(&err)
-	o, err := db.readOrder(ctx, merchantID, id)
-	return o, db.readError("read order", err, order.ErrNotFound)
-}
-
-// readOrder reads an order and its active invoices. It reads both again if the
-// order has changed between the two queries.
-func (db *DB) readOrder(ctx context.Context, merchantID int64, id order.Identifier) (order.Order, error) {
 	text, value := byIdentifier(id, selectOrderByLegacyID, selectOrderByReference)
-	for {
-		var row orderRow
-		if err := db.sql.QueryRow(ctx, text, []any{merchantID, value}, row.dest()...); err != nil {
-			return order.Order{}, err
+	orders, damaged, err := db.readOrders(ctx, text, []any{merchantID, value})
+	if err = cmp.Or(err, damaged); err == nil {
+		for _, o := range orders {
+			return o, nil
 		}
-		o, err := row.order()
-		if err != nil || row.activeInvoices == 0 {
-			return o, err
-		}
-		var revision int64
-		err = sqldb.Each(ctx, db.sql, selectOrderInvoices, []any{merchantID, o.LegacyID}, func(rows sqldb.Rows) error {
-			var invoice invoiceRow
-			err := rows.Scan(append([]any{&revision}, invoice.dest()...)...)
-			if invoice.id.Valid {
-				o.Invoices = append(o.Invoices, invoice.invoice())
-			}
-			return err
-		})
-		if err != nil || revision == o.Revision {
-			return o, err
-		}
+		err = sql.ErrNoRows
 	}
+	return order.Order{}, db.readError("read order", err, order.ErrNotFound)
 }
 
-// Orders implements order.Store with one query, and a second one if any of the orders
-// has invoices.
+// Orders implements order.Store.
 func (db *DB) Orders(ctx context.Context, at []order.Locator) (_ map[order.Locator]order.Order, err error) {
 	defer db.observe(&ctx, "orders")(&err)
 	at = slices.Clone(at)
 	slices.SortFunc(at, func(a, b order.Locator) int {
 		return cmp.Or(cmp.Compare(a.MerchantID, b.MerchantID), cmp.Compare(a.LegacyID, b.LegacyID))
 	})
-	at = slices.Compact(at)
-	orders := make(map[order.Locator]order.Order, len(at))
-	for len(at) > 0 && err == nil {
-		at, err = db.readOrders(ctx, at, orders)
-	}
+	orders, _, err := db.readOrders(ctx, selectOrders(db.dialect), listsOf(slices.Compact(at)))
 	return orders, db.readError("read orders", err, nil)
 }
 
-// readOrders adds orders with their active invoices to a map. It returns those that have
-// changed between the two queries, which must be read again.
-func (db *DB) readOrders(ctx context.Context, at []order.Locator, orders map[order.Locator]order.Order) (changed []order.Locator, err error) {
-	pending := make(map[order.Locator]bool) // without their invoices
+// readOrders reads orders with their active invoices. damaged is the error of one whose
+// details cannot be decoded; the others can be read.
+func (db *DB) readOrders(ctx context.Context, text string, args []any) (orders map[order.Locator]order.Order, damaged, err error) {
+	orders = make(map[order.Locator]order.Order)
 	var row orderRow
-	err = sqldb.Each(ctx, db.sql, selectOrders(db.dialect), listsOf(at), func(rows sqldb.Rows) error {
+	err = sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
 		if err := rows.Scan(row.dest()...); err != nil {
 			return err
 		}
-		o, err := row.order()
-		o.Unreadable = err != nil // The other orders can be read.
-		key := order.Locator{MerchantID: o.MerchantID, LegacyID: o.LegacyID}
+		key := order.Locator{MerchantID: row.merchantID, LegacyID: row.LegacyID}
+		o, again := orders[key] // with another invoice
+		if !again {
+			var err error
+			if o, err = row.order(); err != nil {
+				o.Unreadable, damaged = true, err
+			}
+		}
+		if row.invoice.id.Valid {
+			o.Invoices = append(o.Invoices, row.invoice.invoice())
+			slices.SortFunc(o.Invoices, func(a, b order.Invoice) int { return cmp.Compare(a.ID, b.ID) })
+		}
 		orders[key] = o
-		if row.activeInvoices > 0 {
-			pending[key] = true
-		}
 		return nil
 	})
-	if err != nil || len(pending) == 0 {
-		return nil, err
-	}
-	err = sqldb.Each(ctx, db.sql, selectOrdersInvoices(db.dialect), listsOf(slices.Collect(maps.Keys(pending))), func(rows sqldb.Rows) error {
-		var key order.Locator
-		var revision int64
-		var invoice invoiceRow
-		if err := rows.Scan(append([]any{&key.MerchantID, &key.LegacyID, &revision}, invoice.dest()...)...); err != nil {
-			return err
-		}
-		o := orders[key]
-		if revision != o.Revision {
-			return nil
-		}
-		delete(pending, key)
-		if invoice.id.Valid {
-			o.Invoices = append(o.Invoices, invoice.invoice())
-			orders[key] = o
-		}
-		return nil
-	})
-	for key := range pending {
-		delete(orders, key)
-		changed = append(changed, key)
-	}
-	return changed, err
+	return orders, damaged, err
 }
 
 // OrderSizes implements order.Store.
