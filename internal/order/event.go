@@ -88,6 +88,7 @@ type EventRecord struct {
 	LegacyID   int64  // of the order; 0 of an event of a webhook
 	Reference  string // of the order; empty of an event of a webhook
 	FileName   string // stored name; set for the invoice events
+	OrderSize  int64  // of the order's stored details, in bytes; 0 of an event without an order
 	// Order is the order as it was when the events were read. It is nil if orders were
 	// not asked for, the order was deleted, or the event has none.
 	Order *Order
@@ -161,13 +162,7 @@ const maxPageOrders = 4 << 20
 // addFeedOrders sets the orders of a page of events and returns the page: its first events
 // whose orders fit on a page.
 func (s *Service) addFeedOrders(ctx context.Context, events []EventRecord) ([]EventRecord, error) {
-	if len(events) > 1 {
-		sizes, err := s.store.OrderSizes(ctx, locators(events))
-		if err != nil {
-			return nil, err
-		}
-		events = fitting(events, maxPageOrders, func(e EventRecord) int64 { return sizes[e.locator()] })
-	}
+	events = fitting(events, maxPageOrders, func(e EventRecord) int64 { return e.OrderSize })
 	return events, AddOrders(ctx, s.store, events)
 }
 

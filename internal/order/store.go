@@ -40,9 +40,6 @@ type Store interface {
 	Reader
 	// Order returns one whole order with its active invoices, or ErrNotFound.
 	Order(ctx context.Context, merchantID int64, id Identifier) (Order, error)
-	// OrderSizes returns the sizes of the stored details of orders, in bytes, without those
-	// that do not exist. The orders may be of several merchants.
-	OrderSizes(ctx context.Context, at []Locator) (map[Locator]int64, error)
 	// ExportKeys returns the keys of up to limit orders of a merchant that a query
 	// selects, by creation and legacy id, after one of them; nil: from the first.
 	ExportKeys(ctx context.Context, merchantID int64, query ExportQuery, after *Cursor, limit int) ([]ExportKey, error)

@@ -109,9 +109,6 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	if keys, err := db.ExportKeys(ctx, merchant, query, nil, 10); err != nil || len(keys) == 0 {
 		t.Fatal(keys, err)
 	}
-	if sizes, err := db.OrderSizes(ctx, []order.Locator{{MerchantID: merchant, LegacyID: number}}); err != nil || len(sizes) != 1 {
-		t.Fatal(sizes, err)
-	}
 	if orders, err := db.Orders(ctx, []order.Locator{{MerchantID: merchant, LegacyID: number}}); err != nil || len(orders) != 1 {
 		t.Fatal(orders, err)
 	}

@@ -16,7 +16,7 @@ import (
 // Statements that read events. The entry of an invoice stays when its file is
 // deleted, so every event finds the file name.
 const (
-	eventFields  = `e.merchant_id, e.position, e.seq, e.nonce, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.detail, e.invoice_id, e.token_id, e.request_id, e.webhook_id`
+	eventFields  = `e.merchant_id, e.position, e.seq, e.nonce, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.detail, e.invoice_id, e.token_id, e.request_id, e.webhook_id, length(o.details) AS order_size`
 	eventColumns = eventFields + `, o.legacy_id, o.reference, i.name`
 	// eventOrder is the reference of the order of an event, also of a deleted one.
 	eventOrder = `COALESCE(o.reference,
@@ -159,9 +159,9 @@ func (db *DB) OrderEvents(ctx context.Context, merchantID int64, id order.Identi
 // readEvents reads rows of eventColumns and of more columns. found reports whether
 // there were any, including rows without an event.
 func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...any) (events []order.EventRecord, found bool, err error) {
-	var merchant, position, seq, nonce, kind, actor, at, from, to, invoice, token, hook, legacyID sql.NullInt64
+	var merchant, position, seq, nonce, kind, actor, at, from, to, invoice, token, hook, size, legacyID sql.NullInt64
 	var reason, detail, request, reference, name sql.NullString
-	dest := append([]any{&merchant, &position, &seq, &nonce, &kind, &actor, &at, &from, &to, &reason, &detail, &invoice, &token, &request, &hook, &legacyID, &reference, &name}, more...)
+	dest := append([]any{&merchant, &position, &seq, &nonce, &kind, &actor, &at, &from, &to, &reason, &detail, &invoice, &token, &request, &hook, &size, &legacyID, &reference, &name}, more...)
 	err = sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
 		if err := rows.Scan(dest...); err != nil {
 			return err
@@ -169,7 +169,7 @@ func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...a
 		if found = true; !seq.Valid {
 			return nil
 		}
-		e := order.EventRecord{Nonce: nonce.Int64, MerchantID: merchant.Int64, Position: position.Int64, LegacyID: legacyID.Int64, Reference: reference.String, FileName: name.String}
+		e := order.EventRecord{Nonce: nonce.Int64, MerchantID: merchant.Int64, Position: position.Int64, LegacyID: legacyID.Int64, Reference: reference.String, OrderSize: size.Int64, FileName: name.String}
 		e.Event = order.Event{
 			Seq: seq.Int64, Type: order.EventType(kind.Int64), By: order.Caller{Actor: order.Actor(actor.Int64), TokenID: token.Int64, RequestID: request.String}, At: time.Unix(at.Int64, 0).UTC(),
 			From: order.State(from.Int64), To: order.State(to.Int64), Reason: order.Reason(reason.String), InvoiceID: invoice.Int64,

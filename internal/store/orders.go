@@ -91,23 +91,11 @@ const (
 )
 
 // selectOrders returns the statement that reads the orders of two lists, of merchants and
-// of legacy ids.
+// of legacy ids. CROSS JOIN makes SQLite begin with the lists. The lists of merchants in
+// conditions send a statement for one merchant to one node of a cluster.
 func selectOrders(dialect *sqldb.Dialect) string {
-	return `SELECT ` + orderColumns + ordersOfLists(dialect, orderJoins) + ` AND m.id ` + dialect.InList
-}
-
-// selectOrderSizes returns the statement that reads the sizes of the details of the orders
-// of two lists, without the details.
-func selectOrderSizes(dialect *sqldb.Dialect) string {
-	return `SELECT o.merchant_id, o.legacy_id, length(o.details)` + ordersOfLists(dialect, "")
-}
-
-// ordersOfLists returns the end of a statement. CROSS JOIN makes SQLite begin with the
-// lists. The lists of merchants in conditions send a statement for one merchant to one node
-// of a cluster.
-func ordersOfLists(dialect *sqldb.Dialect, join string) string {
-	return ` FROM ` + dialect.PairList + ` CROSS JOIN orders o` + join + `
-	WHERE o.merchant_id = k.a AND o.legacy_id = k.b AND o.merchant_id ` + dialect.InList
+	return `SELECT ` + orderColumns + ` FROM ` + dialect.PairList + ` CROSS JOIN orders o` + orderJoins + `
+	WHERE o.merchant_id = k.a AND o.legacy_id = k.b AND o.merchant_id ` + dialect.InList + ` AND m.id ` + dialect.InList
 }
 
 // byIdentifier returns the statement for an identifier, and its argument.
@@ -168,20 +156,6 @@ func (db *DB) readOrders(ctx context.Context, text string, args []any) (orders m
 		return nil
 	})
 	return orders, damaged, err
-}
-
-// OrderSizes implements order.Store.
-func (db *DB) OrderSizes(ctx context.Context, at []order.Locator) (_ map[order.Locator]int64, err error) {
-	defer db.observe(&ctx, "order_sizes")(&err)
-	sizes := make(map[order.Locator]int64, len(at))
-	err = sqldb.Each(ctx, db.sql, selectOrderSizes(db.dialect), listsOf(at), func(rows sqldb.Rows) error {
-		var key order.Locator
-		var size int64
-		err := rows.Scan(&key.MerchantID, &key.LegacyID, &size)
-		sizes[key] = size
-		return err
-	})
-	return sizes, db.readError("read the sizes of orders", err, nil)
 }
 
 // listsOf returns the arguments of the statements that read the orders of two lists.

@@ -68,7 +68,6 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"due of the marketplace": sqldbtest.NewPostgresPlan(db.selectMarketDue, []any{0}, 0, "events_by_position on events e"),
 		"oldest order":           sqldbtest.NewPostgresPlan(selectOldestOrder, []any{1, 0}, 0, "Index Only Scan using orders_by_state"),
 		"orders":                 sqldbtest.NewPostgresPlan(selectOrders(db.dialect), []any{"'{1}'", "'{1}'"}, 0, "Nested Loop", "orders_pkey"),
-		"sizes of orders":        sqldbtest.NewPostgresPlan(selectOrderSizes(db.dialect), []any{"'{1}'", "'{1}'"}, 0, "Nested Loop", "orders_pkey"),
 		"search, orders":         sqldbtest.NewPostgresPlan(selectFound, slices.Repeat([]any{1, 2}, search.ReadLimit), 0, "BitmapOr", "orders_pkey"),
 		"with a deadline":        sqldbtest.NewPostgresPlan(selectWithDeadline, []any{1, 0, 0, 0, highest.CreatedAt, 10}, 0, "Index Scan using orders_with_deadline", "ROW(expires_at, created_at, legacy_id) > "),
 		"near their deadline":    sqldbtest.NewPostgresPlan(selectNearDeadlines, []any{highest.CreatedAt, 0, 0, 64}, 0, "Limit", "Index Scan using orders_open_deadlines", "(deadline_warned = 0)"),

@@ -46,7 +46,6 @@ func TestSQLitePlans(t *testing.T) {
 		"order by legacy id": {selectOrderByLegacyID, []string{byLegacyID, itsName, itsInvoices}},
 		"order by reference": {selectOrderByReference, []string{byReference, itsName, itsInvoices}},
 		"orders":             {selectOrders(db.dialect), []string{inList, itsName, inList, byLegacyID, inList, itsInvoices}},
-		"sizes of orders":    {selectOrderSizes(db.dialect), []string{inList, byLegacyID, inList}},
 		"active invoices":    {selectActiveInvoices, []string{"SEARCH i USING INDEX invoices_active (merchant_id=? AND legacy_id=?)"}},
 		"invoice by name": {selectInvoiceByName, []string{
 			"SEARCH invoices USING COVERING INDEX sqlite_autoindex_invoices_2 (merchant_id=? AND legacy_id=? AND name=?)",

@@ -94,12 +94,12 @@ func (f *fixture) expectHistory(key order.Identifier, after int64, limit int, wa
 	testenv.Equal(f, fmt.Sprintf("%d events of %v after %d", limit, key, after), want, withoutNonces(got))
 }
 
-// withoutNonces returns events without what a test does not know: their random nonces and
-// their positions, and without the merchant.
+// withoutNonces returns events without what a test does not know: their random nonces,
+// their positions and the sizes of their orders, and without the merchant.
 func withoutNonces(events []order.EventRecord) []order.EventRecord {
 	without := append([]order.EventRecord{}, events...)
 	for i := range without {
-		without[i].Nonce, without[i].MerchantID, without[i].Position = 0, 0, 0
+		without[i].Nonce, without[i].MerchantID, without[i].Position, without[i].OrderSize = 0, 0, 0, 0
 	}
 	return without
 }
