@@ -14,7 +14,7 @@ var withoutEvents = []string{
 	"BeginRetention", "CountOldOrders", "Period", "CountErasable", "CountDeletedFiles",
 	"Add", "Affected", "ByMerchantReference", "CanceledByDeadline", "CustomerData", "DayCounts", "DeadlineWarnings", "DeleteExpiredIdempotencyRecords", "EndWaits", "Entries", "Events", "Export",
 	"ExpireReservations", "Get", "GetMany", "Inspect", "KeyFor", "LimitWaiters", "List", "MarketEvents", "Now", "OnChange", "Open", "OpenInvoice", "OrderEvents", "Overview", "Page",
-	"PurgeDeletedFiles", "Refuse", "Resume", "Revision", "Revoke", "Search", "StageFile", "StopWaiting", "Suspend", "Unanswered", "Update",
+	"PurgeDeletedFiles", "Refuse", "Resume", "Revoke", "Search", "StageFile", "StopWaiting", "Suspend", "Unanswered", "Update",
 	"Waiting", "WithoutInvoice",
 }
 

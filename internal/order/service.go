@@ -82,16 +82,6 @@ func (s *Service) Get(ctx context.Context, merchantID int64, id Identifier) (Ord
 	return s.store.Order(ctx, merchantID, id)
 }
 
-// Revision returns the legacy id and the revision of an order, or ErrNotFound.
-// It costs less than Get: enough to tell whether a client has the current
-// version.
-func (s *Service) Revision(ctx context.Context, merchantID int64, id Identifier) (legacyID, revision int64, err error) {
-	if !id.Valid() {
-		return 0, 0, ErrNotFound
-	}
-	return s.store.Revision(ctx, merchantID, id)
-}
-
 // List returns a page of orders, or ErrInvalidRange.
 func (s *Service) List(ctx context.Context, merchantID int64, filter Filter) (Page, error) {
 	if err := filter.Normalize(); err != nil {

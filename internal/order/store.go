@@ -48,9 +48,6 @@ type Store interface {
 	OrderCursor(ctx context.Context, merchantID int64, reference string) (Cursor, error)
 	// Merchants is that of MerchantStore.
 	Merchants(ctx context.Context, filter MerchantFilter) ([]Merchant, error)
-	// Revision returns the legacy id and the revision of an order, or
-	// ErrNotFound.
-	Revision(ctx context.Context, merchantID int64, id Identifier) (legacyID, revision int64, err error)
 	// List returns a page of orders, newest first, and the exact total.
 	List(ctx context.Context, merchantID int64, filter Filter) (Page, error)
 	// Search returns a page of orders of all merchants, or of one.

@@ -167,21 +167,6 @@ func listsOf(at []order.Locator) []any {
 	return []any{merchants, legacyIDs}
 }
 
-// Statements that read the newest revision of an order.
-const (
-	selectRevision            = `SELECT legacy_id, revision FROM orders WHERE merchant_id = $1 AND `
-	selectRevisionByLegacyID  = selectRevision + `legacy_id = $2`
-	selectRevisionByReference = selectRevision + `reference = $2`
-)
-
-// Revision implements order.Store.
-func (db *DB) Revision(ctx context.Context, merchantID int64, id order.Identifier) (legacyID, revision int64, err error) {
-	defer db.observe(&ctx, "revision")(&err)
-	text, value := byIdentifier(id, selectRevisionByLegacyID, selectRevisionByReference)
-	err = db.sql.QueryRow(ctx, text, []any{merchantID, value}, &legacyID, &revision)
-	return legacyID, revision, db.readError("read revision", err, order.ErrNotFound)
-}
-
 // OrderMerchant implements order.Store.
 func (db *DB) OrderMerchant(ctx context.Context, reference string) (_ int64, err error) {
 	defer db.observe(&ctx, "order_merchant")(&err)

@@ -17,9 +17,6 @@ type ReadHandler func(r *Request) (Representation, error)
 type Representation struct {
 	// Tag is the data tag, if it is known before the body is made.
 	Tag string
-	// CurrentTag returns Tag with a cheap query. It is called if Tag is empty and the
-	// client sent If-None-Match; nil: there is no such query.
-	CurrentTag func() (string, error)
 	// Day is the UTC day that the body shows as the present one, and the only day
 	// on which it is valid. NoDay: the body does not depend on the day.
 	Day order.Day
@@ -51,24 +48,18 @@ func serveRead(config RouterConfig, pattern string, handle ReadHandler) Handler 
 	}
 }
 
-// makeEntry makes a response and stores it in the cache. If the client has the
-// representation already, the body is not made.
+// makeEntry makes a response and stores it in the cache. If it is known already that the
+// client has the representation, the body is not made.
 func makeEntry(config RouterConfig, key respcache.Key, r *Request, handle ReadHandler, has *etag.Tags) (*respcache.Entry, error) {
 	rep, err := handle(r)
 	if err != nil {
 		return nil, err
 	}
-	tag := rep.Tag
-	if tag == "" && has != nil && rep.CurrentTag != nil {
-		if tag, err = rep.CurrentTag(); err != nil {
-			return nil, err
-		}
-	}
 	newEntry := func(tag string) *respcache.Entry {
 		tag = entityTag(tag, r.viewVersion(config.ViewVersion))
 		return &respcache.Entry{Version: r.DataVersion, Day: rep.Day, ETag: []string{tag}, Link: rep.Links}
 	}
-	if entry := newEntry(tag); tag != "" && has.MatchWeakly(entry.ETag[0]) {
+	if entry := newEntry(rep.Tag); rep.Tag != "" && has.MatchWeakly(entry.ETag[0]) {
 		config.ResponseCache.Store(key, entry)
 		return entry, nil
 	}

@@ -43,21 +43,14 @@ func Represent(r *web.Request, lists Lister, list List, now time.Time, address s
 
 // RepresentOrder returns the representation of an order whose body view makes.
 func RepresentOrder(r *web.Request, orders *order.Service, id order.Identifier, view func(rep *web.Representation, o order.Order) any) web.Representation {
-	return web.Representation{
-		Day: order.NoDay,
-		CurrentTag: func() (string, error) {
-			legacyID, revision, err := orders.Revision(r.Context(), r.Caller.MerchantID, id)
-			return etag.OfOrder(legacyID, revision), err
-		},
-		Body: func(rep *web.Representation) (any, error) {
-			found, err := orders.Get(r.Context(), r.Caller.MerchantID, id)
-			if err != nil {
-				return nil, err
-			}
-			rep.Tag = etag.OfOrder(found.LegacyID, found.Revision)
-			return view(rep, found), nil
-		},
-	}
+	return web.Representation{Day: order.NoDay, Body: func(rep *web.Representation) (any, error) {
+		found, err := orders.Get(r.Context(), r.Caller.MerchantID, id)
+		if err != nil {
+			return nil, err
+		}
+		rep.Tag = etag.OfOrder(found.LegacyID, found.Revision)
+		return view(rep, found), nil
+	}}
 }
 
 // listTag returns the data tag of a list: <merchant>-<data version>,
