@@ -210,44 +210,27 @@ type probeRun struct {
 }
 
 // result returns the error of a check that is not older than a second, or is running
-// for too long. After a failure it waits for the next check.
+// for too long.
 func (p *probe) result(ctx context.Context) error {
-	for {
-		run, wait := p.share()
-		if run != nil {
-			select {
-			case <-run.done:
-				return run.err
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	run := p.share()
+	select {
+	case <-run.done:
+		return run.err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
-// share returns the run to wait for, or nil and the time until the next one.
-func (p *probe) share() (*probeRun, time.Duration) {
+// share returns the run to wait for.
+func (p *probe) share() *probeRun {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.running {
-		return p.last, 0
-	}
-	if p.last != nil {
-		if age := time.Since(p.last.started); age < readyInterval {
-			if p.last.err == nil {
-				return p.last, 0
-			}
-			return nil, readyInterval - age
-		}
+	if p.running || p.last != nil && time.Since(p.last.started) < readyInterval {
+		return p.last
 	}
 	p.last, p.running = &probeRun{started: time.Now(), done: make(chan struct{})}, true
 	go p.run(p.last)
-	return p.last, 0
+	return p.last
 }
 
 // run runs the check.
