@@ -37,7 +37,7 @@ type Setup struct {
 	Mailer   webhook.Mailer // nil: that of Flags
 	// Open opens the database and the storage, until the test ends; nil: an SQLite file and a
 	// folder.
-	Open func(testing.TB, store.Options) (*store.DB, order.Files)
+	Open func(testing.TB) (*store.DB, order.Files)
 	// Fill adds data before requests are served; nil: none.
 	Fill func(*Service)
 	// Store and Files wrap what the requests work on, for faults; nil: unchanged. Fill
@@ -75,7 +75,7 @@ func New(t testing.TB, with Setup) *Service {
 		with.Open = s.open
 	}
 	var files order.Files
-	s.DB, files = with.Open(t, store.Options{})
+	s.DB, files = with.Open(t)
 	testenv.NoError(t, s.DB.WatchCommits(t.Context()))
 	if with.Poster == nil {
 		with.Poster = acknowledging{}
@@ -109,10 +109,10 @@ func New(t testing.TB, with Setup) *Service {
 }
 
 // open opens an SQLite file and a folder.
-func (s *Service) open(t testing.TB, options store.Options) (*store.DB, order.Files) {
+func (s *Service) open(t testing.TB) (*store.DB, order.Files) {
 	t.Helper()
 	dir := t.TempDir()
-	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), options)
+	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{})
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	s.Folder = filepath.Join(dir, "files")

@@ -78,9 +78,9 @@ func openSide(t scope, postgres bool) *side {
 }
 
 // onPostgres opens a database on PostgreSQL and a bucket.
-func onPostgres(t testing.TB, options store.Options) (*store.DB, order.Files) {
+func onPostgres(t testing.TB) (*store.DB, order.Files) {
 	t.Helper()
-	db, err := store.OpenPostgres(t.Context(), pgtest.Database(t), options)
+	db, err := store.OpenPostgres(t.Context(), pgtest.Database(t), store.Options{})
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	name, endpoint := s3test.Bucket(t)
