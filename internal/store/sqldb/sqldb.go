@@ -128,8 +128,6 @@ type DB interface {
 	Pool() PoolUse
 	// Dialect returns what statements must know of the database.
 	Dialect() *Dialect
-	// Ping returns an error if the database cannot be read.
-	Ping(ctx context.Context) error
 	// Close closes all connections. No call may be in progress. A second call does
 	// nothing.
 	Close() error

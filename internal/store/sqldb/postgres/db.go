@@ -207,9 +207,6 @@ func (db *DB) Pool() sqldb.PoolUse {
 // Dialect implements sqldb.DB.
 func (db *DB) Dialect() *sqldb.Dialect { return &db.dialect }
 
-// Ping implements sqldb.DB.
-func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
-
 // Replaced implements sqldb.DB.
 func (db *DB) Replaced() error { return nil }
 

@@ -3,7 +3,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -142,7 +141,8 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 		return nil, err
 	}
 	db.admin.SetMaxIdleConns(0)
-	if err := db.Ping(ctx); err != nil {
+	var n int64
+	if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM sqlite_schema`, nil, &n); err != nil {
 		return nil, err
 	}
 	db.committer.files, err = statFiles(path)
@@ -189,12 +189,6 @@ func (db *DB) Pool() sqldb.PoolUse {
 
 // Dialect implements sqldb.DB.
 func (db *DB) Dialect() *sqldb.Dialect { return &db.dialect }
-
-// Ping implements sqldb.DB.
-func (db *DB) Ping(ctx context.Context) error {
-	var n int64
-	return cmp.Or(db.Replaced(), db.QueryRow(ctx, `SELECT COUNT(*) FROM sqlite_schema`, nil, &n))
-}
 
 // Replaced implements sqldb.DB.
 func (db *DB) Replaced() error { return db.committer.files.check() }

@@ -31,7 +31,7 @@ func TestReplacedFiles(t *testing.T) {
 			if replace {
 				testenv.NoError(t, os.WriteFile(path+suffix, nil, 0o600))
 			}
-			for what, err := range map[string]error{"write": write(), "ping": db.Ping(t.Context())} {
+			for what, err := range map[string]error{"write": write(), "replaced": db.Replaced()} {
 				if replaced, ok := errors.AsType[*ReplacedError](err); !ok || replaced.Path != path+suffix || !db.Unavailable(err) {
 					t.Errorf("%s without %s: %v", what, path+suffix, err)
 				}
