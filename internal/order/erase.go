@@ -117,30 +117,6 @@ func (r *Retention) Erase(ctx context.Context, caller Caller, target EraseTarget
 	return Change(ctx, r.changes, caller, options, func(Tx) (Erasure, error) { return result, refusal })
 }
 
-// CountErasable returns how many orders and active files Erase would change, or ErrNotFound if
-// there is no such order.
-func (r *Retention) CountErasable(ctx context.Context, target EraseTarget) (Erasure, error) {
-	var orders []LockedOrder
-	var err error
-	if target.Email != "" {
-		orders, err = r.customerOrders(ctx, target.Email)
-	} else {
-		var o Order
-		o, err = r.store.Order(ctx, target.MerchantID, ByReference(target.Reference))
-		orders = []LockedOrder{{ActiveInvoices: len(o.Invoices)}}
-	}
-	if err != nil {
-		return Erasure{}, err
-	}
-	found := Erasure{Orders: int64(len(orders))}
-	for _, o := range orders {
-		if target.Files {
-			found.Files += int64(o.ActiveInvoices)
-		}
-	}
-	return found, nil
-}
-
 // eraseOrder erases one order, or returns ErrNotFound.
 func (r *Retention) eraseOrder(ctx context.Context, caller Caller, merchantID int64, id Identifier, files bool) (Erasure, error) {
 	if !id.Valid() {

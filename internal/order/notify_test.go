@@ -11,7 +11,7 @@ import (
 
 // withoutEvents are the methods of the services that write no events of merchants.
 var withoutEvents = []string{
-	"BeginRetention", "CountOldOrders", "Period", "CountErasable", "CountDeletedFiles",
+	"BeginRetention", "CountOldOrders", "Period", "CountDeletedFiles",
 	"Add", "Affected", "ByMerchantReference", "CanceledByDeadline", "CustomerData", "DayCounts", "DeadlineWarnings", "DeleteExpiredIdempotencyRecords", "EndWaits", "Entries", "Events", "Export",
 	"ExpireReservations", "Get", "GetMany", "Inspect", "KeyFor", "LimitWaiters", "List", "MarketEvents", "Now", "OnChange", "Open", "OpenInvoice", "OrderEvents", "Overview", "Page",
 	"PurgeDeletedFiles", "Refuse", "Resume", "Revoke", "Search", "StageFile", "StopWaiting", "Suspend", "Unanswered", "Update",

@@ -53,9 +53,15 @@ func (c *eraseCommand) run(ctx context.Context, p *process) error {
 	return p.withBackend(ctx, existing, func(b *app.Backend) error {
 		target := order.EraseTarget{Email: c.CustomerEmail, MerchantID: c.merchantID, Reference: c.Reference, Files: c.Files}
 		if c.DryRun {
-			found, err := b.Retention.CountErasable(ctx, target)
+			found, err := b.Retention.Affected(ctx, target)
 			if errors.Is(err, order.ErrNotFound) {
-				return errNoSuchOrder
+				if c.CustomerEmail == "" {
+					return errNoSuchOrder
+				}
+				err = nil // no orders
+			}
+			if !c.Files {
+				found.Files = 0
 			}
 			return errors.Join(err, p.printResult(c.jsonFlag, erasureJSON{found.Orders, found.Files, true}, "would erase: orders %d, files %d", found.Orders, found.Files))
 		}
