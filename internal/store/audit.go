@@ -107,7 +107,7 @@ var errPageEnd = errors.New("the end of the page")
 func (db *DB) AuditLog(ctx context.Context, query order.AuditQuery) (_ order.AuditPage, err error) {
 	defer db.observe(&ctx, "audit")(&err)
 	text, args, err := db.auditStatement(ctx, query)
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, order.ErrNotFound) {
 		return order.AuditPage{}, nil // there is no such order
 	}
 	var page order.AuditPage
@@ -149,7 +149,7 @@ func readAuditPage(ctx context.Context, q sqldb.Querier, query order.AuditQuery,
 }
 
 // auditStatement returns the statement that reads at least a page of a query, and its
-// arguments. It returns sql.ErrNoRows if the query is for an order that does not exist.
+// arguments. It returns order.ErrNotFound if the query is for an order that does not exist.
 func (db *DB) auditStatement(ctx context.Context, query order.AuditQuery) (string, []any, error) {
 	// One more than the page has tells whether others follow. A cursor after a page is
 	// correct in any case.
@@ -162,8 +162,12 @@ func (db *DB) auditStatement(ctx context.Context, query order.AuditQuery) (strin
 	}
 	switch {
 	case query.Reference != "":
-		merchantID, legacyID, err := db.auditedOrder(ctx, query.Reference)
-		return selectAuditOfOrder, []any{merchantID, legacyID, before, limit}, err
+		merchantID, err := db.OrderMerchant(ctx, query.Reference)
+		var at order.Cursor // also of a deleted order
+		if err == nil {
+			at, err = db.OrderCursor(ctx, merchantID, query.Reference)
+		}
+		return selectAuditOfOrder, []any{merchantID, at.LegacyID, before, limit}, err
 	case query.MerchantID != nil:
 		return selectAuditOfMerchant, []any{*query.MerchantID, before, limit}, nil
 	}
@@ -178,15 +182,4 @@ func (db *DB) auditStatement(ctx context.Context, query order.AuditQuery) (strin
 		end = []any{query.After.At.Unix(), query.After.MerchantID, query.After.Seq}
 	}
 	return selectAuditByTime, append(append([]any{from}, end...), limit), nil
-}
-
-// auditedOrder returns the merchant and the legacy id of an order.
-func (db *DB) auditedOrder(ctx context.Context, reference string) (merchantID, legacyID int64, err error) {
-	err = db.sql.QueryRow(ctx, `SELECT merchant_id FROM order_keys WHERE key = $1`, []any{reference}, &merchantID)
-	if err != nil {
-		return 0, 0, err
-	}
-	err = db.sql.QueryRow(ctx, `SELECT legacy_id FROM orders WHERE merchant_id = $1 AND reference = $2
-		UNION ALL SELECT legacy_id FROM deleted_orders WHERE merchant_id = $1 AND reference = $2`, []any{merchantID, reference}, &legacyID)
-	return merchantID, legacyID, err
 }
