@@ -44,21 +44,13 @@ type Readiness struct {
 // Health serves the probes of load balancers, and tells the metrics what they see. All
 // ports of a server share one.
 type Health struct {
+	ready             Readiness
 	database, storage *probe
-	storageRequired   bool
-	stopping          func() bool
 }
 
 // NewHealth returns the health of a server.
 func NewHealth(ready Readiness) *Health {
-	h := &Health{
-		database: &probe{check: ready.Database}, storage: &probe{check: ready.Storage},
-		storageRequired: ready.StorageRequired, stopping: ready.Stopping,
-	}
-	if h.stopping == nil {
-		h.stopping = func() bool { return false }
-	}
-	return h
+	return &Health{ready, &probe{check: ready.Database}, &probe{check: ready.Storage}}
 }
 
 // Check returns what is wrong with the database and with the storage, at the latest when
@@ -159,7 +151,7 @@ func (h *Health) readyHandler(detailed bool) web.Handler {
 			storage = fmt.Errorf("%w: %w", web.ErrStorage, storage)
 		}
 		var stopping error
-		if h.stopping() {
+		if h.ready.Stopping != nil && h.ready.Stopping() {
 			stopping = web.ErrStopping
 		}
 		var details *checks
@@ -167,7 +159,7 @@ func (h *Health) readyHandler(detailed bool) web.Handler {
 			details = &checks{Server: described(stopping), Database: described(database), Storage: described(storage)}
 		}
 		unready := cmp.Or(stopping, database)
-		if h.storageRequired {
+		if h.ready.StorageRequired {
 			unready = cmp.Or(unready, storage)
 		}
 		if unready != nil {
