@@ -14,7 +14,6 @@ const (
 	usageInterval      = 10 * time.Second // of writing the last-used times of tokens
 	recordInterval     = time.Minute      // of deleting expired idempotency records
 	purgeInterval      = time.Hour        // of purging deleted files and deleting old orders
-	mergeInterval      = 5 * time.Second  // of moving the words of new orders to their periods
 	dueInterval        = 10 * time.Second // of canceling orders past their deadline, and of warning before it
 	logInterval        = time.Minute      // of truncating the write-ahead log of SQLite
 	deliveriesInterval = time.Hour        // of deleting old deliveries from the log of webhooks
@@ -33,15 +32,6 @@ func logCount(log *slog.Logger, what string, count int, err error) error {
 func (b *Backend) expireReservations(ctx context.Context, before time.Time, log *slog.Logger) error {
 	count, err := b.Orders.ExpireReservations(ctx, before)
 	return logCount(log, "reservations of unfinished uploads expired", count, err)
-}
-
-// mergeWords moves the staged words of new orders to their periods.
-func (b *Backend) mergeWords(ctx context.Context) error {
-	for {
-		if merged, err := b.DB.MergeWords(ctx); err != nil || !merged {
-			return err
-		}
-	}
 }
 
 // startJobs starts the background jobs. The returned function stops them and waits
@@ -65,7 +55,6 @@ func (s *server) startJobs() (stop func()) {
 		_, err := s.Webhooks.DeleteOldDeliveries(ctx)
 		return err
 	})
-	group.every("merge words", mergeInterval, true, s.mergeWords)
 	if s.Settings.DatabaseLocation().File() != "" {
 		group.every("truncate the database log", logInterval, true, s.DB.TruncateLog)
 		group.every("watch the database file", watchInterval, false, s.watchDatabase())

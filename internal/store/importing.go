@@ -226,5 +226,5 @@ func (in *importTx) insertWords(ctx context.Context, items []*importItem) error 
 			words = append(words, word)
 		}
 	}
-	return in.db.words.Add(ctx, in, words)
+	return search.Add(ctx, in, in.db.dialect, words)
 }

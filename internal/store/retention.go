@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -111,7 +112,7 @@ func (t *tx) DeleteOrder(ctx context.Context, o order.LockedOrder, cause order.C
 	if err != nil {
 		return false, err
 	}
-	if err := t.db.words.Delete(ctx, t, words); err != nil {
+	if err := search.Delete(ctx, t, words); err != nil {
 		return false, err
 	}
 	if err := t.eraseTraces(ctx, o); err != nil {

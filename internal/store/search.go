@@ -119,25 +119,6 @@ func (o searchedOrders) Read(ctx context.Context, keys []search.Key) ([]*order.F
 	return found, err
 }
 
-// MergeWords moves staged words of orders to where searches read them last, and reports
-// whether it has. It is a background job.
-func (db *DB) MergeWords(ctx context.Context) (bool, error) {
-	blocks, err := db.words.ToMerge(ctx, db.sql)
-	if err != nil || blocks == nil {
-		return false, db.readError("merge words", err, nil)
-	}
-	for more := true; more; {
-		err := db.inTx(ctx, "merge_words", func(t *tx) (err error) {
-			more, err = db.words.Merge(ctx, t, blocks)
-			return err
-		})
-		if err != nil {
-			return true, err
-		}
-	}
-	return true, nil
-}
-
 const selectSearched = `SELECT ` + summaryColumns + `, ` + merchantDataColumns + `, o.details FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = $2`
 
 // readWords returns the words of an order, as it is.
@@ -169,7 +150,7 @@ func (t *tx) changeWords(ctx context.Context, merchantID, legacyID int64, change
 	if err != nil || slices.Equal(before, after) {
 		return err
 	}
-	if err := t.db.words.Replace(ctx, t, before, after); err != nil {
+	if err := search.Replace(ctx, t, t.db.dialect, before, after); err != nil {
 		return fmt.Errorf("replace the words of an order: %w", err)
 	}
 	return nil

@@ -76,13 +76,6 @@ func fillSearch(b *testing.B, db *DB, orders int) {
 			b.Fatal(err)
 		}
 	}
-	for calls := 0; calls < 2; calls++ {
-		merged, err := db.MergeWords(b.Context())
-		testenv.NoError(b, err)
-		if merged {
-			calls = 0
-		}
-	}
 }
 
 // benchSearches are the searches of BenchmarkSearch.

@@ -66,8 +66,7 @@ func (i interruptedQuerier) QueryRow(ctx context.Context, text string, args []an
 func (i interruptedQuerier) WithoutTimeout() sqldb.Querier { return i }
 
 // TestSearchBesideCorrection searches for an order and for the orders of its customer
-// while its phone number is corrected, or its words are merged, between any two
-// statements. It is found each time.
+// while its phone number is corrected between any two statements. It is found each time.
 func TestSearchBesideCorrection(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
@@ -100,14 +99,6 @@ func testSearchBesideCorrection(t *testing.T, engine Engine, address string) {
 			return err
 		}))
 	}
-	merge := func() {
-		blocks, err := sqldb.Column[int64](ctx, db.sql, `SELECT DISTINCT block FROM order_words WHERE block > 0`)
-		testenv.NoError(t, err)
-		testenv.NoError(t, db.inTx(ctx, "test", func(tx *tx) error {
-			_, err := db.words.Merge(ctx, tx, blocks)
-			return err
-		}))
-	}
 	for name, search := range map[string]func(*DB) (int, error){
 		"e-mail": func(db *DB) (int, error) {
 			page, err := db.Search(ctx, order.Search{Email: "buyer@example.com", From: order.NoDay, To: order.NoDay, Limit: 10})
@@ -122,18 +113,15 @@ func testSearchBesideCorrection(t *testing.T, engine Engine, address string) {
 			return len(orders), err
 		},
 	} {
-		for _, happen := range []func(){correct, merge} {
-			for n := 1; ; n++ {
-				merge() // so that a correction finds the words in their period
-				countdown := n
-				view := New(interrupted{db.sql, &countdown, happen}, Options{})
-				found, err := search(view)
-				if found != 2 || err != nil {
-					t.Errorf("%s, before statement %d: %d orders, error %v", name, n, found, err)
-				}
-				if countdown > 0 {
-					break
-				}
+		for n := 1; ; n++ {
+			countdown := n
+			view := New(interrupted{db.sql, &countdown, correct}, Options{})
+			found, err := search(view)
+			if found != 2 || err != nil {
+				t.Errorf("%s, before statement %d: %d orders, error %v", name, n, found, err)
+			}
+			if countdown > 0 {
+				break
 			}
 		}
 	}

@@ -17,19 +17,8 @@ import (
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) storetest.Database {
-		return smallBlocks{sqliteFile(filepath.Join(t.TempDir(), "orders.db"))}
+		return sqliteFile(filepath.Join(t.TempDir(), "orders.db"))
 	})
-}
-
-// smallBlocks is a database whose words of few orders are enough to be moved by
-// MergeWords.
-type smallBlocks struct{ storetest.Database }
-
-func (d smallBlocks) Open(t *testing.T) storetest.Store {
-	t.Helper()
-	store := d.Database.Open(t)
-	store.(*DB).dialect.WordsPerBlock = 60
-	return store
 }
 
 // TestSQLiteSmallBuckets runs the list tests with a page index that splits days

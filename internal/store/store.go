@@ -57,7 +57,6 @@ type DB struct {
 	tokenMerchants sync.Map
 	feeds          feeds
 	onEvents       subscribers
-	words          *search.Writer
 
 	// Statements that differ by database.
 	selectFeed, takeEventNumbers, selectMarketEvents, selectMarketEnd, selectMarketDue string
@@ -82,16 +81,20 @@ func New(db sqldb.DB, options Options) *DB {
 	return &DB{
 		sql: db, dialect: dialect, options: options, selectFeed: selectFeed(dialect.History), takeEventNumbers: takeEventNumbers(dialect),
 		selectMarketEvents: selectMarketEvents(dialect), selectMarketEnd: selectMarketEnd(dialect), selectMarketDue: selectMarketDue(dialect),
-		words:   search.NewWriter(dialect),
 		indexes: pageindex.NewCache(pageindex.DefaultSizes, pageindex.DefaultMaxWeight),
 	}
 }
 
-// OpenSQLite opens a store in a file: see sqlite.Open.
+// OpenSQLite opens a store in a file: see sqlite.Open. It moves words that 1.0 has staged:
+// at each start, because an installation may go back to 1.0 and return.
 func OpenSQLite(ctx context.Context, path string, options Options) (*DB, error) {
 	db, err := sqlite.Open(ctx, path, options.Schema)
 	if err != nil {
 		return nil, err
+	}
+	// CheckFile finds damage, and everything else than the search may work.
+	if err := search.MoveStaged(ctx, db); err != nil && !sqlite.Damaged(err) {
+		return nil, errors.Join(fmt.Errorf("move the words of 1.0: %w", err), db.Close())
 	}
 	return New(db, options), nil
 }

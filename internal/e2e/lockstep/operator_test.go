@@ -201,13 +201,6 @@ func init() {
 		"retention": func(t scope, s *side) (int, error) {
 			return s.Retention.DeleteOldOrders(t.Context(), s.Now().Add(-30*24*time.Hour))
 		},
-		"merge words": func(t scope, s *side) (int, error) {
-			merged, err := s.DB.MergeWords(t.Context())
-			for merged && err == nil {
-				merged, err = s.DB.MergeWords(t.Context())
-			}
-			return 0, err
-		},
 	} {
 		steps["job: "+name] = func(s *sequence) {
 			s.sameOn(name, func(side *side) string {

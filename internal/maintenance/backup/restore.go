@@ -16,7 +16,6 @@ import (
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb"
-	"merchantorders/internal/store/sqldb/sqlite"
 )
 
 // ErrDamaged means that a backup is not what it was when it was made.
@@ -129,7 +128,7 @@ func unpackAndCheck(
 	if err != nil {
 		return check.Result{}, err
 	}
-	db, err := sqlite.Open(ctx, database, migrations.Options{NoCreate: true, OnStep: options.OnStep})
+	orders, err := store.OpenSQLite(ctx, database, store.Options{Schema: migrations.Options{NoCreate: true, OnStep: options.OnStep}})
 	if newer, ok := errors.AsType[*migrations.NewerSchemaError](err); ok {
 		return check.Result{}, fmt.Errorf("the backup was made by a newer version (schema %d, this one knows %d); restore it with that version",
 			newer.Version, newer.Known)
@@ -141,7 +140,8 @@ func unpackAndCheck(
 		return check.Result{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	var result check.Result
-	if err = u.manifest.deleteRemoved(ctx, db); err == nil {
+	db := orders.SQL()
+	if err = u.manifest.deleteRemoved(ctx, orders); err == nil {
 		result, err = check.Run(ctx, maintenance.Installation{DB: db, Files: files}, check.Options{}, reporter)
 	}
 	if err = errors.Join(err, renewHistories(ctx, db), db.Close()); err != nil {
@@ -155,8 +155,7 @@ func unpackAndCheck(
 
 // deleteRemoved deletes the invoices whose files were removed during the backup, as those who
 // removed them did.
-func (m Manifest) deleteRemoved(ctx context.Context, db *sqlite.DB) error {
-	orders := store.New(db, store.Options{})
+func (m Manifest) deleteRemoved(ctx context.Context, orders *store.DB) error {
 	for _, file := range m.Removed {
 		err := orders.InTx(ctx, func(tx order.Tx) error {
 			locked, err := tx.LockOrder(ctx, file.MerchantID, order.ByLegacyID(file.OrderLegacyID))
@@ -177,7 +176,7 @@ func (m Manifest) deleteRemoved(ctx context.Context, db *sqlite.DB) error {
 
 // renewHistories gives the events of each merchant, and the feed of all merchants, a new
 // history: after the ones in the backup, numbers and positions are given out again.
-func renewHistories(ctx context.Context, db *sqlite.DB) error {
+func renewHistories(ctx context.Context, db sqldb.DB) error {
 	return db.InTx(ctx, func(q sqldb.Querier) error {
 		_, err := q.Exec(ctx, `UPDATE merchants SET history = lower(hex(randomblob(8)))`)
 		return errors.Join(err, store.RenewMarketHistory(ctx, q))

@@ -154,7 +154,6 @@ const rebuildPage = 100
 // orders again. Servers may change orders meanwhile. If it is interrupted, the next check
 // finds what is missing.
 func rebuildWords(ctx context.Context, db sqldb.DB, merchantID int64) error {
-	words := search.NewWriter(db.Dialect())
 	err := sqldb.RetryTx(ctx, db, func(q sqldb.Querier) error {
 		_, err := q.WithoutTimeout().Exec(ctx, `DELETE FROM order_words WHERE merchant_id = $1`, merchantID)
 		return err
@@ -162,7 +161,7 @@ func rebuildWords(ctx context.Context, db sqldb.DB, merchantID int64) error {
 	for after, n := int64(0), rebuildPage; n == rebuildPage && err == nil; {
 		var page []derivedOrder
 		err = sqldb.RetryTx(ctx, db, func(q sqldb.Querier) (err error) {
-			page, err = rebuildOrders(ctx, q, words, db.Dialect().RowLock, merchantID, after)
+			page, err = rebuildOrders(ctx, q, db.Dialect(), merchantID, after)
 			return err
 		})
 		if n = len(page); n > 0 {
@@ -174,10 +173,8 @@ func rebuildWords(ctx context.Context, db sqldb.DB, merchantID int64) error {
 
 // rebuildOrders derives the words and deadlines of the next orders of a merchant, and
 // returns these orders. It locks them, as a change does that rewrites their words.
-func rebuildOrders(
-	ctx context.Context, q sqldb.Querier, words *search.Writer, lock string, merchantID, after int64,
-) ([]derivedOrder, error) {
-	orders, err := sqldb.All(ctx, q, selectDerived+` WHERE merchant_id = $1 AND legacy_id > $2 ORDER BY legacy_id LIMIT $3+0`+lock,
+func rebuildOrders(ctx context.Context, q sqldb.Querier, dialect *sqldb.Dialect, merchantID, after int64) ([]derivedOrder, error) {
+	orders, err := sqldb.All(ctx, q, selectDerived+` WHERE merchant_id = $1 AND legacy_id > $2 ORDER BY legacy_id LIMIT $3+0`+dialect.RowLock,
 		[]any{merchantID, after, rebuildPage}, scanDerived)
 	if err != nil {
 		return nil, err
@@ -194,8 +191,5 @@ func rebuildOrders(
 			return nil, err
 		}
 	}
-	if err := words.Delete(ctx, q, derived); err != nil {
-		return nil, err
-	}
-	return orders, words.Add(ctx, q, derived)
+	return orders, search.Replace(ctx, q, dialect, derived, derived)
 }

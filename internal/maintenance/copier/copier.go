@@ -16,7 +16,6 @@ import (
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/store"
-	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -58,9 +57,6 @@ type Result struct {
 // Differences found at the end are findings, not errors.
 func Copy(ctx context.Context, source, target maintenance.Installation, reporter *maintenance.Reporter) (Result, error) {
 	j := &job{source: source, target: target, reporter: reporter, copied: make(map[int64]copiedMerchant)}
-	if target.DB != nil {
-		j.words = search.NewWriter(target.DB.Dialect())
-	}
 	err := j.watchEvents(ctx, j.copy)
 	j.result.FilesCopied, j.result.FilesMended = j.filesCopied.Load(), j.filesMended.Load()
 	j.result.Findings = reporter.Findings()
@@ -72,9 +68,8 @@ type job struct {
 	source, target maintenance.Installation
 	reporter       *maintenance.Reporter
 	copied         map[int64]copiedMerchant
-	words          *search.Writer // of the target's database
-	orders         int64          // in the source at the start, for progress
-	sourceTokens   int64          // in the last round
+	orders         int64 // in the source at the start, for progress
+	sourceTokens   int64 // in the last round
 	filesCopied    atomic.Int64
 	filesMended    atomic.Int64
 	result         Result
@@ -260,7 +255,7 @@ func (j *job) apply(ctx context.Context, sets ...rowSet) error {
 	err := j.inTx(ctx, func(tx sqldb.Querier) error {
 		changes = 0
 		for _, set := range sets {
-			n, err := set.applyTo(ctx, tx, j.words)
+			n, err := set.applyTo(ctx, tx, j.target.DB.Dialect())
 			if err != nil {
 				return err
 			}

@@ -100,7 +100,7 @@ func equalValues(a, b any) bool {
 // how many it wrote and removed. It returns ErrForeignTarget if the service
 // would never make such a change. The words of orders are not copied but derived from
 // the orders again.
-func (s rowSet) applyTo(ctx context.Context, tx sqldb.Querier, words *search.Writer) (int, error) {
+func (s rowSet) applyTo(ctx context.Context, tx sqldb.Querier, dialect *sqldb.Dialect) (int, error) {
 	d, err := s.diff(ctx, tx)
 	if err != nil {
 		return 0, err
@@ -112,7 +112,7 @@ func (s rowSet) applyTo(ctx context.Context, tx sqldb.Querier, words *search.Wri
 		return 0, fmt.Errorf("write %s: %w", s.table.name, err)
 	}
 	if s.table == ordersTable {
-		if err := rewriteWords(ctx, tx, words, d); err != nil {
+		if err := rewriteWords(ctx, tx, dialect, d); err != nil {
 			return 0, fmt.Errorf("write the words of orders: %w", err)
 		}
 	}
@@ -141,7 +141,7 @@ func (t *table) write(ctx context.Context, tx sqldb.Querier, d diff) error {
 }
 
 // rewriteWords replaces the words of orders that were written or removed.
-func rewriteWords(ctx context.Context, tx sqldb.Querier, words *search.Writer, d diff) error {
+func rewriteWords(ctx context.Context, tx sqldb.Querier, dialect *sqldb.Dialect, d diff) error {
 	before, err := wordsOf(slices.Concat(d.old, d.remove))
 	if err != nil {
 		return err
@@ -150,10 +150,7 @@ func rewriteWords(ctx context.Context, tx sqldb.Querier, words *search.Writer, d
 	if err != nil || slices.Equal(before, after) {
 		return err
 	}
-	if err := words.Delete(ctx, tx, before); err != nil {
-		return err
-	}
-	return words.Add(ctx, tx, after)
+	return search.Replace(ctx, tx, dialect, before, after)
 }
 
 // wordsOf returns the words of rows of orders.

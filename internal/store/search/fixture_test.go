@@ -63,7 +63,7 @@ var insertOrders = sqldb.NewBulkInsert("orders", `merchant_id, legacy_id, refere
 	user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details`, "")
 
 // write writes orders and their words.
-func write(ctx context.Context, db sqldb.DB, words *Writer, orders []order.Order) error {
+func write(ctx context.Context, db sqldb.DB, orders []order.Order) error {
 	return sqldb.RetryTx(ctx, db, func(q sqldb.Querier) error {
 		var values []any
 		var all []Word
@@ -76,17 +76,17 @@ func write(ctx context.Context, db sqldb.DB, words *Writer, orders []order.Order
 		if err := insertOrders.Insert(ctx, q, db.Dialect(), values); err != nil {
 			return err
 		}
-		return words.Add(ctx, q, all)
+		return Add(ctx, q, db.Dialect(), all)
 	})
 }
 
 // fill writes orders as an import does, and returns them for searches.
-func fill(t *testing.T, db sqldb.DB, words *Writer, orders []order.Order) *stored {
+func fill(t *testing.T, db sqldb.DB, orders []order.Order) *stored {
 	t.Helper()
 	s := &stored{orders: make(map[int64]*order.FoundOrder)}
 	for ; len(orders) > 0; orders = orders[min(len(orders), 300):] {
 		batch := orders[:min(len(orders), 300)]
-		testenv.NoError(t, write(t.Context(), db, words, batch))
+		testenv.NoError(t, write(t.Context(), db, batch))
 		for i := range batch {
 			o := &batch[i]
 			s.orders[o.LegacyID] = &order.FoundOrder{MerchantID: o.MerchantID, ExpiresAt: o.ExpiresAt, Summary: order.Summary{
@@ -120,21 +120,4 @@ func (s *stored) Read(_ context.Context, keys []Key) ([]*order.FoundOrder, error
 		}
 	}
 	return found, nil
-}
-
-// merge merges all blocks that can be merged.
-func merge(t *testing.T, db sqldb.DB, words *Writer) {
-	t.Helper()
-	// Twice, because the first call sees the newest block.
-	for calls := 0; calls < 2; calls++ {
-		blocks, err := words.ToMerge(t.Context(), db)
-		testenv.NoError(t, err)
-		for more := blocks != nil; more; calls = 0 {
-			err := sqldb.RetryTx(t.Context(), db, func(q sqldb.Querier) (err error) {
-				more, err = words.Merge(t.Context(), q, blocks)
-				return err
-			})
-			testenv.NoError(t, err)
-		}
-	}
 }

@@ -28,7 +28,7 @@ type wordLimits struct {
 	// words limits those of the page, without what must be read in smaller parts again.
 	words int
 	// termWords is how many words that begin with a term's prefixes are read of one
-	// period, or of the staged words. A term with more is common. rangeWords is the same
+	// period. A term with more is common. rangeWords is the same
 	// for several periods, and for a slice of one.
 	termWords, rangeWords int
 	// texts is how many different texts with one prefix a slice may have. Names have few,

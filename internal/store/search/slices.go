@@ -132,7 +132,7 @@ func (w *wordWalk) findNext(ctx context.Context, limit int64) (same bool, err er
 			same = false
 			continue
 		}
-		for _, key := range term.staged {
+		for _, key := range term.named {
 			if key.At <= limit {
 				newest = max(newest, key.At)
 			}

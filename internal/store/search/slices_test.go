@@ -2,7 +2,6 @@ package search
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -39,11 +38,7 @@ func TestLimits(t *testing.T) {
 	db := openSQLite(t)
 	r := rand.New(rand.NewPCG(22, 11))
 	orders := burst(r, 1200)
-	words := NewWriter(db.Dialect())
-	db.Dialect().WordsPerBlock = 0
-	all := fill(t, db, words, orders[:1170])
-	db.Dialect().WordsPerBlock = 1000 // the newer part is staged
-	maps.Copy(all.orders, fill(t, db, words, orders[1170:]).orders)
+	all := fill(t, db, orders)
 	slices.SortFunc(orders, func(a, b order.Order) int {
 		return sorting{}.compare(Key{At: a.CreatedAt.Unix(), LegacyID: a.LegacyID}, Key{At: b.CreatedAt.Unix(), LegacyID: b.LegacyID})
 	})

@@ -56,9 +56,8 @@ type wordWalk struct {
 // walkTerm is a term of a search.
 type walkTerm struct {
 	term
-	// staged are the keys of orders that no period need have: those of staged words, and
-	// the one with the legacy id.
-	staged []Key
+	// named are the keys of orders that no period need have: of the one with the legacy id.
+	named []Key
 	// manyTexts is whether limits.texts texts or more of the period begin with a prefix.
 	manyTexts bool
 }
@@ -70,41 +69,20 @@ func newWordWalk(ctx context.Context, r *reader) (*wordWalk, error) {
 	if r.from != math.MinInt64 {
 		w.lastBlock = periodBlock(r.from)
 	}
-	// Before the periods, because words are moved from here to there.
-	if err := w.readStaged(ctx); err != nil {
-		return nil, err
-	}
-	w.maxWords = w.words + w.limits.words
-	return w, nil
-}
-
-// readStaged sets the terms: those that have not too many staged words.
-func (w *wordWalk) readStaged(ctx context.Context) error {
-	blocks, err := stagedBlocks(ctx, w.q)
-	if err != nil {
-		return err
-	}
-	for _, term := range w.reader.terms {
-		keys, whole, err := w.matchesOf(ctx, walkTerm{term: term}, wordRange{blocks: blocks})
-		if err != nil {
-			return err
-		}
-		if !whole {
-			continue
-		}
+	for _, term := range r.terms {
+		walked := walkTerm{term: term}
 		if term.LegacyID != 0 {
-			key, ok, err := w.orders.Key(ctx, term.LegacyID)
+			key, ok, err := r.orders.Key(ctx, term.LegacyID)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if ok {
-				keys = append(keys, key)
+				walked.named = []Key{key}
 			}
 		}
-		w.terms = append(w.terms, walkTerm{term: term, staged: keys})
+		w.terms = append(w.terms, walked)
 	}
-	w.common = len(w.terms) == 0
-	return nil
+	return w, nil
 }
 
 // next implements keySource.
@@ -126,7 +104,7 @@ func (w *wordWalk) next(ctx context.Context) (Key, bool, error) {
 // one can tell. A merchant may have few of the orders with a word; then its orders are
 // fewer than these words.
 func (w *wordWalk) worthwhile() bool {
-	words := w.words - (w.maxWords - w.limits.words) // without the staged ones
+	words := w.words - (w.maxWords - w.limits.words) // without what was read again
 	return w.MerchantID == 0 || words < w.limits.termWords/2 || w.found*w.limits.words >= words*w.Limit
 }
 
@@ -238,7 +216,7 @@ type wordRange struct {
 	few bool // it is of interest only if it has at most fewKeys words of a term
 }
 
-// readWords returns the keys of orders of a range, and of the staged ones that are not
+// readWords returns the keys of orders of a range, and of the named ones that are not
 // older, that have all terms, or some and are few. It returns false if there are too
 // many words.
 func (w *wordWalk) readWords(ctx context.Context, of wordRange) ([]Key, bool, error) {
@@ -256,7 +234,7 @@ func (w *wordWalk) readWords(ctx context.Context, of wordRange) ([]Key, bool, er
 			continue
 		}
 		w.termWords = max(w.termWords, len(keys))
-		for _, key := range term.staged {
+		for _, key := range term.named {
 			if key.At >= of.from && w.sort.compare(key, w.after) > 0 {
 				keys = append(keys, key)
 			}
@@ -324,7 +302,7 @@ func (w *wordWalk) matchesOf(ctx context.Context, term walkTerm, of wordRange) (
 	switch {
 	case of.few:
 		most = fewKeys + 1
-	case of.to != 0 || len(of.blocks) > 1 && of.blocks[0] < 0:
+	case of.to != 0 || len(of.blocks) > 1:
 		most = w.limits.rangeWords
 	}
 	for _, prefix := range term.Prefixes {

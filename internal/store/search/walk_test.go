@@ -37,7 +37,7 @@ func fillPeriods(t *testing.T, db sqldb.DB) (*stored, map[string][]string) {
 		}
 		o.CreatedAt = time.Unix(at, 0).UTC()
 	}
-	all := fill(t, db, NewWriter(db.Dialect()), orders)
+	all := fill(t, db, orders)
 	slices.SortFunc(orders, func(a, b order.Order) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), -cmp.Compare(a.LegacyID, b.LegacyID))
 	})
@@ -56,7 +56,6 @@ func fillPeriods(t *testing.T, db sqldb.DB) (*stored, map[string][]string) {
 func TestReads(t *testing.T) {
 	t.Parallel()
 	db := openSQLite(t)
-	db.Dialect().WordsPerBlock = 0 // every word is in its period
 	all, references := fillPeriods(t, db)
 	for _, test := range []struct {
 		name   string

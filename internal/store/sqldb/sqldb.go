@@ -179,9 +179,6 @@ type Dialect struct {
 	// MaxImportOrders is how many orders a transaction of an import may have, where
 	// no other transaction can write meanwhile. 0 means no limit.
 	MaxImportOrders int
-	// WordsPerBlock is how many words of the search a block takes in which they are
-	// staged, where writing to many pages in a transaction is slow. 0: none are staged.
-	WordsPerBlock int
 	// QuickCheck finds most damage of a table, whose name in parentheses follows it, in
 	// less time. Its first row is as CheckResult takes it. It is empty if the database is
 	// not a file, and if the file was checked when it was opened.

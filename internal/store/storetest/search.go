@@ -179,33 +179,14 @@ func (c *crowd) random(search order.Search) order.Search {
 	return search
 }
 
-// mergeWords moves all words that can be moved. The first call of the store only sees
-// that no words are being written.
-func (f *fixture) mergeWords() {
-	f.Helper()
-	for calls := 0; calls < 2; calls++ {
-		merged, err := f.a.MergeWords(f.Context())
-		testenv.NoError(f, err)
-		if merged {
-			calls = 0
-		}
-	}
-}
-
-// testSearchModel compares random searches with the model: before words are moved
-// between blocks, after it, and with newer words beside them.
+// testSearchModel compares random searches with the model.
 func testSearchModel(f *fixture) {
 	c := &crowd{fixture: f, dice: newDice(14)}
 	for range 9 {
 		c.grow(10)
 	}
-	for round := range 3 {
-		switch round {
-		case 1:
-			f.mergeWords()
-		case 2:
-			c.grow(10)
-		}
+	for range 2 {
+		c.grow(10)
 		for _, text := range searchTexts {
 			c.compare(c.random(text.search), text.finds)
 		}
@@ -235,11 +216,7 @@ func testSearchCommon(f *fixture) {
 		o.Customer = order.Customer{FirstName: "Γιώργος", LastName: fmt.Sprintf("Παπαδόπουλος%02d", i%names)}
 		batch[i] = incoming(o)
 	}
-	for part := range slices.Chunk(batch[:orders/2], orders/12) {
-		f.add(f.a, part...)
-	}
-	f.mergeWords()
-	f.add(f.a, batch[orders/2:]...)
+	f.add(f.a, batch...)
 	c := &crowd{fixture: f}
 	for name, every := range map[string]int{"γιωργος": 1, "παπ": 1, "γιω παπαδοπουλος07": names, "παπ γιω": 1, "παπ νικος": 0} {
 		search := order.Search{Name: name, Limit: 100, From: order.NoDay, To: order.NoDay}

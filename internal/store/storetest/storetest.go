@@ -29,8 +29,6 @@ type Store interface {
 	Ping(ctx context.Context) error
 	// NewImportCheck returns a function that foresees the results of imports.
 	NewImportCheck() func(context.Context, order.Caller, []order.Incoming) ([]order.ImportResult, error)
-	// MergeWords is a background job.
-	MergeWords(ctx context.Context) (bool, error)
 	// Close closes the handle.
 	Close() error
 }

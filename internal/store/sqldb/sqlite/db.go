@@ -35,9 +35,6 @@ var dialect = sqldb.Dialect{
 	// loses a fifth of its rate beside 200 accepts a second, instead of a tenth. It is
 	// a multiple of the rows of a bulk insert.
 	MaxImportOrders: 6 * 64,
-	// About 80 pages. If words are not staged, each changes a page of its own: an order of an
-	// import then takes 220 µs instead of 73.
-	WordsPerBlock: 20_000,
 
 	NextInvoiceID:    `UPDATE counters SET last = last + 1 WHERE name = 'invoice' RETURNING last`,
 	LastInvoiceID:    `SELECT last FROM counters WHERE name = 'invoice'`,

@@ -85,10 +85,13 @@ func notLocal(err error) error {
 	return err
 }
 
+// Damaged reports whether an error means that the file is damaged.
+func Damaged(err error) bool { return resultCode(err) == sqlite3.SQLITE_CORRUPT }
+
 // damaged adds what to do to the error of a damaged file, which SQLite may find before
 // QuickCheck runs.
 func damaged(err error) error {
-	if resultCode(err) == sqlite3.SQLITE_CORRUPT {
+	if Damaged(err) {
 		return sqldb.CheckResult(err.Error())
 	}
 	return err
