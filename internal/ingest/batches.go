@@ -3,7 +3,6 @@ package ingest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 )
@@ -17,7 +16,7 @@ type batches[T any] struct {
 	size int // maximum number of lines in a batch; 0: batchSize
 	// maxLine is the longest line, in bytes; 0: MaxLineLength.
 	maxLine int
-	// parse parses the line with a number, from 1. It is called from several goroutines.
+	// parse parses the line with a number, from 1. It is called beside do.
 	parse func(number int, text []byte) (T, error)
 	// do handles a batch and returns a result for each item, in their order. It must
 	// not retain the batch. Its context does not end, so that results are not lost.
@@ -28,14 +27,17 @@ type batches[T any] struct {
 func (b batches[T]) run(ctx context.Context, r io.Reader, check func() error, done DoneFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	lines, blocks := newLineReader(r, cmp.Or(b.maxLine, MaxLineLength), b.parse), make(chan *block[T], readAhead)
-	go lines.sendTo(ctx, blocks)
-	run := batchRun[T]{batches: b, check: check, done: done, release: func(handled *block[T]) { lines.ahead.Release(lines.size(handled)) }}
-	err := run.all(ctx, blocks)
-	if err == nil && !errors.Is(lines.err, io.EOF) {
-		err = lines.err
+	lines, blocks := newLineReader(b, r), make(chan block[T], readAhead)
+	var readErr error
+	go func() {
+		defer close(blocks)
+		readErr = lines.sendTo(ctx, blocks)
+	}()
+	run := batchRun[T]{batches: b, check: check, done: done, release: lines.ahead.Release}
+	if err := run.all(ctx, blocks); err != nil {
+		return err
 	}
-	return err
+	return readErr
 }
 
 // batchRun is the last stage of run: it gathers batches and handles them.
@@ -45,55 +47,37 @@ type batchRun[T any] struct {
 	done    DoneFunc
 	lines   []Line // of the current batch
 	batch   []T    // the valid items of lines
+	held    int64  // bytes of its blocks
 	read    int64  // bytes of the input up to the end of the last block
-	blank   int    // lines before the next block that are blank, in a row
-	release func(*block[T])
+	release func(int64)
 }
 
-// all handles the lines of the blocks until there are no more.
-func (r *batchRun[T]) all(ctx context.Context, blocks <-chan *block[T]) error {
-	for {
-		block, err := r.next(ctx, blocks)
-		if err != nil {
-			return err
+// all handles the lines of the blocks until there are no more. It handles the batch before
+// it waits for input.
+func (r *batchRun[T]) all(ctx context.Context, blocks <-chan block[T]) error {
+	for more := true; more; {
+		var next block[T]
+		select {
+		case next, more = <-blocks:
+		default:
+			if err := r.flush(ctx); err != nil {
+				return err
+			}
+			select {
+			case next, more = <-blocks:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
-		if block == nil {
-			return r.flush(ctx)
-		}
-		<-block.parsed
-		if r.blank += block.count; len(block.lines) > 0 {
-			r.blank = 0
-		}
-		if r.blank > maxBlank {
-			return errors.Join(r.flush(ctx), ErrBlank)
-		}
-		for _, line := range block.lines {
+		r.held += next.size
+		for _, line := range next.lines {
 			if err := r.add(ctx, line); err != nil {
 				return err
 			}
 		}
-		r.read = block.end
-		r.release(block)
+		r.read = max(r.read, next.end)
 	}
-}
-
-// next returns the next block; nil if there are no more. It flushes the batch
-// before it waits for input.
-func (r *batchRun[T]) next(ctx context.Context, blocks <-chan *block[T]) (*block[T], error) {
-	select {
-	case next := <-blocks:
-		return next, nil
-	default:
-	}
-	if err := r.flush(ctx); err != nil {
-		return nil, err
-	}
-	select {
-	case next := <-blocks:
-		return next, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return r.flush(ctx)
 }
 
 // add adds a line to the batch and flushes the batch when it is full.
@@ -135,6 +119,7 @@ func (r *batchRun[T]) flush(ctx context.Context) error {
 	err := r.done(r.lines, r.read)
 	clear(r.lines)
 	clear(r.batch)
-	r.lines, r.batch = r.lines[:0], r.batch[:0]
+	r.release(r.held)
+	r.lines, r.batch, r.held = r.lines[:0], r.batch[:0], 0
 	return err
 }

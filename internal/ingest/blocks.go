@@ -3,6 +3,7 @@ package ingest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,11 +25,11 @@ const MaxLineLength = 4 << 20
 const (
 	minReadSize  = 64 << 10 // bytes of one read, or a part of the longest line
 	maxBlock     = 128      // lines of a block
-	readAhead    = 8        // blocks that are parsed, or wait, while a batch is handled
+	readAhead    = 8        // blocks that wait while a batch is handled
 	minReadAhead = 1 << 20  // bytes of all of them, or two of the longest lines
 )
 
-// parsers has a value for each block that is parsed at the moment, in the whole process:
+// parsers has a value for each line that is parsed at the moment, in the whole process:
 // the inputs of one client must leave processor time to the requests of others.
 var parsers = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))
 
@@ -42,105 +43,12 @@ var ErrBlank = errors.New("the input has more than 10,000 blank lines in a row")
 // ErrInput is the error of an input that cannot be read to its end.
 var ErrInput = errors.New("read the input")
 
-// lineReader splits an input into blocks of whole lines. A block ends at the
-// last line end of a read, so that no line waits for more input.
-type lineReader[T any] struct {
-	parse    func(number int, text []byte) (T, error)
-	r        *bufio.Reader
-	maxLine  int
-	maxAhead int64
-	ahead    *semaphore.Weighted // maxAhead bytes of the blocks that are not handled
-	lines    int                 // number of lines read
-	read     int64               // number of bytes read
-	err      error               // of r; io.EOF at its end
-}
-
-func newLineReader[T any](r io.Reader, maxLine int, parse func(int, []byte) (T, error)) *lineReader[T] {
-	maxAhead := max(minReadAhead, int64(2*maxLine))
-	return &lineReader[T]{parse: parse, r: bufio.NewReaderSize(r, max(minReadSize, maxLine/16)), maxLine: maxLine, maxAhead: maxAhead, ahead: semaphore.NewWeighted(maxAhead)}
-}
-
-// sendTo sends the blocks to a channel, in the order of the input, until the
-// input or ctx ends. It starts a goroutine that parses each block.
-func (l *lineReader[T]) sendTo(ctx context.Context, blocks chan<- *block[T]) {
-	defer close(blocks)
-	for next := l.next(); next != nil; next = l.next() {
-		if l.ahead.Acquire(ctx, l.size(next)) != nil {
-			return
-		}
-		select {
-		case blocks <- next:
-			go next.parse(ctx, l.parse)
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// size returns the bytes of a block that count as read ahead.
-func (l *lineReader[T]) size(b *block[T]) int64 { return min(int64(cap(b.data)), l.maxAhead) }
-
-// next returns the next block; nil at the end of the input.
-func (l *lineReader[T]) next() *block[T] {
-	b := &block[T]{maxLine: l.maxLine, first: l.lines + 1, parsed: make(chan struct{})}
-	for more := true; more && l.err == nil; more = l.lines-b.first+1 < maxBlock && l.hasLine() {
-		complete := len(b.data)
-		b.data, l.err = l.appendLine(b.data)
-		if l.err != nil && !errors.Is(l.err, io.EOF) {
-			b.data, l.err = b.data[:complete], fmt.Errorf("%w: %w", ErrInput, l.err)
-		}
-		l.lines++
-	}
-	b.end, b.count = l.read, l.lines-b.first+1
-	if len(b.data) == 0 {
-		return nil
-	}
-	return b
-}
-
-// hasLine reports whether a whole line has been read ahead.
-func (l *lineReader[T]) hasLine() bool {
-	ahead, _ := l.r.Peek(l.r.Buffered())
-	return bytes.IndexByte(ahead, '\n') >= 0
-}
-
-// appendLine appends the next line with its line end to data; the last line may
-// have none. It shortens a line that is too long, but not so much that it is no
-// longer too long.
-func (l *lineReader[T]) appendLine(data []byte) ([]byte, error) {
-	end := len(data) + l.maxLine + len("x\r\n")
-	for {
-		part, err := l.r.ReadSlice('\n')
-		l.read += int64(len(part))
-		data = append(data, part[:min(len(part), end-len(data))]...)
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		if len(data) == end {
-			data[end-1] = '\n'
-		}
-		return data, err
-	}
-}
-
-// block is a sequence of lines.
+// block is some lines of an input, which are handled at once: it ends where the next line may
+// have to wait for more input.
 type block[T any] struct {
-	maxLine int
-	first   int    // number of the first line
-	data    []byte // the lines with their line ends
-	end     int64  // bytes of the input up to the end of the block
-	count   int    // lines, with blank ones
-
-	lines  []parsedLine[T] // without blank lines
-	parsed chan struct{}   // closed when lines is complete
-}
-
-// sizeText returns a number of bytes, of whole KiB or MiB, for people.
-func sizeText(n int) string {
-	if n < 1<<20 {
-		return strconv.Itoa(n>>10) + " KiB"
-	}
-	return strconv.Itoa(n>>20) + " MiB"
+	lines []parsedLine[T] // without blank ones
+	end   int64           // bytes of the input up to the end of the block
+	size  int64           // bytes that count as read ahead
 }
 
 // parsedLine is a line before its batch. An invalid one has its result.
@@ -149,33 +57,108 @@ type parsedLine[T any] struct {
 	item *T // nil: the line is invalid
 }
 
-// parse parses the lines of the block.
-func (b *block[T]) parse(ctx context.Context, parse func(int, []byte) (T, error)) {
-	defer close(b.parsed)
-	select {
-	case parsers <- struct{}{}:
-	case <-ctx.Done():
-		return // the run has ended
-	}
-	defer func() { <-parsers }()
-	b.lines = make([]parsedLine[T], 0, bytes.Count(b.data, []byte{'\n'})+1)
-	number := b.first - 1
-	for text := range bytes.Lines(b.data) {
-		number++
-		line := parsedLine[T]{Line: Line{Result: Result{Number: number}, Text: bytes.TrimSuffix(text, []byte{'\n'})}}
-		text = bytes.TrimSuffix(line.Text, []byte{'\r'})
-		if len(text) > b.maxLine {
-			line.Text = nil
-			line.Status, line.Problem = order.Invalid, "the line is longer than "+sizeText(b.maxLine)
-		} else if len(bytes.Trim(text, " \t\r")) == 0 {
-			continue
-		} else if item, err := parse(number, text); errors.Is(err, errIgnored) {
-			continue
-		} else if err != nil {
-			line.Status, line.Problem = order.Invalid, err.Error()
-		} else {
-			line.item = &item
+// lineReader reads the lines of an input ahead, and parses them.
+type lineReader[T any] struct {
+	batches[T]
+	r        *bufio.Reader
+	read     int64 // bytes
+	maxAhead int64
+	ahead    *semaphore.Weighted // maxAhead bytes of the blocks that are not handled
+}
+
+func newLineReader[T any](b batches[T], r io.Reader) *lineReader[T] {
+	b.maxLine = cmp.Or(b.maxLine, MaxLineLength)
+	maxAhead := max(minReadAhead, int64(2*b.maxLine))
+	return &lineReader[T]{batches: b, r: bufio.NewReaderSize(r, max(minReadSize, b.maxLine/16)), maxAhead: maxAhead, ahead: semaphore.NewWeighted(maxAhead)}
+}
+
+// sendTo sends the blocks to a channel, in the order of the input, until the input or ctx
+// ends. The error is not io.EOF.
+func (l *lineReader[T]) sendTo(ctx context.Context, blocks chan<- block[T]) error {
+	var next block[T]
+	blank := 0 // lines in a row
+	for number := 1; ; number++ {
+		text, err := l.readLine()
+		if err != nil && !errors.Is(err, io.EOF) {
+			text, err = nil, fmt.Errorf("%w: %w", ErrInput, err)
 		}
-		b.lines = append(b.lines, line)
+		if line, ok := l.parseLine(number, text); ok {
+			next.lines, blank = append(next.lines, line), 0
+		} else if blank++; blank > maxBlank && err == nil {
+			err = ErrBlank
+		}
+		next.end, next.size = l.read, min(next.size+int64(len(text)), l.maxAhead)
+		if err == nil && number%maxBlock != 0 && l.hasLine() {
+			continue
+		}
+		if l.ahead.Acquire(ctx, next.size) != nil {
+			return ctx.Err()
+		}
+		select {
+		case blocks <- next:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		next = block[T]{}
 	}
+}
+
+// hasLine reports whether a whole line has been read ahead.
+func (l *lineReader[T]) hasLine() bool {
+	ahead, _ := l.r.Peek(l.r.Buffered())
+	return bytes.IndexByte(ahead, '\n') >= 0
+}
+
+// readLine returns the next line with its line end; the last line may have none. It
+// shortens a line that is too long, but not so much that it is no longer too long.
+func (l *lineReader[T]) readLine() (line []byte, err error) {
+	longest := l.maxLine + len("x\r\n")
+	for {
+		part, err := l.r.ReadSlice('\n')
+		l.read += int64(len(part))
+		line = append(line, part[:min(len(part), longest-len(line))]...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// parseLine parses a line. ok is false if it is blank or ignored.
+func (l *lineReader[T]) parseLine(number int, text []byte) (line parsedLine[T], ok bool) {
+	line.Number, line.Text = number, bytes.TrimSuffix(text, []byte{'\n'})
+	text = bytes.TrimSuffix(line.Text, []byte{'\r'})
+	switch {
+	case len(text) > l.maxLine:
+		line.Text = nil
+		line.Status, line.Problem = order.Invalid, "the line is longer than "+sizeText(l.maxLine)
+		return line, true
+	case len(bytes.Trim(text, " \t\r")) == 0:
+		return line, false
+	}
+	parsers <- struct{}{}
+	item, err := l.parse(number, text)
+	<-parsers
+	switch {
+	case errors.Is(err, errIgnored):
+		return line, false
+	case err != nil:
+		line.Status, line.Problem = order.Invalid, err.Error()
+	default:
+		line.item = &item
+	}
+	return line, true
+}
+
+// sizeText returns a number of bytes, of whole KiB or MiB, for people.
+func sizeText(n int) string {
+	if n < 1<<20 {
+		return strconv.Itoa(n>>10) + " KiB"
+	}
+	return strconv.Itoa(n>>20) + " MiB"
 }
