@@ -44,11 +44,18 @@ func Environment(environ, before, after []string) []string {
 	return append(kept, after...)
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+// comments matches empty lines and comments, which go on after a backslash at the end of a line,
+// and variable what is read of EnvironmentFile (systemd.exec(5)): a line whose value has no
+// backslash and does not begin with a quote, or a value in quotes, perhaps of several lines.
+var (
+	comments = regexp.MustCompile(`^(?:[ \t\n]+|[#;](?:\\\n|[^\n])*)*`)
+	variable = regexp.MustCompile(`^([A-Za-z_]\w*)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\[^\x00])*)"|'([^']*)'|([^\s"'\\][^\n\\]*|))[ \t]*(?:\n|$)`)
+	escape   = regexp.MustCompile("\\\\(?:\n|([\"\\\\`$]))")
+)
 
-// ReadEnvironmentFile returns the variables in a file in the form of systemd's EnvironmentFile
-// (systemd.exec(5)), like os.Environ; none if there is no such file. The error is an *Error of
-// --environment-file, without a value.
+// ReadEnvironmentFile returns the variables in a file in the form of systemd's EnvironmentFile,
+// like os.Environ; none if there is no such file. The error is an *Error of --environment-file,
+// without a value, also of a line that systemd reads and variable does not match.
 func ReadEnvironmentFile(path string) ([]string, error) {
 	text, err := readFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,132 +64,18 @@ func ReadEnvironmentFile(path string) ([]string, error) {
 	if err != nil {
 		return nil, Invalid("environment-file", path+": "+err.Error())
 	}
-	p := environmentParser{rest: strings.ReplaceAll(string(text), "\r\n", "\n"), line: 1}
+	whole := strings.ReplaceAll(string(text), "\r\n", "\n")
 	var variables []string
-	for p.skipComments(); p.rest != ""; p.skipComments() {
-		line := p.line
-		name, found := p.name()
-		if !found || !variableName.MatchString(name) {
-			return nil, Invalid("environment-file", fmt.Sprintf("%s:%d: must be NAME=VALUE", path, line))
+	for rest := whole; ; {
+		if rest = rest[len(comments.FindString(rest)):]; rest == "" {
+			return variables, nil
 		}
-		value, ended := p.value()
-		if !ended {
-			return nil, Invalid("environment-file", fmt.Sprintf("%s:%d: a quote is not closed", path, line))
+		found := variable.FindStringSubmatch(rest)
+		if found == nil {
+			return nil, Invalid("environment-file", fmt.Sprintf(`%s:%d: must be NAME=VALUE, NAME="VALUE" or NAME='VALUE'; a backslash must be in quotes`,
+				path, 1+strings.Count(whole[:len(whole)-len(rest)], "\n")))
 		}
-		variables = append(variables, name+"="+value)
+		variables = append(variables, found[1]+"="+escape.ReplaceAllString(found[2], "$1")+found[3]+strings.TrimRight(found[4], " \t"))
+		rest = rest[len(found[0]):]
 	}
-	return variables, nil
-}
-
-// environmentParser reads what systemd reads in the same way.
-type environmentParser struct {
-	rest string
-	line int
-}
-
-// next returns the next character, and removes it.
-func (p *environmentParser) next() byte {
-	c := p.rest[0]
-	p.rest = p.rest[1:]
-	if c == '\n' {
-		p.line++
-	}
-	return c
-}
-
-// skipComments skips empty lines, white space and comments. A comment goes on after a
-// backslash at the end of its line.
-func (p *environmentParser) skipComments() {
-	for p.rest != "" {
-		switch {
-		case strings.ContainsRune(" \t\n", rune(p.rest[0])):
-			p.next()
-		case p.rest[0] == '#' || p.rest[0] == ';':
-			for p.rest != "" && p.rest[0] != '\n' {
-				if p.next() == '\\' && p.rest != "" {
-					p.next()
-				}
-			}
-		default:
-			return
-		}
-	}
-}
-
-// name returns what is before the equals sign of a line, and whether there is one.
-func (p *environmentParser) name() (string, bool) {
-	for i := range len(p.rest) {
-		switch p.rest[i] {
-		case '=':
-			name := strings.TrimRight(p.rest[:i], " \t")
-			p.rest = p.rest[i+1:]
-			return name, true
-		case '\n':
-			return "", false
-		}
-	}
-	return "", false
-}
-
-// value returns the value of a line, and whether its quotes are closed. A value can have
-// several parts, with and without quotes; those with quotes may have line ends.
-func (p *environmentParser) value() (value string, ended bool) {
-	var text strings.Builder
-	for p.rest != "" {
-		switch c := p.next(); c {
-		case '\n':
-			return text.String(), true
-		case ' ', '\t':
-		case '"', '\'':
-			if !p.quoted(&text, c) {
-				return "", false
-			}
-		default:
-			p.plain(&text, c)
-			return text.String(), true
-		}
-	}
-	return text.String(), true
-}
-
-// quoted adds what is before a closing quote, and returns whether there is one.
-func (p *environmentParser) quoted(text *strings.Builder, quote byte) bool {
-	for p.rest != "" {
-		c := p.next()
-		switch {
-		case c == quote:
-			return true
-		case c == '\\' && quote == '"' && p.rest != "":
-			if c = p.next(); c == '\n' {
-				continue
-			}
-			if !strings.ContainsRune("\"\\`$", rune(c)) {
-				text.WriteByte('\\')
-			}
-		}
-		text.WriteByte(c)
-	}
-	return false
-}
-
-// plain adds a part without quotes that begins with c. It ends with the line.
-func (p *environmentParser) plain(text *strings.Builder, c byte) {
-	var part strings.Builder
-	kept := 0 // of part: an escaped space at the end stays
-	for ; c != '\n'; c = p.next() {
-		escaped := c == '\\' && p.rest != ""
-		if escaped {
-			c = p.next()
-		}
-		if !escaped || c != '\n' {
-			part.WriteByte(c)
-		}
-		if escaped || c != ' ' && c != '\t' {
-			kept = part.Len()
-		}
-		if p.rest == "" {
-			break
-		}
-	}
-	text.WriteString(part.String()[:kept])
 }

@@ -25,9 +25,8 @@ func TestReadEnvironmentFile(t *testing.T) {
 		" A = b c \nB=":           {"A=b c", "B="},
 		"A=\"b \\\"c\\\" \\x $d \\$e\"\nB='\\ \"'": {`A=b "c" \x $d $e`, `B=\ "`},
 		"A=\"two\nlines\\\n\"\nB=x":                {"A=two\nlines", "B=x"},
-		"A=one \\\n  two\nB=x\\ ":                  {"A=one   two", "B=x "},
-		"A='a' \"b\" c\"d\" ":                      {`A=abc"d"`},
-		"A=\\#x # no comment\n":                    {"A=#x # no comment"},
+		"A='#x' \nB=x # no comment\n":              {"A=#x", "B=x # no comment"},
+		"A=a=\"b c\" 'd\n\nB=":                     {`A=a="b c" 'd`, "B="},
 		"A=1\nA=2":                                 {"A=1", "A=2"},
 	} {
 		testenv.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -37,14 +36,16 @@ func TestReadEnvironmentFile(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"A=1\nsecret\n":         ":2: must be NAME=VALUE",
-		"A=1\nexport B=secret":  ":2: must be NAME=VALUE",
-		"A='x'\n\nB=\"secret\n": ":3: a quote is not closed",
+		"A=1\nsecret\n":         ":2: ",
+		"A=1\nexport B=secret":  ":2: ",
+		"A='x'\n\nB=\"secret\n": ":3: ",
+		"# a\nA=secret\\ ":      ":2: ",
+		"A='secret' b":          ":1: ",
 	} {
 		testenv.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := config.ReadEnvironmentFile(path)
 		fault, ok := errors.AsType[*config.Error](err)
-		if !ok || fault.Flag != "environment-file" || fault.Problem != path+want {
+		if !ok || fault.Flag != "environment-file" || fault.Problem != path+want+`must be NAME=VALUE, NAME="VALUE" or NAME='VALUE'; a backslash must be in quotes` {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

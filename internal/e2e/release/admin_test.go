@@ -25,8 +25,8 @@ const withCredential = `
 	cat >>/etc/merchant-orders/environment <<-'END'
 		MERCHANT_ORDERS_WEBHOOK_ALLOW_PRIVATE=true
 		MERCHANT_ORDERS_SMTP_USER = of "nobody"  
-		MERCHANT_ORDERS_OIDC_CLIENT_ID='single ' "\"double\" \x $d\$" \
-		  plain\ 
+		MERCHANT_ORDERS_OIDC_CLIENT_ID="\"double\" \x $d\$"
+		MERCHANT_ORDERS_SMTP_PASSWORD='single \ "'
 		MERCHANT_ORDERS_OIDC_RULES="two
 		lines \
 		"
