@@ -40,10 +40,8 @@ func open(t *testing.T) order.Services {
 func openAt(t *testing.T, now func() time.Time) (order.Services, *breakable) {
 	t.Helper()
 	dir := t.TempDir()
-	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{})
-	testenv.NoError(t, err)
-	disk, err := disk.Open(filepath.Join(dir, "files"))
-	testenv.NoError(t, err)
+	db := testenv.Must(store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{}))(t)
+	disk := testenv.Must(disk.Open(filepath.Join(dir, "files")))(t)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -74,12 +72,10 @@ func all(t *testing.T, orders *order.Service) []order.Order {
 	t.Helper()
 	filter := order.NewFilter()
 	filter.PageSize = order.MaxPageSize
-	page, err := orders.List(t.Context(), demo.MerchantID, filter)
-	testenv.NoError(t, err)
+	page := testenv.Must(orders.List(t.Context(), demo.MerchantID, filter))(t)
 	var found []order.Order
 	for _, summary := range page.Orders {
-		o, err := orders.Get(t.Context(), demo.MerchantID, order.ByReference(summary.Reference))
-		testenv.NoError(t, err)
+		o := testenv.Must(orders.Get(t.Context(), demo.MerchantID, order.ByReference(summary.Reference)))(t)
 		found = append(found, o)
 	}
 	return found
@@ -180,9 +176,7 @@ func TestExampleIsTheNewestThatCanBeAccepted(t *testing.T) {
 		if got, err := demo.Example(t.Context(), orders); got != o.Reference || err != nil {
 			t.Errorf("got %q, %v, want %s", got, err, o.Reference)
 		}
-		if _, err := orders.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(o.Reference), order.Options[order.WriteResult]{}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(orders.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(o.Reference), order.Options[order.WriteResult]{}))(t)
 	}
 	if got, err := demo.Example(t.Context(), orders); got != newest || err != nil {
 		t.Errorf("with nothing to accept: %q, %v", got, err)
@@ -194,9 +188,7 @@ func TestPrepareDoesNotChangeAnExistingDemo(t *testing.T) {
 	services := open(t)
 	orders := services.Orders
 	prepare(t, services, demo.Created)
-	if _, err := orders.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(newest), order.Options[order.WriteResult]{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(orders.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(newest), order.Options[order.WriteResult]{}))(t)
 	before := all(t, orders)
 	prepare(t, services, demo.Exists)
 	if diff := cmp.Diff(before, all(t, orders)); diff != "" {
@@ -249,8 +241,7 @@ func TestDocumentsHaveNoRealContacts(t *testing.T) {
 	t.Parallel()
 	documents := demo.Documents(noon)
 	for _, document := range documents {
-		in, err := ingest.Parse(document)
-		testenv.NoError(t, err)
+		in := testenv.Must(ingest.Parse(document))(t)
 		o := in.Order
 		if !strings.HasSuffix(o.Customer.Email, "@example.com") {
 			t.Errorf("%s: e-mail %s", o.Reference, o.Customer.Email)
@@ -292,8 +283,7 @@ func TestInvoiceFilesAreValidPDFs(t *testing.T) {
 			files++
 			_, file, err := orders.OpenInvoice(t.Context(), demo.MerchantID, o.Reference, invoice.Name)
 			testenv.NoError(t, err)
-			content, err := io.ReadAll(file)
-			testenv.NoError(t, err)
+			content := testenv.Must(io.ReadAll(file))(t)
 			testenv.NoError(t, file.Close())
 			if sha256.Sum256(content) != invoice.SHA256 || int64(len(content)) != invoice.Size {
 				t.Errorf("%s: the entry does not match the file", invoice.Name)

@@ -49,8 +49,7 @@ func (m *marketplace) simulator(s demo.Settings) *demo.Simulator {
 func (m *marketplace) run(t *testing.T, s *demo.Simulator, until time.Time) {
 	t.Helper()
 	for ; m.clock.Before(until); m.clock = m.clock.Add(time.Minute) {
-		done, err := s.Step(t.Context())
-		testenv.NoError(t, err)
+		done := testenv.Must(s.Step(t.Context()))(t)
 		if done {
 			return
 		}
@@ -64,8 +63,7 @@ func (m *marketplace) states(t *testing.T) map[order.State]int64 {
 	for _, state := range order.States() {
 		filter := order.NewFilter()
 		filter.AnyState, filter.States = false, []order.State{state}
-		page, err := m.List(t.Context(), demo.MerchantID, filter)
-		testenv.NoError(t, err)
+		page := testenv.Must(m.List(t.Context(), demo.MerchantID, filter))(t)
 		if page.Total > 0 {
 			count[state] = page.Total
 		}
@@ -123,9 +121,7 @@ func TestSimulatorFollowsTheMerchant(t *testing.T) {
 		t.Fatalf("without the merchant: %v", count)
 	}
 	const accepted = "SIM1-000010"
-	if _, err := m.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(accepted), order.Options[order.WriteResult]{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(m.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(accepted), order.Options[order.WriteResult]{}))(t)
 	m.run(t, s, noon.AddDate(0, 1, 0))
 	if count := m.states(t); count[order.Canceled] != 9 || count[order.Completed] != 1 {
 		t.Errorf("in the end: %v", count)
@@ -151,9 +147,7 @@ func TestSimulatorMovesDemoOrders(t *testing.T) {
 		t.Errorf("without the merchant (-before +after):\n%s", diff)
 	}
 	const accepted = "DEMO-0060"
-	if _, err := m.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(accepted), order.Options[order.WriteResult]{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(m.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(accepted), order.Options[order.WriteResult]{}))(t)
 	m.run(t, s, noon.AddDate(0, 0, 4))
 	for i, o := range all(t, m.Service) {
 		if moved := o.State != before[i].State && o.State != order.InProcessing; moved != (o.Reference == accepted) {
@@ -184,9 +178,7 @@ func TestSimulatorAfterAFailure(t *testing.T) {
 		t.Fatalf("error %v, orders %v", err, placed())
 	}
 	m.store.broken = false
-	if _, err := s.Step(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(s.Step(t.Context()))(t)
 	for i, reference := range placed() {
 		if want := fmt.Sprintf("SIM1-%06d", 1+i); reference != want {
 			t.Errorf("%s, want %s", reference, want)

@@ -52,8 +52,7 @@ func TestProviderClaims(t *testing.T) {
 			t.Errorf("%s: %v", row.rule, err)
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join("testdata", row.file+".json"))
-		testenv.NoError(t, err)
+		text := testenv.Must(os.ReadFile(filepath.Join("testdata", row.file+".json")))(t)
 		claims := map[string]any{}
 		testenv.NoError(t, json.Unmarshal(text, &claims))
 		if _, err := personOf(claims, rules, false); !errors.Is(err, row.want) {

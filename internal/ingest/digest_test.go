@@ -12,8 +12,7 @@ import (
 // with another digest, re-imported orders would be conflicts.
 func TestDigestIsStable(t *testing.T) {
 	t.Parallel()
-	document, err := os.ReadFile("testdata/decision7.json")
-	testenv.NoError(t, err)
+	document := testenv.Must(os.ReadFile("testdata/decision7.json"))(t)
 	digest := mustParse(t, string(document)).Digest
 	const want = "d6b567cdd6ff231819065d1d691fa6f801c27c42b642281c6f54c12d842385b8"
 	if got := hex.EncodeToString(digest[:]); got != want {

@@ -13,10 +13,8 @@ import (
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	for n := range 50 {
-		want, err := ingest.Parse(ingesttest.Document(1 + n))
-		testenv.NoError(t, err)
-		text, err := ingest.Encode(&want.Order)
-		testenv.NoError(t, err)
+		want := testenv.Must(ingest.Parse(ingesttest.Document(1 + n)))(t)
+		text := testenv.Must(ingest.Encode(&want.Order))(t)
 		got, err := ingest.Parse(text)
 		if err != nil {
 			t.Fatalf("%v: %s", err, text)

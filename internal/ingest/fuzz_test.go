@@ -21,8 +21,7 @@ import (
 )
 
 func FuzzParse(f *testing.F) {
-	example, err := os.ReadFile("testdata/decision7.json")
-	testenv.NoError(f, err)
+	example := testenv.Must(os.ReadFile("testdata/decision7.json"))(f)
 	f.Add(example)
 	f.Add(ingesttest.Document(1))
 	f.Add(ingesttest.Document(4))

@@ -19,9 +19,7 @@ import (
 // write writes lines to a pipe in one piece and waits until the import blocks.
 func write(t *testing.T, w io.Writer, lines string) {
 	t.Helper()
-	if _, err := io.WriteString(w, lines); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(io.WriteString(w, lines))(t)
 	synctest.Wait()
 }
 

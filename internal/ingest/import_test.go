@@ -131,8 +131,7 @@ func TestImport(t *testing.T) {
 		"  " + doc(5),
 		doc(6), // without a line end
 	}, "\n")
-	got, err := reported.run(t.Context(), t, strings.NewReader(input), s.add)
-	testenv.NoError(t, err)
+	got := testenv.Must(reported.run(t.Context(), t, strings.NewReader(input), s.add))(t)
 	if want := (counts{4, 1, 1, 4}); got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
@@ -191,8 +190,7 @@ func TestImportPreservesOrder(t *testing.T) {
 			t.Parallel()
 			var s fakeStore
 			var reported report
-			got, err := reported.run(t.Context(), t, wrap(bytes.NewReader(input.Bytes())), s.add)
-			testenv.NoError(t, err)
+			got := testenv.Must(reported.run(t.Context(), t, wrap(bytes.NewReader(input.Bytes())), s.add))(t)
 			want, wantRefused := references(1, orders), wantRefused
 			if name == "one byte" { // the limit truncates the last document
 				created := got.created
@@ -231,9 +229,7 @@ func TestImportFillsBatches(t *testing.T) {
 	t.Parallel()
 	const orders = 1500
 	var s fakeStore
-	if _, err := new(report).run(t.Context(), t, strings.NewReader(documents(1, orders)), s.add); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(new(report).run(t.Context(), t, strings.NewReader(documents(1, orders)), s.add))(t)
 	// The batch sizes depend on timing, but most batches must be large.
 	if len(s.batches) > orders/20 {
 		t.Errorf("%d batches of %d orders", len(s.batches), orders)

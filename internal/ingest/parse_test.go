@@ -51,8 +51,7 @@ func text(s string) *string { return &s }
 
 func TestParseExampleOfDecision7(t *testing.T) {
 	t.Parallel()
-	document, err := os.ReadFile("testdata/decision7.json")
-	testenv.NoError(t, err)
+	document := testenv.Must(os.ReadFile("testdata/decision7.json"))(t)
 	address := order.Address{
 		FirstName: "...", LastName: "...", Street: "...", StreetNumber: "12", City: "...", Region: "...", RegionCode: "ATT",
 		Country: "Greece", CountryCode: "GR", PostCode: "14234", Phone: "2100000000",
@@ -200,8 +199,7 @@ func TestParsePreservesTheOrderOfLines(t *testing.T) {
 func TestParseDoesNotRetainTheDocument(t *testing.T) {
 	t.Parallel()
 	document := []byte(inLine(`"extendedAttributes":["a",1],"ean":"123"`))
-	in, err := ingest.Parse(document)
-	testenv.NoError(t, err)
+	in := testenv.Must(ingest.Parse(document))(t)
 	clear(document)
 	testenv.Equal(t, "order", mustParse(t, inLine(`"extendedAttributes":["a",1],"ean":"123"`)), in)
 }

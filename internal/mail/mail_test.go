@@ -26,8 +26,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func TestSend(t *testing.T) {
 	t.Parallel()
 	server := mailtest.Start(t)
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
+	silent := testenv.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = silent.Close() }()
 	good := mail.Options{
 		Host: "127.0.0.1", Port: server.STARTTLS, User: mailtest.User, Password: mailtest.Password, From: "orders@example.com", Roots: server.Roots,
@@ -98,8 +97,7 @@ func TestSend(t *testing.T) {
 // returns its port, and a function that returns the commands so far.
 func moody(t *testing.T, answers map[string]string) (port int, commands func() []string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
+	listener := testenv.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	var mu sync.Mutex
 	var heard []string

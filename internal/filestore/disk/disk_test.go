@@ -73,8 +73,7 @@ func TestDiskHidesStagedFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files := openDisk(t, dir)
-	staged, err := files.Stage(t.Context())
-	testenv.NoError(t, err)
+	staged := testenv.Must(files.Stage(t.Context()))(t)
 	defer staged.Abort()
 	entries, err := os.ReadDir(filepath.Join(dir, "tmp"))
 	if err != nil || len(entries) != 1 {
@@ -104,8 +103,7 @@ func TestDiskStaysInside(t *testing.T) {
 	if err := files.Remove(t.Context(), order.InvoicePath("SF-1", "a.pdf")); err == nil {
 		t.Error("a file outside the folder was removed")
 	}
-	staged, err := files.Stage(t.Context())
-	testenv.NoError(t, err)
+	staged := testenv.Must(files.Stage(t.Context()))(t)
 	if err := staged.Commit(t.Context(), order.InvoicePath("SF-1", "b.pdf")); err == nil {
 		t.Error("a file was committed outside the folder")
 	}
@@ -122,8 +120,7 @@ func TestDiskErrorsNameNoFile(t *testing.T) {
 	const name = "Papadopoulou.pdf"
 	path := order.InvoicePath("SF-1", name)
 	store(t, files, path, "content")
-	staged, err := files.Stage(t.Context())
-	testenv.NoError(t, err)
+	staged := testenv.Must(files.Stage(t.Context()))(t)
 	_, missingErr := files.Open(t.Context(), order.InvoicePath("SF-2", name))
 	for what, err := range map[string]error{
 		"commit over a file":  staged.Commit(t.Context(), path),

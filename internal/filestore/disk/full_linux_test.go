@@ -34,10 +34,8 @@ func TestDiskFull(t *testing.T) {
 // staged returns a staged file with content.
 func staged(t *testing.T, files *disk.Store, content []byte) order.StagedFile {
 	t.Helper()
-	file, err := files.Stage(t.Context())
-	testenv.NoError(t, err)
-	_, err = file.Write(content)
-	testenv.NoError(t, err)
+	file := testenv.Must(files.Stage(t.Context()))(t)
+	testenv.Must(file.Write(content))(t)
 	return file
 }
 

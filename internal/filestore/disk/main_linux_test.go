@@ -27,8 +27,7 @@ func TestMain(m *testing.M) {
 // program and arguments in wrapper.
 func runCommit(t *testing.T, dir string, wrapper ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	testenv.NoError(t, err)
+	self := testenv.Must(os.Executable())(t)
 	arguments := append(wrapper, self, dir)
 	command := exec.CommandContext(t.Context(), arguments[0], arguments[1:]...)
 	command.Env = append(os.Environ(), commitVariable+"=1")

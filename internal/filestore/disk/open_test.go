@@ -15,8 +15,7 @@ import (
 // openDisk opens a folder as a store until the test ends.
 func openDisk(t *testing.T, dir string) *disk.Store {
 	t.Helper()
-	files, err := disk.Open(dir)
-	testenv.NoError(t, err)
+	files := testenv.Must(disk.Open(dir))(t)
 	t.Cleanup(func() {
 		if err := files.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
@@ -28,8 +27,7 @@ func openDisk(t *testing.T, dir string) *disk.Store {
 // store commits content under path.
 func store(t *testing.T, files *disk.Store, path, content string) {
 	t.Helper()
-	staged, err := files.Stage(t.Context())
-	testenv.NoError(t, err)
+	staged := testenv.Must(files.Stage(t.Context()))(t)
 	defer staged.Abort()
 	if _, err := io.WriteString(staged, content); err != nil {
 		t.Fatalf("write: %v", err)
@@ -63,8 +61,7 @@ func wantFile(t *testing.T, files *disk.Store, path, content string) {
 // stagedFiles returns the names in the staging directory.
 func stagedFiles(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Join(dir, "tmp"))
-	testenv.NoError(t, err)
+	entries := testenv.Must(os.ReadDir(filepath.Join(dir, "tmp")))(t)
 	var names []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())

@@ -75,8 +75,7 @@ func testHiddenBeforeCommit(t *testing.T, files Files) {
 
 func testAbort(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
-	empty, err := files.Stage(t.Context())
-	testenv.NoError(t, err)
+	empty := testenv.Must(files.Stage(t.Context()))(t)
 	empty.Abort()
 	empty.Abort()
 

@@ -21,12 +21,10 @@ func testEach(t *testing.T, files Files) {
 	}
 	stage(t, files, nil) // not a stored file
 	var got []string
-	if err := files.Each(t.Context(), func(path string) error {
+	testenv.NoError(t, files.Each(t.Context(), func(path string) error {
 		got = append(got, path)
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	slices.Sort(want)
 	slices.Sort(got)
 	testenv.Equal(t, "files", want, got)

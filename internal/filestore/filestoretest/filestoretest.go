@@ -60,8 +60,7 @@ const reference = "SF-2026-000123"
 // stage returns a staged file with content. The end of the test aborts it.
 func stage(t *testing.T, files Files, content []byte) order.StagedFile {
 	t.Helper()
-	file, err := files.Stage(t.Context())
-	testenv.NoError(t, err)
+	file := testenv.Must(files.Stage(t.Context()))(t)
 	t.Cleanup(file.Abort)
 	// Two writes, as an upload arrives in several.
 	for _, piece := range [][]byte{content[:len(content)/2], content[len(content)/2:]} {

@@ -35,8 +35,7 @@ func testSeek(t *testing.T, files Files) {
 	content := []byte("0123456789")
 	path := order.InvoicePath(reference, "a.pdf")
 	store(t, files, path, content)
-	file, err := files.Open(t.Context(), path)
-	testenv.NoError(t, err)
+	file := testenv.Must(files.Open(t.Context(), path))(t)
 	defer func() { _ = file.Close() }()
 	tests := []struct {
 		offset int64
@@ -66,8 +65,7 @@ func testRange(t *testing.T, files Files) {
 	content := bytes.Repeat([]byte("0123456789"), 10_000)
 	path := order.InvoicePath(reference, "a.pdf")
 	store(t, files, path, content)
-	file, err := files.Open(t.Context(), path)
-	testenv.NoError(t, err)
+	file := testenv.Must(files.Open(t.Context(), path))(t)
 	defer func() { _ = file.Close() }()
 	request := httptest.NewRequest(http.MethodGet, "/", nil)
 	request.Header.Set("Range", "bytes=99985-99994")

@@ -167,8 +167,7 @@ func TestCredentialsAreRenewed(t *testing.T) {
 	clearVariables(t)
 	fake := newCloud(t)
 	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", fake.URL)
-	client, err := newClient(Bucket{Name: "files", Region: "eu-central-1", Endpoint: fake.URL}, headerTimeout, maxAttempts)
-	testenv.NoError(t, err)
+	client := testenv.Must(newClient(Bucket{Name: "files", Region: "eu-central-1", Endpoint: fake.URL}, headerTimeout, maxAttempts))(t)
 	for _, step := range []struct {
 		lifetime time.Duration
 		want     string

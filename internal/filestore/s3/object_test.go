@@ -17,10 +17,9 @@ func newObject(t *testing.T, memory *s3test.Memory) *object {
 	t.Helper()
 	server := httptest.NewServer(memory)
 	t.Cleanup(server.Close)
-	opened, err := OpenObject(Bucket{
+	opened := testenv.Must(OpenObject(Bucket{
 		Name: "backups", Region: s3test.Region, Endpoint: server.URL, Credentials: Credentials{AccessKeyID: "key", SecretAccessKey: "secret"},
-	}, "a.tar")
-	testenv.NoError(t, err)
+	}, "a.tar"))(t)
 	o := opened.(*object)
 	o.maxPart = 10
 	return o
@@ -46,8 +45,7 @@ func TestObject(t *testing.T) {
 			}
 			return nil
 		}))
-		opened, err := o.Open(t.Context())
-		testenv.NoError(t, err)
+		opened := testenv.Must(o.Open(t.Context()))(t)
 		got, err := io.ReadAll(opened)
 		if err := errors.Join(err, opened.Close()); err != nil || !bytes.Equal(got, content) {
 			t.Errorf("%d bytes: read %q, %v", size, got, err)
@@ -113,8 +111,7 @@ func TestObjectOfServer(t *testing.T) {
 	if !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second object: %v", err)
 	}
-	read, err := o.Open(t.Context())
-	testenv.NoError(t, err)
+	read := testenv.Must(o.Open(t.Context()))(t)
 	got, err := io.ReadAll(read)
 	if err := errors.Join(err, read.Close()); err != nil || !bytes.Equal(got, content) {
 		t.Errorf("read %d bytes, %v", len(got), err)

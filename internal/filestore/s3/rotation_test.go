@@ -16,8 +16,7 @@ func TestRotatedKeys(t *testing.T) {
 	want := func(id string) {
 		t.Helper()
 		keys.Expire()
-		value, err := keys.GetWithContext(nil)
-		testenv.NoError(t, err)
+		value := testenv.Must(keys.GetWithContext(nil))(t)
 		if value.AccessKeyID != id {
 			t.Errorf("key %q, want %q", value.AccessKeyID, id)
 		}

@@ -33,15 +33,12 @@ func TestBucketKeepsSomethingElse(t *testing.T) {
 			server := httptest.NewServer(memory)
 			defer server.Close()
 			bucket := s3.Bucket{Name: "files", Region: s3test.Region, Endpoint: server.URL, Credentials: s3.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}}
-			files, err := s3.Open(t.Context(), bucket)
-			testenv.NoError(t, err)
+			files := testenv.Must(s3.Open(t.Context(), bucket))(t)
 			testenv.NoError(t, files.OpenStaging(t.TempDir()))
 			defer func() { _ = files.Close() }()
 			memory.Keep, memory.ETag = mood.keep, mood.etag
-			staged, err := files.Stage(t.Context())
-			testenv.NoError(t, err)
-			_, err = staged.Write([]byte("invoice"))
-			testenv.NoError(t, err)
+			staged := testenv.Must(files.Stage(t.Context()))(t)
+			testenv.Must(staged.Write([]byte("invoice")))(t)
 			if err := staged.Commit(t.Context(), order.InvoicePath("R-1", "a.pdf")); (err == nil) != mood.stores || memory.Objects() > 0 != mood.stores {
 				t.Errorf("commit: %v; %d objects are left", err, memory.Objects())
 			}

@@ -70,8 +70,7 @@ func Bucket(t testing.TB) (name, endpoint string) {
 	if shared.err != nil {
 		t.Fatalf("no S3 server for the tests: %v", shared.err)
 	}
-	name, err := shared.server.NewBucket()
-	testenv.NoError(t, err)
+	name = testenv.Must(shared.server.NewBucket())(t)
 	return name, shared.server.Endpoint()
 }
 
@@ -97,8 +96,7 @@ type Server struct {
 func StartServer(t testing.TB) *Server {
 	t.Helper()
 	testenv.Need(t, "an S3 server")
-	server, err := Start()
-	testenv.NoError(t, err)
+	server := testenv.Must(Start())(t)
 	t.Cleanup(server.Remove)
 	return server
 }

@@ -55,8 +55,7 @@ func TestDocumentTakesChanges(t *testing.T) {
 	}, func(doc map[string]any) {
 		doc["lineItems"].([]any)[0].(map[string]any)["giftWrap"] = true
 	})
-	in, err := ingest.Parse(text)
-	testenv.NoError(t, err)
+	in := testenv.Must(ingest.Parse(text))(t)
 	o := in.Order
 	if o.MerchantID != 12 || o.Total != o.Subtotal+401 || o.Customer.UserID != 0 || o.LegacyID != 0 || !o.LineItems[0].GiftWrap {
 		t.Errorf("order %+v", o)

@@ -64,12 +64,10 @@ func Start(t testing.TB) *Server {
 	// Debian's own, for which the package is.
 	cmd := exec.Command("/usr/bin/python3", file, pair.Cert, pair.Key)
 	cmd.Stderr = t.Output()
-	input, err := cmd.StdinPipe()
-	testenv.NoError(t, err)
+	input := testenv.Must(cmd.StdinPipe())(t)
 	output, writer := io.Pipe()
 	cmd.Stdout = writer
-	ended, err := testenv.StartServer(cmd, syscall.SIGKILL)
-	testenv.NoError(t, err)
+	ended := testenv.Must(testenv.StartServer(cmd, syscall.SIGKILL))(t)
 	lines := bufio.NewReader(output)
 	mails := make(chan Mail, 100)
 	t.Cleanup(func() {
@@ -80,8 +78,7 @@ func Start(t testing.TB) *Server {
 		for range mails { // until the reader has ended
 		}
 	})
-	first, err := lines.ReadBytes('\n')
-	testenv.NoError(t, err)
+	first := testenv.Must(lines.ReadBytes('\n'))(t)
 	var ports []int
 	testenv.NoError(t, json.Unmarshal(first, &ports))
 	go func() {

@@ -194,8 +194,7 @@ func TestRestoreDamagedBackup(t *testing.T) {
 	}
 	archive := func(form string, damage func([]byte) []byte) (string, func(*testing.T, string)) {
 		return form, func(t *testing.T, path string) {
-			content, err := os.ReadFile(path)
-			testenv.NoError(t, err)
+			content := testenv.Must(os.ReadFile(path))(t)
 			testenv.NoError(t, os.WriteFile(path, damage(content), 0o600))
 		}
 	}
@@ -206,8 +205,7 @@ func TestRestoreDamagedBackup(t *testing.T) {
 	}
 	flip := func(name string) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
-			content, err := os.ReadFile(filepath.Join(path, name))
-			testenv.NoError(t, err)
+			content := testenv.Must(os.ReadFile(filepath.Join(path, name)))(t)
 			content[len(content)/2] ^= 1
 			testenv.NoError(t, os.WriteFile(filepath.Join(path, name), content, 0o600))
 		}
@@ -307,9 +305,7 @@ func TestRestoreNeedsEmptyFolder(t *testing.T) {
 	for _, name := range []string{"orders.db.partial", "orders.db.partial-wal", "serve.lock"} {
 		testenv.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("partial"), 0o600))
 	}
-	if _, err := backup.Restore(t.Context(), at(path), dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(backup.Restore(t.Context(), at(path), dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter)))(t)
 	if left := names(t, folder); !slices.Equal(left, []string{"files", "orders.db", "serve.lock"}) {
 		t.Errorf("the folder contains %q", left)
 	}

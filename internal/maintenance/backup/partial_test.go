@@ -38,8 +38,7 @@ func TestRestorePartial(t *testing.T) {
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
 	want := in.Dump(t)
-	content, err := os.ReadFile(backUp(t, in, "b.tar"))
-	testenv.NoError(t, err)
+	content := testenv.Must(os.ReadFile(backUp(t, in, "b.tar")))(t)
 	names, ends := entriesOf(t, content)
 	if len(names) != 8 || names[0] != "orders.db" || names[7] != "backup.json" {
 		t.Fatalf("the backup contains %q", names)
@@ -109,16 +108,13 @@ func TestCheckBackup(t *testing.T) {
 	}
 	in.Replace(t, maintenancetest.InvoicePath(maintenancetest.Beta, 0, "a.pdf"), []byte("other"))
 	path := filepath.Join(t.TempDir(), "b.tar")
-	if _, err := backup.Create(t.Context(), in.Installation, at(path), maintenancetest.Now, "", new(maintenance.Reporter)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(backup.Create(t.Context(), in.Installation, at(path), maintenancetest.Now, "", new(maintenance.Reporter)))(t)
 	var finding string
 	_, err := backup.Check(t.Context(), at(path), &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { finding = f.String() }})
 	if err != nil || !strings.Contains(finding, ": invoices/M356-0/a.pdf ") || !strings.HasSuffix(finding, "; "+maintenance.CureFile) {
 		t.Errorf("finding %q, error %v", finding, err)
 	}
-	content, err := os.ReadFile(path)
-	testenv.NoError(t, err)
+	content := testenv.Must(os.ReadFile(path))(t)
 	_, ends := entriesOf(t, content)
 	testenv.NoError(t, os.Truncate(path, int64(ends[5]-1)))
 	result, err := backup.Check(t.Context(), at(path), new(maintenance.Reporter))

@@ -22,8 +22,7 @@ import (
 func inBucket(t *testing.T, endpoint, folder, key string) backup.Place {
 	t.Helper()
 	bucket := s3.Bucket{Name: "backups", Region: s3test.Region, Endpoint: endpoint, Credentials: s3.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}}
-	object, err := s3.OpenObject(bucket, key)
-	testenv.NoError(t, err)
+	object := testenv.Must(s3.OpenObject(bucket, key))(t)
 	return backup.Place{Path: filepath.Join(folder, filepath.Base(key)), Object: object}
 }
 
@@ -103,9 +102,7 @@ func TestRestoreFromBrokenBucket(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	place := inBucket(t, server.URL, t.TempDir(), "a.tar")
-	if _, err := backup.Create(t.Context(), in.Installation, place, maintenancetest.Now, "", new(maintenance.Reporter)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(backup.Create(t.Context(), in.Installation, place, maintenancetest.Now, "", new(maintenance.Reporter)))(t)
 	to := dataFolderIn(filepath.Join(t.TempDir(), "restored"))
 	_, err := backup.Restore(t.Context(), place, to, backup.RestoreOptions{Partial: true}, new(maintenance.Reporter))
 	if err == nil || errors.Is(err, backup.ErrDamaged) || !strings.Contains(err.Error(), "cannot be read to its end") {

@@ -24,8 +24,7 @@ func TestTempOfKilledBackups(t *testing.T) {
 	}
 	next, removeNext, err := makeTemp(filepath.Join(dir, "c.tar"))
 	testenv.NoError(t, err)
-	left, err := filepath.Glob(filepath.Join(dir, ".*"))
-	testenv.NoError(t, err)
+	left := testenv.Must(filepath.Glob(filepath.Join(dir, ".*")))(t)
 	if diff := cmp.Diff([]string{running, next}, left); diff != "" {
 		t.Errorf("folders (-want +got):\n%s", diff)
 	}

@@ -31,7 +31,7 @@ const (
 func runCheck(t *testing.T, in *maintenancetest.Installation, heads ...check.Head) (check.Result, []string) {
 	t.Helper()
 	var findings []string
-	result, err := check.Run(t.Context(), in.Installation, check.Options{Heads: heads}, &maintenance.Reporter{
+	result := testenv.Must(check.Run(t.Context(), in.Installation, check.Options{Heads: heads}, &maintenance.Reporter{
 		OnFinding: func(f maintenance.Finding) {
 			if f.Cure == "" {
 				t.Errorf("%v: no cure", f)
@@ -39,8 +39,7 @@ func runCheck(t *testing.T, in *maintenancetest.Installation, heads ...check.Hea
 			f.Cure = ""
 			findings = append(findings, f.String())
 		},
-	})
-	testenv.NoError(t, err)
+	}))(t)
 	if result.Findings != int64(len(findings)) {
 		t.Errorf("%d findings counted, but reported %q", result.Findings, findings)
 	}
@@ -228,9 +227,7 @@ var (
 				if in.Kind.Postgres {
 					text = `SELECT setval('invoice_ids', 1)`
 				}
-				if _, err := in.SQL.ExecContext(t.Context(), text); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must(in.SQL.ExecContext(t.Context(), text))(t)
 			},
 			[]string{"the invoice counter is at 1, but 12 is in use"}, 0, 0,
 		},
@@ -346,20 +343,15 @@ func TestDamagedDatabaseFile(t *testing.T) {
 	source.Fill(t, 5)
 	// In a backup, because no process has its file open.
 	folder := filepath.Join(t.TempDir(), "backup")
-	if _, err := backup.Create(t.Context(), source.Installation, backup.Place{Path: folder}, maintenancetest.Now, "", new(maintenance.Reporter)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(backup.Create(t.Context(), source.Installation, backup.Place{Path: folder}, maintenancetest.Now, "", new(maintenance.Reporter)))(t)
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(folder, "orders.db")+"?mode=ro")
 	testenv.NoError(t, err)
 	var page, size int64
 	err = db.QueryRowContext(t.Context(), `SELECT rootpage, page_size FROM sqlite_master, pragma_page_size WHERE name = 'orders_by_time'`).Scan(&page, &size)
 	testenv.NoError(t, errors.Join(err, db.Close()))
-	file, err := os.OpenFile(filepath.Join(folder, "orders.db"), os.O_RDWR, 0)
-	testenv.NoError(t, err)
+	file := testenv.Must(os.OpenFile(filepath.Join(folder, "orders.db"), os.O_RDWR, 0))(t)
 	// SQLite fills a page from its end: the last byte is in the first entry.
-	if _, err := file.WriteAt([]byte{0xee}, page*size-1); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(file.WriteAt([]byte{0xee}, page*size-1))(t)
 	testenv.NoError(t, file.Close())
 	_, findings := runCheck(t, maintenancetest.Open(t, folder))
 	if len(findings) == 0 || !strings.HasPrefix(findings[0], "database file: ") || !strings.Contains(findings[0], "orders_by_time") {
@@ -417,16 +409,14 @@ func TestHeads(t *testing.T) {
 			in := maintenancetest.New(t, kind)
 			in.Fill(t, 4)
 			var file bytes.Buffer
-			heads, err := check.Heads(t.Context(), in.DB)
-			testenv.NoError(t, err)
+			heads := testenv.Must(check.Heads(t.Context(), in.DB))(t)
 			if len(heads) != 4 || heads[0].MerchantID != 0 {
 				t.Errorf("heads %+v", heads)
 			}
 			for _, head := range heads {
 				testenv.NoError(t, json.NewEncoder(&file).Encode(head))
 			}
-			heads, err = check.ReadHeads(&file)
-			testenv.NoError(t, err)
+			heads = testenv.Must(check.ReadHeads(&file))(t)
 			if _, findings := runCheck(t, in, heads...); findings != nil {
 				t.Errorf("nothing was cut: %q", findings)
 			}

@@ -17,10 +17,9 @@ import (
 // and the number of findings.
 func repair(t *testing.T, in *maintenancetest.Installation) (repairs []string, findings int64) {
 	t.Helper()
-	result, err := check.Run(t.Context(), in.Installation, check.Options{
+	result := testenv.Must(check.Run(t.Context(), in.Installation, check.Options{
 		Repair: true, OnRepair: func(text string) { repairs = append(repairs, text) },
-	}, new(maintenance.Reporter))
-	testenv.NoError(t, err)
+	}, new(maintenance.Reporter)))(t)
 	slices.Sort(repairs)
 	return repairs, result.Findings
 }

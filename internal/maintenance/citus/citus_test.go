@@ -39,8 +39,7 @@ func TestDistributeInUse(t *testing.T) {
 	t.Parallel()
 	pgtest.NeedCluster(t)
 	url := pgtest.Empty(t)
-	db, err := store.OpenPostgres(t.Context(), url, store.Options{})
-	testenv.NoError(t, err)
+	db := testenv.Must(store.OpenPostgres(t.Context(), url, store.Options{}))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	for id := int64(1); id <= 5; id++ {
 		addOrders(t, db, id, 20)
@@ -49,8 +48,7 @@ func TestDistributeInUse(t *testing.T) {
 	transitions := make(chan error)
 	go func() { transitions <- transitionUntil(ctx, db) }()
 	for _, before := range []bool{false, true} {
-		result, err := citus.Distribute(t.Context(), db.SQL())
-		testenv.NoError(t, err)
+		result := testenv.Must(citus.Distribute(t.Context(), db.SQL()))(t)
 		want := citus.Result{Nodes: result.Nodes}
 		for _, table := range citus.Tables {
 			table.AlreadyDistributed = before
@@ -84,9 +82,7 @@ func addOrders(t *testing.T, db *store.DB, merchantID int64, n int) {
 	for i := range n {
 		batch = append(batch, maintenancetest.Incoming(merchantID, i))
 	}
-	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: maintenancetest.Now}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: maintenancetest.Now}))(t)
 }
 
 // transitionUntil changes the states of orders until ctx ends.

@@ -24,8 +24,7 @@ import (
 // mustCopy copies without findings.
 func mustCopy(t *testing.T, source, target maintenance.Installation) copier.Result {
 	t.Helper()
-	result, err := copier.Copy(t.Context(), source, target, &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { t.Errorf("difference: %v", f) }})
-	testenv.NoError(t, err)
+	result := testenv.Must(copier.Copy(t.Context(), source, target, &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { t.Errorf("difference: %v", f) }}))(t)
 	return result
 }
 
@@ -113,15 +112,9 @@ func TestCopyChanges(t *testing.T) {
 			source.Reserve(t, alpha, 6, "again.pdf")
 			expired := source.Reserve(t, maintenancetest.Beta, 3, "expired.pdf")
 			mustCopy(t, source.Installation, target.Installation)
-			if _, err := source.Store.ExpireReservation(t.Context(), expired, maintenancetest.Now); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := source.Orders.PurgeDeletedFiles(t.Context(), maintenancetest.Now.AddDate(1, 0, 0)); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := source.Tokens.Revoke(t.Context(), order.Command(), "1"); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(source.Store.ExpireReservation(t.Context(), expired, maintenancetest.Now))(t)
+			testenv.Must(source.Orders.PurgeDeletedFiles(t.Context(), maintenancetest.Now.AddDate(1, 0, 0)))(t)
+			testenv.Must(source.Tokens.Revoke(t.Context(), order.Command(), "1"))(t)
 			mustCopy(t, source.Installation, target.Installation)
 			target.WantDump(t, source.Dump(t))
 		})
@@ -204,8 +197,7 @@ func TestCopyRefusesForeignTarget(t *testing.T) {
 		"other tokens": func(t *testing.T, source, target *maintenancetest.Installation) {
 			mustCopy(t, source.Installation, target.Installation)
 			request := token.Request{Operator: true, Scopes: order.OperatorScopes}
-			_, err := target.Tokens.Add(t.Context(), order.Command(), request, order.Options[token.Created]{})
-			testenv.NoError(t, err)
+			testenv.Must(target.Tokens.Add(t.Context(), order.Command(), request, order.Options[token.Created]{}))(t)
 		},
 		"an older source": func(t *testing.T, source, target *maintenancetest.Installation) {
 			newer := maintenancetest.New(t, maintenancetest.Kind{})
@@ -312,8 +304,7 @@ func TestCopyLeavesNightlyRuns(t *testing.T) {
 	testenv.NoError(t, source.Store.RecordRun(t.Context(), store.NightlyBackup, at, true))
 	testenv.NoError(t, target.Store.RecordRun(t.Context(), store.NightlyCheck, at, true))
 	mustCopy(t, source.Installation, target.Installation)
-	survey, err := target.Store.Survey(t.Context(), at)
-	testenv.NoError(t, err)
+	survey := testenv.Must(target.Store.Survey(t.Context(), at))(t)
 	if _, copied := survey.Runs[store.NightlyBackup]; copied || !survey.Runs[store.NightlyCheck].LastSuccess.Equal(at) {
 		t.Errorf("the target has the runs %+v", survey.Runs)
 	}

@@ -124,8 +124,7 @@ func TestApply(t *testing.T) {
 			if n, err := apply(days); n != want || err != nil {
 				t.Errorf("applied %d rows, error %v, want %d", n, err, want)
 			}
-			got, err := days.readFrom(t.Context(), in.DB)
-			testenv.NoError(t, err)
+			got := testenv.Must(days.readFrom(t.Context(), in.DB))(t)
 			slices.SortFunc(got, func(a, b []any) int { return int(a[1].(int64) - b[1].(int64)) })
 			testenv.Equal(t, "rows", days.rows, got)
 		}
@@ -152,22 +151,18 @@ func TestApply(t *testing.T) {
 func TestLockForCopy(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, in *maintenancetest.Installation) {
 		a, b := in.DB, in.Reopen(t)
-		first, err := a.LockForCopy(t.Context(), true)
-		testenv.NoError(t, err)
-		second, err := b.LockForCopy(t.Context(), true)
-		testenv.NoError(t, err)
+		first := testenv.Must(a.LockForCopy(t.Context(), true))(t)
+		second := testenv.Must(b.LockForCopy(t.Context(), true))(t)
 		if _, err := b.LockForCopy(t.Context(), false); !errors.Is(err, sqldb.ErrLocked) {
 			t.Errorf("exclusive beside shared locks: %v, want %v", err, sqldb.ErrLocked)
 		}
 		testenv.NoError(t, errors.Join(first.Close(), second.Close()))
-		exclusive, err := b.LockForCopy(t.Context(), false)
-		testenv.NoError(t, err)
+		exclusive := testenv.Must(b.LockForCopy(t.Context(), false))(t)
 		if _, err := a.LockForCopy(t.Context(), true); !errors.Is(err, sqldb.ErrLocked) {
 			t.Errorf("shared beside an exclusive lock: %v, want %v", err, sqldb.ErrLocked)
 		}
 		testenv.NoError(t, exclusive.Close())
-		again, err := a.LockForCopy(t.Context(), false)
-		testenv.NoError(t, err)
+		again := testenv.Must(a.LockForCopy(t.Context(), false))(t)
 		testenv.NoError(t, again.Close())
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

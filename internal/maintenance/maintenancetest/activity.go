@@ -151,9 +151,7 @@ func (in *Installation) WantAcknowledged(t *testing.T, orders []string, files ma
 	}
 	for _, reference := range orders {
 		var merchant int64
-		if _, err := fmt.Sscanf(reference, "M%d-", &merchant); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(fmt.Sscanf(reference, "M%d-", &merchant))(t)
 		if !rows[fmt.Sprintf("[%s %d]", reference, merchant)] {
 			t.Errorf("order %s was acknowledged but is missing", reference)
 		}

@@ -63,8 +63,7 @@ func (in *Installation) rows(t testing.TB, table string) []string {
 	}
 	texts := []string{}
 	in.each(t, text, func(rows *sql.Rows) {
-		columns, err := rows.Columns()
-		testenv.NoError(t, err)
+		columns := testenv.Must(rows.Columns())(t)
 		values, dest := make([]any, len(columns)), make([]any, len(columns))
 		for i := range values {
 			dest[i] = &values[i]
@@ -86,8 +85,7 @@ func (in *Installation) Histories(t testing.TB) []string {
 	t.Helper()
 	var histories []string
 	for _, merchantID := range []int64{Alpha, Beta, Gamma} {
-		feed, err := in.Store.Events(t.Context(), merchantID, 0, 1)
-		testenv.NoError(t, err)
+		feed := testenv.Must(in.Store.Events(t.Context(), merchantID, 0, 1))(t)
 		histories = append(histories, feed.History)
 	}
 	return histories
@@ -108,8 +106,7 @@ func (in *Installation) lastInvoice(t testing.TB) int64 {
 // each calls scan for each row of a query.
 func (in *Installation) each(t testing.TB, text string, scan func(*sql.Rows), args ...any) {
 	t.Helper()
-	rows, err := in.SQL.QueryContext(t.Context(), text, args...)
-	testenv.NoError(t, err)
+	rows := testenv.Must(in.SQL.QueryContext(t.Context(), text, args...))(t)
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		scan(rows)
@@ -120,8 +117,7 @@ func (in *Installation) each(t testing.TB, text string, scan func(*sql.Rows), ar
 // Exec runs a statement that must change a row.
 func (in *Installation) Exec(t testing.TB, text string, args ...any) {
 	t.Helper()
-	result, err := in.SQL.ExecContext(t.Context(), text, args...)
-	testenv.NoError(t, err)
+	result := testenv.Must(in.SQL.ExecContext(t.Context(), text, args...))(t)
 	if n, err := result.RowsAffected(); n == 0 || err != nil {
 		t.Fatalf("%s: %d rows, error %v", text, n, err)
 	}
@@ -130,11 +126,9 @@ func (in *Installation) Exec(t testing.TB, text string, args ...any) {
 // Read returns the content of a file.
 func (in *Installation) Read(t testing.TB, path string) []byte {
 	t.Helper()
-	file, err := in.Files.Open(t.Context(), path)
-	testenv.NoError(t, err)
+	file := testenv.Must(in.Files.Open(t.Context(), path))(t)
 	defer func() { _ = file.Close() }()
-	content, err := io.ReadAll(file)
-	testenv.NoError(t, err)
+	content := testenv.Must(io.ReadAll(file))(t)
 	return content
 }
 
@@ -145,12 +139,9 @@ func (in *Installation) Replace(t testing.TB, path string, content []byte) {
 	if content == nil {
 		return
 	}
-	staged, err := in.Files.Stage(t.Context())
-	testenv.NoError(t, err)
+	staged := testenv.Must(in.Files.Stage(t.Context()))(t)
 	defer staged.Abort()
-	if _, err := staged.Write(content); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(staged.Write(content))(t)
 	testenv.NoError(t, staged.Commit(t.Context(), path))
 }
 

@@ -112,8 +112,7 @@ func (in *Installation) openStore(t testing.TB) *store.DB {
 	if in.Kind.Postgres {
 		open = store.OpenPostgres
 	}
-	db, err := open(t.Context(), in.database, store.Options{})
-	testenv.NoError(t, err)
+	db := testenv.Must(open(t.Context(), in.database, store.Options{}))(t)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -136,8 +135,7 @@ func OpenSQL(t testing.TB, database string) *sql.DB {
 	if strings.Contains(database, "://") {
 		driver, source = "pgx", database
 	}
-	db, err := sql.Open(driver, source)
-	testenv.NoError(t, err)
+	db := testenv.Must(sql.Open(driver, source))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

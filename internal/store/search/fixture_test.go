@@ -29,16 +29,14 @@ func TestMain(m *testing.M) {
 
 func openSQLite(t *testing.T) sqldb.DB {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "orders.db"), migrations.Options{})
-	testenv.NoError(t, err)
+	db := testenv.Must(sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "orders.db"), migrations.Options{}))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
 
 func openPostgres(t *testing.T) sqldb.DB {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), pgtest.Database(t), nil, migrations.Options{})
-	testenv.NoError(t, err)
+	db := testenv.Must(postgres.Open(t.Context(), pgtest.Database(t), nil, migrations.Options{}))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

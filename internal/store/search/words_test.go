@@ -18,8 +18,7 @@ func TestMoveStaged(t *testing.T) {
 	}
 	fill(t, db, orders)
 	words := func() []string {
-		words, err := sqldb.Column[string](t.Context(), db, `SELECT block || ' ' || word || ' ' || legacy_id FROM order_words`)
-		testenv.NoError(t, err)
+		words := testenv.Must(sqldb.Column[string](t.Context(), db, `SELECT block || ' ' || word || ' ' || legacy_id FROM order_words`))(t)
 		return words
 	}
 	want := words()
