@@ -75,6 +75,11 @@ type damage struct {
 	files    int64 // that match their entries, of 6; 0: 6
 }
 
+// row is damage to rows.
+func row(name string, seed func(*testing.T, *maintenancetest.Installation), findings ...string) damage {
+	return damage{name: name, seed: seed, findings: findings}
+}
+
 // exec damages tables.
 func exec(texts ...string) func(*testing.T, *maintenancetest.Installation) {
 	return func(t *testing.T, in *maintenancetest.Installation) {
@@ -134,174 +139,98 @@ var (
 	}
 	// The second order of Beta, M356-1, has the legacy id 5.
 	rowDamages = []damage{
-		{
-			"wrong day count", exec(`UPDATE order_days SET orders = orders + 1 WHERE merchant_id = 356 AND day = 20776 AND state = 7`),
-			[]string{"merchant 356: 2026-11-19, rejected-by-merchant: the day count is 2, but there are 1 orders"}, 0, 0,
-		},
-		{
-			"missing day count", exec(`DELETE FROM order_days WHERE merchant_id = 356 AND day = 20776 AND state = 7`),
-			[]string{"merchant 356: 2026-11-19, rejected-by-merchant: the day count is 0, but there are 1 orders"}, 0, 0,
-		},
-		{
-			"day count of nothing", exec(`INSERT INTO order_days (merchant_id, day, state, orders) VALUES (355, 5, 1, 2)`),
-			[]string{"merchant 355: 1970-01-06, registered: the day count is 2, but there are 0 orders"}, 0, 0,
-		},
-		{
-			"wrong number by state", exec(`UPDATE merchants SET in_state_7 = in_state_7 + 1 WHERE id = 356`),
-			[]string{"merchant 356: rejected-by-merchant: the merchant's number of orders is 2, but there are 1"}, 0, 0,
-		},
-		{
-			"cursor of a webhook beyond the events", exec(`UPDATE webhooks SET acknowledged = 4000 WHERE merchant_id = 355 AND id = 1`),
-			[]string{"merchant 355: webhook 1 has acknowledged event 4000, but the newest is 14"}, 0, 0,
-		},
-		{
-			"deliveries of no webhook", exec(`DELETE FROM webhooks WHERE id = 3`),
-			[]string{"merchant 356: webhook 3 does not exist, but has 1 deliveries"}, 0, 0,
-		},
-		{"empty day count", exec(`INSERT INTO order_days (merchant_id, day, state, orders) VALUES (355, 5, 1, 0)`), nil, 0, 0},
-		{"event gap", exec(`DELETE FROM events WHERE merchant_id = 355 AND seq = 4`), []string{"merchant 355: event 4 is missing"}, 0, 0},
-		{
-			"event gaps", exec(`DELETE FROM events WHERE merchant_id = 355 AND seq IN (1, 4, 5, 6)`),
-			[]string{"merchant 355: event 1 is missing", "merchant 355: events 4 to 6 are missing"}, 0, 0,
-		},
-		{
-			"last event missing", exec(`DELETE FROM events WHERE merchant_id = 355 AND seq = (SELECT last_event FROM merchants WHERE id = 355)`),
-			[]string{"merchant 355: the newest event is 13, but the merchant's last event is 14"}, 0, 0,
-		},
-		{
-			"event counter behind", exec(`UPDATE merchants SET last_event = 2 WHERE id = 356`),
-			[]string{"merchant 356: the newest event is 13, but the merchant's last event is 2"}, 0, 0,
-		},
-		{
-			"wrong nonce of the newest event", exec(`UPDATE merchants SET data_nonce = data_nonce + 1 WHERE id = 355`),
-			[]string{"merchant 355: the nonce of event 14 is not the one in the merchant's row"}, 0, 0,
-		},
-		{
-			"positions of events", exec(`UPDATE events SET position = 1000000000 WHERE merchant_id = 355 AND seq = 4`),
-			[]string{"merchant 355: the feed of all merchants has 1 events before an earlier one, and 1 after the merchant's last position"}, 0, 0,
-		},
-		{
-			"event 0", exec(`INSERT INTO events (merchant_id, seq, nonce, type, actor, at, legacy_id, order_day, from_state, to_state) VALUES (355, 0, 1, 1, 1, 1, 1, 1, 0, 1)`),
-			[]string{"merchant 355: 1 of 15 events have no entry in the audit log", "merchant 355: event 0 has an invalid number"}, 0, 0,
-		},
-		{
-			"wrong active_invoices", exec(`UPDATE orders SET active_invoices = 3 WHERE merchant_id = 356 AND reference = 'M356-1'`),
-			[]string{"merchant 356, order M356-1: active_invoices is 3, but 0 invoices are active or reserved"}, 0, 0,
-		},
-		{
-			"missing key of a reference", exec(`DELETE FROM order_keys WHERE key = 'M356-1'`),
-			[]string{"merchant 356, order M356-1: its key M356-1 is missing or belongs to another merchant"}, 0, 0,
-		},
-		{
-			"missing key of a legacy id", exec(`DELETE FROM order_keys WHERE key = '#5'`),
-			[]string{"merchant 356, order M356-1: its key #5 is missing or belongs to another merchant"}, 0, 0,
-		},
-		{
-			"key of another merchant", exec(`UPDATE order_keys SET merchant_id = 355 WHERE key = '#5'`),
-			[]string{"merchant 355: order keys without an order: 1", "merchant 356, order M356-1: its key #5 is missing or belongs to another merchant"}, 0, 0,
-		},
-		{
-			"key without an order", exec(`INSERT INTO order_keys (key, merchant_id) VALUES ('X', 355)`),
-			[]string{"merchant 355: order keys without an order: 1"}, 0, 0,
-		},
+		row("wrong day count", exec(`UPDATE order_days SET orders = orders + 1 WHERE merchant_id = 356 AND day = 20776 AND state = 7`),
+			"merchant 356: 2026-11-19, rejected-by-merchant: the day count is 2, but there are 1 orders"),
+		row("missing day count", exec(`DELETE FROM order_days WHERE merchant_id = 356 AND day = 20776 AND state = 7`),
+			"merchant 356: 2026-11-19, rejected-by-merchant: the day count is 0, but there are 1 orders"),
+		row("day count of nothing", exec(`INSERT INTO order_days (merchant_id, day, state, orders) VALUES (355, 5, 1, 2)`),
+			"merchant 355: 1970-01-06, registered: the day count is 2, but there are 0 orders"),
+		row("wrong number by state", exec(`UPDATE merchants SET in_state_7 = in_state_7 + 1 WHERE id = 356`),
+			"merchant 356: rejected-by-merchant: the merchant's number of orders is 2, but there are 1"),
+		row("cursor of a webhook beyond the events", exec(`UPDATE webhooks SET acknowledged = 4000 WHERE merchant_id = 355 AND id = 1`),
+			"merchant 355: webhook 1 has acknowledged event 4000, but the newest is 14"),
+		row("deliveries of no webhook", exec(`DELETE FROM webhooks WHERE id = 3`),
+			"merchant 356: webhook 3 does not exist, but has 1 deliveries"),
+		row("empty day count", exec(`INSERT INTO order_days (merchant_id, day, state, orders) VALUES (355, 5, 1, 0)`)),
+		row("event gap", exec(`DELETE FROM events WHERE merchant_id = 355 AND seq = 4`), "merchant 355: event 4 is missing"),
+		row("event gaps", exec(`DELETE FROM events WHERE merchant_id = 355 AND seq IN (1, 4, 5, 6)`),
+			"merchant 355: event 1 is missing", "merchant 355: events 4 to 6 are missing"),
+		row("last event missing", exec(`DELETE FROM events WHERE merchant_id = 355 AND seq = (SELECT last_event FROM merchants WHERE id = 355)`),
+			"merchant 355: the newest event is 13, but the merchant's last event is 14"),
+		row("event counter behind", exec(`UPDATE merchants SET last_event = 2 WHERE id = 356`),
+			"merchant 356: the newest event is 13, but the merchant's last event is 2"),
+		row("wrong nonce of the newest event", exec(`UPDATE merchants SET data_nonce = data_nonce + 1 WHERE id = 355`),
+			"merchant 355: the nonce of event 14 is not the one in the merchant's row"),
+		row("positions of events", exec(`UPDATE events SET position = 1000000000 WHERE merchant_id = 355 AND seq = 4`),
+			"merchant 355: the feed of all merchants has 1 events before an earlier one, and 1 after the merchant's last position"),
+		row("event 0", exec(`INSERT INTO events (merchant_id, seq, nonce, type, actor, at, legacy_id, order_day, from_state, to_state) VALUES (355, 0, 1, 1, 1, 1, 1, 1, 0, 1)`),
+			"merchant 355: 1 of 15 events have no entry in the audit log", "merchant 355: event 0 has an invalid number"),
+		row("wrong active_invoices", exec(`UPDATE orders SET active_invoices = 3 WHERE merchant_id = 356 AND reference = 'M356-1'`),
+			"merchant 356, order M356-1: active_invoices is 3, but 0 invoices are active or reserved"),
+		row("missing key of a reference", exec(`DELETE FROM order_keys WHERE key = 'M356-1'`),
+			"merchant 356, order M356-1: its key M356-1 is missing or belongs to another merchant"),
+		row("missing key of a legacy id", exec(`DELETE FROM order_keys WHERE key = '#5'`),
+			"merchant 356, order M356-1: its key #5 is missing or belongs to another merchant"),
+		row("key of another merchant", exec(`UPDATE order_keys SET merchant_id = 355 WHERE key = '#5'`),
+			"merchant 355: order keys without an order: 1", "merchant 356, order M356-1: its key #5 is missing or belongs to another merchant"),
+		row("key without an order", exec(`INSERT INTO order_keys (key, merchant_id) VALUES ('X', 355)`),
+			"merchant 355: order keys without an order: 1"),
 		{
 			"orders without a merchant", exec(`DELETE FROM merchants WHERE id = 356`),
 			[]string{"merchant 356: the merchant does not exist, but has 4 orders"}, 0, 3,
 		},
-		{
-			"invoice without an order", exec(`INSERT INTO invoices (merchant_id, legacy_id, id, name, status, size, sha256, created_at)
+		row("invoice without an order", exec(`INSERT INTO invoices (merchant_id, legacy_id, id, name, status, size, sha256, created_at)
 				SELECT merchant_id, 77, id, name, status, size, sha256, created_at FROM invoices WHERE id = 3`),
-			[]string{"merchant 355, order 77, invoice 3: the order does not exist"}, 0, 0,
+			"merchant 355, order 77, invoice 3: the order does not exist"),
+		row("counter of orders behind", exec(`UPDATE counters SET last = 6 WHERE name = 'order'`),
+			"the order counter is at 6, but 7 is in use"),
+		row("counter of tokens missing", exec(`DELETE FROM counters WHERE name = 'token'`),
+			"the token counter is at 0, but 3 is in use"),
+		row("counter of invoices behind", func(t *testing.T, in *maintenancetest.Installation) {
+			text := `UPDATE counters SET last = 1 WHERE name = 'invoice'`
+			if in.Kind.Postgres {
+				text = `SELECT setval('invoice_ids', 1)`
+			}
+			testenv.Must(in.SQL.ExecContext(t.Context(), text))(t)
 		},
-		{
-			"counter of orders behind", exec(`UPDATE counters SET last = 6 WHERE name = 'order'`),
-			[]string{"the order counter is at 6, but 7 is in use"}, 0, 0,
-		},
-		{
-			"counter of tokens missing", exec(`DELETE FROM counters WHERE name = 'token'`),
-			[]string{"the token counter is at 0, but 3 is in use"}, 0, 0,
-		},
-		{
-			"counter of invoices behind", func(t *testing.T, in *maintenancetest.Installation) {
-				text := `UPDATE counters SET last = 1 WHERE name = 'invoice'`
-				if in.Kind.Postgres {
-					text = `SELECT setval('invoice_ids', 1)`
-				}
-				testenv.Must(in.SQL.ExecContext(t.Context(), text))(t)
-			},
-			[]string{"the invoice counter is at 1, but 12 is in use"}, 0, 0,
-		},
-		{
-			"audit entry changed", exec(`UPDATE audit SET reference = 'M355-9' WHERE merchant_id = 355 AND seq = 1`),
-			[]string{"merchant 355: audit entry 1 was changed: its hash does not match"}, 0, 0,
-		},
-		{
-			"audit entries missing", exec(`DELETE FROM audit WHERE merchant_id = 355 AND seq IN (2, 4, 5)`),
-			[]string{"merchant 355: audit entries 4 to 5 are missing", "merchant 355: audit entry 2 is missing"}, 0, 0,
-		},
-		{
-			"audit log cut off", exec(`DELETE FROM audit WHERE merchant_id = 356 AND seq > 10`),
-			[]string{"merchant 356: the newest audit entry is 10, but entry 17 was written last"}, 0, 0,
-		},
-		{
-			"audit log cut off with its counter", exec(`DELETE FROM audit WHERE merchant_id = 355 AND seq > (SELECT audit_seq - 3 FROM merchants WHERE id = 355)`,
-				`UPDATE merchants SET audit_seq = audit_seq - 3 WHERE id = 355`),
-			[]string{"merchant 355: 2 of 14 events have no entry in the audit log"}, 0, 0,
-		},
-		{
-			"audit entries reordered", exec(`UPDATE audit SET seq = 1000 WHERE merchant_id = 355 AND seq = 3`,
-				`UPDATE audit SET seq = 3 WHERE merchant_id = 355 AND seq = 4`, `UPDATE audit SET seq = 4 WHERE merchant_id = 355 AND seq = 1000`),
-			[]string{
-				"merchant 355: audit entry 3 does not continue entry 2: one of them was changed or moved",
-				"merchant 355: audit entry 4 does not continue entry 3: one of them was changed or moved",
-				"merchant 355: audit entry 5 does not continue entry 4: one of them was changed or moved",
-			}, 0, 0,
-		},
-		{
-			"audit log without its beginning", exec(`DELETE FROM audit WHERE merchant_id = 356`, `UPDATE merchants SET audit_seq = 0 WHERE id = 356`),
-			[]string{"merchant 356: 13 of 13 events have no entry in the audit log"}, 0, 0,
-		},
-		{
-			"audit log of the service cut off", exec(`UPDATE counters SET last = last + 1 WHERE name = 'audit'`),
-			[]string{"the newest audit entry is 1, but entry 2 was written last"}, 0, 0,
-		},
-		{
-			"words that 1.0 did not write", exec(`DELETE FROM order_words WHERE word LIKE 'l%' OR word LIKE 't%'`), nil, 0, 0,
-		},
-		{
-			"missing word", exec(`DELETE FROM order_words WHERE word = 'rm356-1'`),
-			[]string{"merchant 356: the words by which its orders are found are not those of the orders"}, 0, 0,
-		},
-		{
-			"word of another order", exec(`UPDATE order_words SET legacy_id = 1 WHERE word = 'rm356-1'`),
-			[]string{"merchant 356: the words by which its orders are found are not those of the orders"}, 0, 0,
-		},
-		{
-			"word in another block", exec(`UPDATE order_words SET block = -5 WHERE word = 'rm356-1'`),
-			[]string{"merchant 356: the words by which its orders are found are not those of the orders"}, 0, 0,
-		},
-		{
-			"wrong deadline", exec(`UPDATE orders SET expires_at = 5 WHERE merchant_id = 356`),
-			[]string{"merchant 356: 4 orders have another deadline (expires_at) than their details"}, 0, 0,
-		},
-		{
-			"undecodable details", exec(`UPDATE orders SET details = substr(details, 2) WHERE merchant_id = 356 AND reference = 'M356-1'`),
-			[]string{"merchant 356, order M356-1: its details cannot be decoded"}, 0, 0,
-		},
-		{
-			"another state than the newest event", exec(`UPDATE events SET to_state = 5 WHERE merchant_id = 356 AND seq = (SELECT MAX(seq) FROM events
+			"the invoice counter is at 1, but 12 is in use"),
+		row("audit entry changed", exec(`UPDATE audit SET reference = 'M355-9' WHERE merchant_id = 355 AND seq = 1`),
+			"merchant 355: audit entry 1 was changed: its hash does not match"),
+		row("audit entries missing", exec(`DELETE FROM audit WHERE merchant_id = 355 AND seq IN (2, 4, 5)`),
+			"merchant 355: audit entries 4 to 5 are missing", "merchant 355: audit entry 2 is missing"),
+		row("audit log cut off", exec(`DELETE FROM audit WHERE merchant_id = 356 AND seq > 10`),
+			"merchant 356: the newest audit entry is 10, but entry 17 was written last"),
+		row("audit log cut off with its counter", exec(`DELETE FROM audit WHERE merchant_id = 355 AND seq > (SELECT audit_seq - 3 FROM merchants WHERE id = 355)`,
+			`UPDATE merchants SET audit_seq = audit_seq - 3 WHERE id = 355`),
+			"merchant 355: 2 of 14 events have no entry in the audit log"),
+		row("audit entries reordered", exec(`UPDATE audit SET seq = 1000 WHERE merchant_id = 355 AND seq = 3`,
+			`UPDATE audit SET seq = 3 WHERE merchant_id = 355 AND seq = 4`, `UPDATE audit SET seq = 4 WHERE merchant_id = 355 AND seq = 1000`),
+			"merchant 355: audit entry 3 does not continue entry 2: one of them was changed or moved",
+			"merchant 355: audit entry 4 does not continue entry 3: one of them was changed or moved",
+			"merchant 355: audit entry 5 does not continue entry 4: one of them was changed or moved"),
+		row("audit log without its beginning", exec(`DELETE FROM audit WHERE merchant_id = 356`, `UPDATE merchants SET audit_seq = 0 WHERE id = 356`),
+			"merchant 356: 13 of 13 events have no entry in the audit log"),
+		row("audit log of the service cut off", exec(`UPDATE counters SET last = last + 1 WHERE name = 'audit'`),
+			"the newest audit entry is 1, but entry 2 was written last"),
+		row("words that 1.0 did not write", exec(`DELETE FROM order_words WHERE word LIKE 'l%' OR word LIKE 't%'`)),
+		row("missing word", exec(`DELETE FROM order_words WHERE word = 'rm356-1'`),
+			"merchant 356: the words by which its orders are found are not those of the orders"),
+		row("word of another order", exec(`UPDATE order_words SET legacy_id = 1 WHERE word = 'rm356-1'`),
+			"merchant 356: the words by which its orders are found are not those of the orders"),
+		row("word in another block", exec(`UPDATE order_words SET block = -5 WHERE word = 'rm356-1'`),
+			"merchant 356: the words by which its orders are found are not those of the orders"),
+		row("wrong deadline", exec(`UPDATE orders SET expires_at = 5 WHERE merchant_id = 356`),
+			"merchant 356: 4 orders have another deadline (expires_at) than their details"),
+		row("undecodable details", exec(`UPDATE orders SET details = substr(details, 2) WHERE merchant_id = 356 AND reference = 'M356-1'`),
+			"merchant 356, order M356-1: its details cannot be decoded"),
+		row("another state than the newest event", exec(`UPDATE events SET to_state = 5 WHERE merchant_id = 356 AND seq = (SELECT MAX(seq) FROM events
 				WHERE merchant_id = 356 AND to_state <> 0)`),
-			[]string{"merchant 356, order M356-1: its state is rejected-by-merchant, but its newest event says delivered-to-pickup-point"}, 0, 0,
-		},
-		{
-			"invalid state", exec(`UPDATE orders SET state = 99 WHERE merchant_id = 356 AND reference = 'M356-1'`),
-			[]string{
-				"merchant 356, order M356-1: its state is 99, which is not valid",
-				"merchant 356: 2026-11-19, rejected-by-merchant: the day count is 1, but there are 0 orders",
-				"merchant 356: 2026-11-19, unknown: the day count is 0, but there are 1 orders",
-				"merchant 356: rejected-by-merchant: the merchant's number of orders is 1, but there are 0",
-			}, 0, 0,
-		},
+			"merchant 356, order M356-1: its state is rejected-by-merchant, but its newest event says delivered-to-pickup-point"),
+		row("invalid state", exec(`UPDATE orders SET state = 99 WHERE merchant_id = 356 AND reference = 'M356-1'`),
+			"merchant 356, order M356-1: its state is 99, which is not valid",
+			"merchant 356: 2026-11-19, rejected-by-merchant: the day count is 1, but there are 0 orders",
+			"merchant 356: 2026-11-19, unknown: the day count is 0, but there are 1 orders",
+			"merchant 356: rejected-by-merchant: the merchant's number of orders is 1, but there are 0"),
 	}
 )
 
