@@ -189,64 +189,41 @@ func TestRestoreDamagedBackup(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
-	folder := func(damage func(t *testing.T, path string)) (string, func(*testing.T, string)) {
-		return "backup", damage
-	}
-	archive := func(form string, damage func([]byte) []byte) (string, func(*testing.T, string)) {
-		return form, func(t *testing.T, path string) {
-			content := testenv.Must(os.ReadFile(path))(t)
-			testenv.NoError(t, os.WriteFile(path, damage(content), 0o600))
+	change := func(name string, damage func([]byte) []byte) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			content := testenv.Must(os.ReadFile(filepath.Join(path, name)))(t)
+			testenv.NoError(t, os.WriteFile(filepath.Join(path, name), damage(content), 0o600))
 		}
 	}
 	remove := func(name string) func(*testing.T, string) {
-		return func(t *testing.T, path string) {
-			testenv.NoError(t, os.Remove(filepath.Join(path, name)))
-		}
+		return func(t *testing.T, path string) { testenv.NoError(t, os.Remove(filepath.Join(path, name))) }
 	}
-	flip := func(name string) func(*testing.T, string) {
-		return func(t *testing.T, path string) {
-			content := testenv.Must(os.ReadFile(filepath.Join(path, name)))(t)
-			content[len(content)/2] ^= 1
-			testenv.NoError(t, os.WriteFile(filepath.Join(path, name), content, 0o600))
-		}
+	flip := func(b []byte) []byte { b[len(b)/2] ^= 1; return b }
+	file := func(name string) string {
+		return filepath.Join("files", maintenancetest.InvoicePath(maintenancetest.Alpha, 0, name))
 	}
-	file := filepath.Join("files", maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "a.pdf"))
-	for name, test := range map[string]func() (string, func(*testing.T, string)){
-		"no manifest":      func() (string, func(*testing.T, string)) { return folder(remove("backup.json")) },
-		"no database":      func() (string, func(*testing.T, string)) { return folder(remove("orders.db")) },
-		"another database": func() (string, func(*testing.T, string)) { return folder(flip("orders.db")) },
-		"no file":          func() (string, func(*testing.T, string)) { return folder(remove(file)) },
-		"another file":     func() (string, func(*testing.T, string)) { return folder(flip(file)) },
-		"no deleted file": func() (string, func(*testing.T, string)) {
-			return folder(remove(filepath.Join("files", maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "a-1.pdf"))))
-		},
-		"cut in half": func() (string, func(*testing.T, string)) {
-			return archive("b.tar", func(b []byte) []byte { return b[:len(b)/2] })
-		},
-		"cut compressed": func() (string, func(*testing.T, string)) {
-			return archive("b.tar.gz", func(b []byte) []byte { return b[:len(b)-9] })
-		},
-		"end cut off": func() (string, func(*testing.T, string)) {
-			return archive("b.tar", func(b []byte) []byte { return b[:len(b)-2048] })
-		},
-		"empty": func() (string, func(*testing.T, string)) { return archive("b.tar", func([]byte) []byte { return nil }) },
-		"no tar": func() (string, func(*testing.T, string)) {
-			return archive("b.tar", func([]byte) []byte { return bytes.Repeat([]byte("x"), 2000) })
-		},
-		"flipped compressed": func() (string, func(*testing.T, string)) {
-			return archive("b.tar.gz", func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
-		},
-		"newer format": func() (string, func(*testing.T, string)) {
-			return folder(func(t *testing.T, path string) {
-				testenv.NoError(t, os.WriteFile(filepath.Join(path, "backup.json"), []byte(`{"format":2}`), 0o600))
-			})
-		},
+	for name, test := range map[string]struct {
+		form   string
+		damage func(*testing.T, string)
+	}{
+		"no manifest":        {"backup", remove("backup.json")},
+		"no database":        {"backup", remove("orders.db")},
+		"another database":   {"backup", change("orders.db", flip)},
+		"no file":            {"backup", remove(file("a.pdf"))},
+		"another file":       {"backup", change(file("a.pdf"), flip)},
+		"no deleted file":    {"backup", remove(file("a-1.pdf"))},
+		"cut in half":        {"b.tar", change("", func(b []byte) []byte { return b[:len(b)/2] })},
+		"cut compressed":     {"b.tar.gz", change("", func(b []byte) []byte { return b[:len(b)-9] })},
+		"end cut off":        {"b.tar", change("", func(b []byte) []byte { return b[:len(b)-2048] })},
+		"empty":              {"b.tar", change("", func([]byte) []byte { return nil })},
+		"no tar":             {"b.tar", change("", func([]byte) []byte { return bytes.Repeat([]byte("x"), 2000) })},
+		"flipped compressed": {"b.tar.gz", change("", flip)},
+		"newer format":       {"backup", change("backup.json", func([]byte) []byte { return []byte(`{"format":2}`) })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			form, damage := test()
-			path := backUp(t, in, form)
-			damage(t, path)
+			path := backUp(t, in, test.form)
+			test.damage(t, path)
 			to := dataFolderIn(filepath.Join(t.TempDir(), "to"))
 			result, err := backup.Restore(t.Context(), at(path), to, backup.RestoreOptions{}, new(maintenance.Reporter))
 			if err == nil {
