@@ -194,7 +194,36 @@ func TestNamesForPeople(t *testing.T) {
 	}
 }
 
-func TestCheckListen(t *testing.T) {
+// TestServeRefuses checks that a wrong value is an error of its flag.
+func TestServeRefuses(t *testing.T) {
+	t.Parallel()
+	for flag, test := range map[string]struct {
+		field func(*config.Serve) *string
+		texts []string
+	}{
+		"listen": {func(s *config.Serve) *string { return &s.Listen },
+			[]string{"", "8080", "127.0.0.1", "127.0.0.1:", "::1:80", "host:http", "a:65536", "a:-1", "a:+1", "a:01", "a b:80"}},
+		"rate-limit": {func(s *config.Serve) *string { return &s.RateLimit },
+			[]string{"", "-1", "10001", "99999999999999999999", "1.5", "x", "+5", "007", " 5", "100/s"}},
+		"max-connections":     {func(s *config.Serve) *string { return &s.MaxConnections }, []string{"0", "15", "1000001", "x", "-1", "016", "1e3"}},
+		"purge-deleted-after": {func(s *config.Serve) *string { return &s.PurgeDeletedAfter }, []string{"", "30", "-1h", "x"}},
+		"deadline-warning":    {func(s *config.Serve) *string { return &s.DeadlineWarning }, []string{"", "30", "-1h", "x"}},
+		"idle-timeout":        {func(s *config.Serve) *string { return &s.IdleTimeout }, []string{"", "0", "30", "-30s", "999ms", "61m", "x"}},
+		"retain":              {func(s *config.Serve) *string { return &s.Retain }, []string{"", "d", "30", "-1d", "-1h", "1.5d", "23h", "99999d", "x"}},
+		"log-format":          {func(s *config.Serve) *string { return &s.LogFormat }, []string{"", "JSON", "logfmt"}},
+	} {
+		for _, text := range test.texts {
+			s := goodServe()
+			*test.field(&s) = text
+			want := "--" + flag + " (" + config.Variable(flag) + "): must be "
+			if err := s.Check(); err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("--%s=%q: error %v", flag, text, err)
+			}
+		}
+	}
+}
+
+func TestServeAccepts(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"127.0.0.1:8080", ":0", "0.0.0.0:80", "[::]:8080", "[::1]:0", "localhost:65535"} {
 		s := goodServe()
@@ -203,19 +232,6 @@ func TestCheckListen(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	for _, address := range []string{"", "8080", "127.0.0.1", "127.0.0.1:", "::1:80", "host:http", "a:65536", "a:-1", "a:+1", "a:01", "a b:80"} {
-		s := goodServe()
-		s.Listen = address
-		err := s.Check()
-		var fault *config.Error
-		if !errors.As(err, &fault) || fault.Flag != "listen" {
-			t.Errorf("%q: got %v, want an error of --listen", address, err)
-		}
-	}
-}
-
-func TestCheckRateLimit(t *testing.T) {
-	t.Parallel()
 	for text, want := range map[string]int{"0": 0, "1": 1, "100": 100, "10000": 10_000} {
 		s := goodServe()
 		s.RateLimit = text
@@ -223,15 +239,16 @@ func TestCheckRateLimit(t *testing.T) {
 			t.Errorf("%s: %d requests, %v", text, s.Requests(), err)
 		}
 	}
-	for _, text := range []string{"", "-1", "10001", "99999999999999999999", "1.5", "x", "+5", "007", " 5", "100/s"} {
+	for text, want := range map[string]time.Duration{"0": 0, "0s": 0, "1d": 24 * time.Hour, "3650d": 87600 * time.Hour, "87600h": 87600 * time.Hour} {
 		s := goodServe()
-		s.RateLimit = text
-		err := s.Check()
-		var fault *config.Error
-		if !errors.As(err, &fault) || fault.Flag != "rate-limit" {
-			t.Errorf("%q: got %v, want an error of --rate-limit", text, err)
+		s.Retain = text
+		if err := s.Check(); err != nil || s.RetainFor() != want {
+			t.Errorf("%q: %v, error %v", text, s.RetainFor(), err)
 		}
 	}
+	s := goodServe()
+	s.LogFormat = config.LogText
+	testenv.NoError(t, s.Check())
 }
 
 func TestAddresses(t *testing.T) {
@@ -305,13 +322,6 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-func TestVariable(t *testing.T) {
-	t.Parallel()
-	if got := config.Variable("storage-url"); got != "MERCHANT_ORDERS_STORAGE_URL" {
-		t.Error(got)
-	}
-}
-
 // TestConnections checks the default of the bound on connections, from the number of
 // open files.
 // Proves decision 5 (connections, slow clients).
@@ -327,68 +337,6 @@ func TestConnections(t *testing.T) {
 		s.IdleTimeout, s.MaxConnections = "1h", text
 		if err := s.Check(); err != nil || s.Connections(1024) != want || s.Idle() != time.Hour {
 			t.Errorf("%s: %d connections, error %v", text, s.Connections(1024), err)
-		}
-	}
-	for _, text := range []string{"0", "15", "1000001", "x", "-1", "016", "1e3"} {
-		s := goodServe()
-		s.MaxConnections = text
-		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "max-connections" {
-			t.Errorf("%q is accepted", text)
-		}
-	}
-	for _, text := range []string{"", "30", "-1h", "x"} {
-		s := goodServe()
-		s.PurgeDeletedAfter = text
-		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "purge-deleted-after" {
-			t.Errorf("%q is accepted", text)
-		}
-	}
-	for _, text := range []string{"", "30", "-1h", "x"} {
-		s := goodServe()
-		s.DeadlineWarning = text
-		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "deadline-warning" {
-			t.Errorf("%q is accepted", text)
-		}
-	}
-	for _, text := range []string{"", "0", "30", "-30s", "999ms", "61m", "x"} {
-		s := goodServe()
-		s.IdleTimeout = text
-		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "idle-timeout" {
-			t.Errorf("%q is accepted", text)
-		}
-	}
-}
-
-func TestRetain(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]time.Duration{"0": 0, "0s": 0, "1d": 24 * time.Hour, "3650d": 87600 * time.Hour, "87600h": 87600 * time.Hour} {
-		s := goodServe()
-		s.Retain = text
-		if err := s.Check(); err != nil || s.RetainFor() != want {
-			t.Errorf("%q: %v, error %v", text, s.RetainFor(), err)
-		}
-	}
-	for _, text := range []string{"", "d", "30", "-1d", "-1h", "1.5d", "23h", "99999d", "x"} {
-		s := goodServe()
-		s.Retain = text
-		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "retain" {
-			t.Errorf("%q is accepted", text)
-		}
-	}
-}
-
-func TestCheckLogFormat(t *testing.T) {
-	t.Parallel()
-	s := goodServe()
-	s.LogFormat = config.LogText
-	if err := s.Check(); err != nil {
-		t.Error(err)
-	}
-	for _, word := range []string{"", "JSON", "logfmt"} {
-		s.LogFormat = word
-		want := "--log-format (MERCHANT_ORDERS_LOG_FORMAT): must be json or text"
-		if err := s.Check(); err == nil || err.Error() != want {
-			t.Errorf("%q: got %v, want %s", word, err, want)
 		}
 	}
 }
