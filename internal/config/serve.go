@@ -69,31 +69,16 @@ type Serve struct {
 
 // Check returns the *Error of every invalid setting, joined, or nil.
 func (s Serve) Check() error {
-	listen := CheckListen(s.Listen)
 	_, rate := parseNumber(s.RateLimit, 0, MaxRateLimit)
-	var connections, idle string
+	var connections string
 	if s.MaxConnections != "" {
 		_, connections = parseNumber(s.MaxConnections, MinConnections, maxConnections)
 	}
-	if d, ok := order.ParseDuration(s.IdleTimeout); !ok || d < time.Second || d > time.Hour {
-		idle = "must be a duration from 1s to 1h, such as 30s"
-	}
-	purge := ""
-	if _, ok := order.ParseDuration(s.PurgeDeletedAfter); !ok {
-		purge = "must be a duration such as 30d or 720h, or 0 for never"
-	}
-	retain := ""
-	if d, ok := order.ParseDuration(s.Retain); !ok || d != 0 && d < 24*time.Hour {
-		retain = "must be a duration from 1d, such as 3650d or 87600h, or 0 for never"
-	}
-	confirmed := ""
-	if d, ok := order.ParseDuration(s.RetainConfirmed); !ok || d != 0 && d != duration(s.Retain) {
-		confirmed = "must be the duration of --retain, which it confirms, or 0"
-	}
-	warning := ""
-	if _, ok := order.ParseDuration(s.DeadlineWarning); !ok {
-		warning = "must be a duration such as 6h, or 0 for none"
-	}
+	idle := checkDuration(s.IdleTimeout, "must be a duration from 1s to 1h, such as 30s", func(d time.Duration) bool { return d >= time.Second && d <= time.Hour })
+	purge := checkDuration(s.PurgeDeletedAfter, "must be a duration such as 30d or 720h, or 0 for never", nil)
+	retain := checkDuration(s.Retain, "must be a duration from 1d, such as 3650d or 87600h, or 0 for never", func(d time.Duration) bool { return d == 0 || d >= 24*time.Hour })
+	confirmed := checkDuration(s.RetainConfirmed, "must be the duration of --retain, which it confirms, or 0", func(d time.Duration) bool { return d == 0 || d == duration(s.Retain) })
+	warning := checkDuration(s.DeadlineWarning, "must be a duration such as 6h, or 0 for none", nil)
 	zone := ""
 	if s.TimeZone != "" {
 		zone = order.TimeZoneProblem(s.TimeZone)
@@ -109,7 +94,7 @@ func (s Serve) Check() error {
 			rules = err.Error()
 		}
 	}
-	return errors.Join(Invalid("listen", listen), s.checkTLS(),
+	return errors.Join(Invalid("listen", CheckListen(s.Listen)), s.checkTLS(),
 		Invalid("admin-listen", checkFurtherListen(s.AdminListen, listenFlag{"listen", s.Listen})),
 		Invalid("metrics-listen", checkFurtherListen(s.MetricsListen, listenFlag{"listen", s.Listen}, listenFlag{"admin-listen", s.AdminListen})),
 		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge), Invalid("retain", retain), Invalid("retain-confirmed", confirmed), Invalid("deadline-warning", warning),
@@ -243,8 +228,13 @@ const maxPause = time.Hour
 
 // checkPause checks a duration of Drain or Wait.
 func checkPause(text string) string {
-	if d, ok := order.ParseDuration(text); !ok || d > maxPause {
-		return "must be a duration from 0s to 1h, such as 5s"
+	return checkDuration(text, "must be a duration from 0s to 1h, such as 5s", func(d time.Duration) bool { return d <= maxPause })
+}
+
+// checkDuration returns a problem if a text is not a duration, or not a valid one; nil: all are.
+func checkDuration(text, problem string, valid func(time.Duration) bool) string {
+	if d, ok := order.ParseDuration(text); !ok || valid != nil && !valid(d) {
+		return problem
 	}
 	return ""
 }
