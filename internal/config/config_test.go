@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -188,9 +189,7 @@ func TestNamesForPeople(t *testing.T) {
 		{Database: "postgresql:///orders?host=/run/pg&user=secret", Storage: "s3://files?endpoint=https://s3.example.com/"}: {
 			"postgres:///run/pg/orders", "s3://files?region=us-east-1&endpoint=https://s3.example.com"},
 	} {
-		if got := [2]string{c.DatabaseName(), c.StorageName()}; got != want {
-			t.Errorf("%+v: got %q, want %q", c, got, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("%+v", c), want, [2]string{c.DatabaseName(), c.StorageName()})
 	}
 }
 
@@ -286,13 +285,9 @@ func TestAddresses(t *testing.T) {
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	c := config.Config{Data: "d"}
-	if got := c.DatabaseLocation().File(); got != filepath.Join("d", "orders.db") {
-		t.Errorf("database in the data folder: %s", got)
-	}
+	testenv.Equal(t, "database in the data folder", "d/orders.db", c.DatabaseLocation().File())
 	c.Database = "sqlite:///var/lib/o.db"
-	if got := c.DatabaseLocation().File(); got != "/var/lib/o.db" {
-		t.Errorf("database elsewhere: %s", got)
-	}
+	testenv.Equal(t, "database elsewhere", "/var/lib/o.db", c.DatabaseLocation().File())
 }
 
 func TestBucket(t *testing.T) {
@@ -328,9 +323,7 @@ func TestBucket(t *testing.T) {
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	for openFiles, want := range map[uint64]int{0: 16, 63: 16, 100: 18, 1024: 480, 65_536: 10_000, 1 << 63: 10_000} {
-		if got := (config.Serve{}).Connections(openFiles); got != want {
-			t.Errorf("%d open files: %d connections, want %d", openFiles, got, want)
-		}
+		testenv.Equal(t, fmt.Sprint("connections of ", openFiles), want, config.Serve{}.Connections(openFiles))
 	}
 	for text, want := range map[string]int{"16": 16, "1000000": 1_000_000} {
 		s := goodServe()
@@ -395,9 +388,7 @@ func TestOrigin(t *testing.T) {
 		"https://Orders.Example.com/shop": "https://orders.example.com", "https://a.example:443": "https://a.example",
 		"http://a.example:443/": "http://a.example:443", "http://[::1]:80": "http://[::1]", "": "",
 	} {
-		if got := config.Origin(text); got != want {
-			t.Errorf("Origin(%q) = %q, want %q", text, got, want)
-		}
+		testenv.Equal(t, text, want, config.Origin(text))
 	}
 }
 

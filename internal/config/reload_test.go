@@ -57,9 +57,7 @@ func TestReadEnvironmentFile(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	got := config.Environment([]string{"A=unit", "B=1", "C=2", "PATH=/bin"}, []string{"B=1", "C=2"}, []string{"B=3", "D=4"})
-	if diff := cmp.Diff([]string{"A=unit", "PATH=/bin", "B=3", "D=4"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "variables", []string{"A=unit", "PATH=/bin", "B=3", "D=4"}, got)
 }
 
 func TestChanged(t *testing.T) {
@@ -67,13 +65,9 @@ func TestChanged(t *testing.T) {
 	before := goodServe()
 	after := before
 	after.SMTP, after.OIDCClientSecret, after.CancelExpired, after.Drain = "smtp://localhost", "x", true, "1s"
-	if diff := cmp.Diff([]string{"drain", "cancel-expired", "oidc-client-secret", "smtp"}, config.Changed(before, after)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "changed", []string{"drain", "cancel-expired", "oidc-client-secret", "smtp"}, config.Changed(before, after))
 	variables := func(key string) *config.Sources {
 		return config.NewSources([]string{"AWS_ACCESS_KEY_ID=x", "AWS_SECRET_ACCESS_KEY=" + key}, nil)
 	}
-	if diff := cmp.Diff([]string{"AWS_SECRET_ACCESS_KEY"}, variables("1").ChangedKeys(variables("2"))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "changed keys", []string{"AWS_SECRET_ACCESS_KEY"}, variables("1").ChangedKeys(variables("2")))
 }

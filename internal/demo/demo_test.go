@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/demo"
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/ingest"
@@ -191,9 +189,7 @@ func TestPrepareDoesNotChangeAnExistingDemo(t *testing.T) {
 	testenv.Must(orders.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(newest), order.Options[order.WriteResult]{}))(t)
 	before := all(t, orders)
 	prepare(t, services, demo.Exists)
-	if diff := cmp.Diff(before, all(t, orders)); diff != "" {
-		t.Errorf("the second start changed orders (-first +second):\n%s", diff)
-	}
+	testenv.Equal(t, "orders after a second start", before, all(t, orders))
 }
 
 func TestPrepareCompletesAnInterruptedDemo(t *testing.T) {
@@ -223,10 +219,7 @@ func TestPrepareSkipsOtherMerchants(t *testing.T) {
 func TestDocumentsAreDeterministic(t *testing.T) {
 	t.Parallel()
 	first := demo.Documents(noon)
-	second := demo.Documents(noon)
-	if diff := cmp.Diff(first, second); diff != "" {
-		t.Errorf("same time (-first +second):\n%s", diff)
-	}
+	testenv.Equal(t, "documents of the same time", first, demo.Documents(noon))
 	later := demo.Documents(noon.Add(1000 * time.Hour))
 	times := regexp.MustCompile(`"\d{4}-\d\d-\d\d(T[\d:]+Z)?"`)
 	for i := range first {

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/demo"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -98,9 +96,7 @@ func TestSimulation(t *testing.T) {
 	rest := settings(1)
 	rest.Rate = 1e-6 // no more orders
 	restarted.run(t, restarted.simulator(rest), whole.clock)
-	if diff := cmp.Diff(whole.log, restarted.log); diff != "" {
-		t.Errorf("the same seed after a restart (-whole +restarted):\n%s", diff)
-	}
+	testenv.Equal(t, "the same seed after a restart", whole.log, restarted.log)
 	other := newMarketplace(t)
 	other.run(t, other.simulator(settings(2)), noon.Add(time.Hour))
 	if strings.Contains(log, strings.ReplaceAll(strings.Join(other.log[:5], "\n"), "SIM2-", "SIM1-")) {
@@ -143,9 +139,7 @@ func TestSimulatorMovesDemoOrders(t *testing.T) {
 	with.Demo, with.Count, with.Rate = true, 0, 1e-6
 	s := m.simulator(with)
 	m.run(t, s, noon.AddDate(0, 0, 2))
-	if diff := cmp.Diff(before, all(t, m.Service)); diff != "" {
-		t.Errorf("without the merchant (-before +after):\n%s", diff)
-	}
+	testenv.Equal(t, "without the merchant", before, all(t, m.Service))
 	const accepted = "DEMO-0060"
 	testenv.Must(m.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(accepted), order.Options[order.WriteResult]{}))(t)
 	m.run(t, s, noon.AddDate(0, 0, 4))

@@ -8,6 +8,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/orderpb"
+	"merchantorders/internal/testenv"
 )
 
 // notInDigest are the fields of an order that the digest does not cover: those
@@ -106,8 +107,6 @@ func TestCanonicalNumber(t *testing.T) {
 		"-0.0012": "-12e-4", "1e2": "1e2", "1E+02": "1e2", "1e-2": "1e-2", "123456789012345678901234567890": "12345678901234567890123456789e1",
 		"1e2147483647": "1e2147483647", "10e2147483647": "1e2147483648", "1e99999999999": "1e99999999999",
 	} {
-		if got := canonicalNumber(number); got != want {
-			t.Errorf("%s: %s, want %s", number, got, want)
-		}
+		testenv.Equal(t, number, want, canonicalNumber(number))
 	}
 }

@@ -15,9 +15,7 @@ func TestDigestIsStable(t *testing.T) {
 	document := testenv.Must(os.ReadFile("testdata/decision7.json"))(t)
 	digest := mustParse(t, string(document)).Digest
 	const want = "d6b567cdd6ff231819065d1d691fa6f801c27c42b642281c6f54c12d842385b8"
-	if got := hex.EncodeToString(digest[:]); got != want {
-		t.Errorf("digest %s, want %s", got, want)
-	}
+	testenv.Equal(t, "digest", want, hex.EncodeToString(digest[:]))
 }
 
 // Proves decision 7 (absent and null; the same content).

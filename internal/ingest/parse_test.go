@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -216,8 +214,6 @@ func refusal(t testing.TB, document string) string {
 	if !errors.As(err, &refused) {
 		t.Errorf("the error is a %T", err)
 	}
-	if diff := cmp.Diff(order.Incoming{}, in); diff != "" {
-		t.Errorf("a result was returned with the error:\n%s", diff)
-	}
+	testenv.Equal(t, "result with an error", order.Incoming{}, in)
 	return err.Error()
 }

@@ -35,8 +35,6 @@ func TestFindingString(t *testing.T) {
 		"merchant 3: p; c":                    {MerchantID: 3, Problem: "p", Cure: "c"},
 		"merchant 3, order R-1, invoice 5: p": {MerchantID: 3, OrderLegacyID: 4, OrderReference: "R-1", InvoiceID: 5, Problem: "p"},
 	} {
-		if got := finding.String(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		testenv.Equal(t, "finding", want, finding.String())
 	}
 }

@@ -16,11 +16,7 @@ import (
 func openDisk(t *testing.T, dir string) *disk.Store {
 	t.Helper()
 	files := testenv.Must(disk.Open(dir))(t)
-	t.Cleanup(func() {
-		if err := files.Close(); err != nil {
-			t.Errorf("close the store: %v", err)
-		}
-	})
+	t.Cleanup(func() { testenv.NoError(t, files.Close()) })
 	return files
 }
 

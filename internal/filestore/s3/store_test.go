@@ -20,11 +20,7 @@ func TestStore(t *testing.T) {
 			err = files.OpenStaging(t.TempDir())
 		}
 		testenv.NoError(t, err)
-		t.Cleanup(func() {
-			if err := files.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		t.Cleanup(func() { testenv.NoError(t, files.Close()) })
 		return files
 	})
 }

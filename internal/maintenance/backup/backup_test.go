@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/backup"
 	"merchantorders/internal/maintenance/check"
@@ -299,9 +297,7 @@ func TestBackupIsDataFolder(t *testing.T) {
 	if err != nil || result.Findings != 0 {
 		t.Errorf("%+v, %v", result, err)
 	}
-	if diff := cmp.Diff(in.Dump(t), as.Dump(t)); diff != "" {
-		t.Errorf("(-source +backup):\n%s", diff)
-	}
+	as.WantDump(t, in.Dump(t))
 }
 
 // TestRestoreIgnoresStagedFiles restores a folder in which a power cut has brought back the

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/testenv"
 )
 
@@ -25,9 +23,7 @@ func TestTempOfKilledBackups(t *testing.T) {
 	next, removeNext, err := makeTemp(filepath.Join(dir, "c.tar"))
 	testenv.NoError(t, err)
 	left := testenv.Must(filepath.Glob(filepath.Join(dir, ".*")))(t)
-	if diff := cmp.Diff([]string{running, next}, left); diff != "" {
-		t.Errorf("folders (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "folders", []string{running, next}, left)
 	testenv.NoError(t, remove())
 	testenv.NoError(t, removeNext())
 }

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/copier"
 	"merchantorders/internal/maintenance/maintenancetest"
@@ -257,9 +255,7 @@ func TestCopyWithFindings(t *testing.T) {
 		t.Errorf("files in the target: %q; want three copied and two existing", got["files"])
 	}
 	want["files"], got["files"] = nil, nil
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("rows (-source +target):\n%s", diff)
-	}
+	testenv.Equal(t, "rows", want, got)
 }
 
 // TestCopyMends damages an earlier copy and copies again.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
@@ -69,9 +67,7 @@ func TestCopiedTables(t *testing.T) {
 		for table, names := range columns {
 			got[table] = strings.Join(names, ", ")
 		}
-		if diff := cmp.Diff(got, copied); diff != "" {
-			t.Errorf("tables (-schema +copied):\n%s", diff)
-		}
+		testenv.Equal(t, "copied tables", got, copied)
 	})
 }
 

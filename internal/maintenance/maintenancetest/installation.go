@@ -113,11 +113,7 @@ func (in *Installation) openStore(t testing.TB) *store.DB {
 		open = store.OpenPostgres
 	}
 	db := testenv.Must(open(t.Context(), in.database, store.Options{}))(t)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { testenv.NoError(t, db.Close()) })
 	return db
 }
 
@@ -160,9 +156,5 @@ func (in *Installation) openFiles(t testing.TB) {
 	}
 	testenv.NoError(t, err)
 	in.Files = files
-	t.Cleanup(func() {
-		if err := files.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { testenv.NoError(t, files.Close()) })
 }

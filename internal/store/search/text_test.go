@@ -1,12 +1,14 @@
 package search
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 func customer(first, last, company, email, phone string) *order.Customer {
@@ -50,9 +52,7 @@ func TestDigits(t *testing.T) {
 		"2101234567": "2101234567", "+302101234567": "2101234567", "00302101234567": "2101234567", "30 2101234567": "2101234567",
 		"+30 (0)210 1234567": "02101234567", "+30 210": "210", "0030-69": "69", "210 12": "21012", "+49 30 1234": "49301234", "30": "30", "302": "302", "+": "", "": "", "２１０": "210",
 	} {
-		if got := digits(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		testenv.Equal(t, text, want, digits(text))
 	}
 }
 
@@ -101,9 +101,7 @@ func TestMatchesAll(t *testing.T) {
 		{order.Search{Text: "\u0301"}, false},
 		{order.Search{Name: "γ π", Email: "x"}, false},
 	} {
-		if got := matchesAll(termsOf(&test.search), legacyID, words); got != test.want {
-			t.Errorf("%+v: %v", test.search, got)
-		}
+		testenv.Equal(t, fmt.Sprintf("%+v", test.search), test.want, matchesAll(termsOf(&test.search), legacyID, words))
 	}
 }
 
