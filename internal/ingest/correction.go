@@ -13,65 +13,62 @@ import (
 // may be corrected, all optional. Null is the value that stands for an absent field in
 // an order document.
 type correction struct {
-	ExpiresAt     optional[string]             `json:"expiresAt"`
-	DispatchUntil optional[string]             `json:"dispatchUntil"`
-	Customer      optional[customerCorrection] `json:"customer"`
-	Shipping      optional[addressCorrection]  `json:"shippingAddress"`
-	Carrier       optional[carrierCorrection]  `json:"carrier"`
+	ExpiresAt     order.Field[*string]             `json:"expiresAt"`
+	DispatchUntil order.Field[*string]             `json:"dispatchUntil"`
+	Customer      order.Field[*customerCorrection] `json:"customer"`
+	Shipping      order.Field[*addressCorrection]  `json:"shippingAddress"`
+	Carrier       order.Field[*carrierCorrection]  `json:"carrier"`
 }
 
 type customerCorrection struct {
-	Phone optional[string] `json:"phone"`
+	Phone order.Field[*string] `json:"phone"`
 }
 
 type addressCorrection struct {
-	FirstName    optional[string] `json:"firstName"`
-	LastName     optional[string] `json:"lastName"`
-	Phone        optional[string] `json:"phone"`
-	Street       optional[string] `json:"street"`
-	StreetNumber optional[string] `json:"streetNumber"`
-	Address2     optional[string] `json:"address2"`
-	PostCode     optional[string] `json:"postCode"`
-	City         optional[string] `json:"city"`
-	Region       optional[string] `json:"region"`
-	RegionCode   optional[string] `json:"regionCode"`
+	FirstName    order.Field[string] `json:"firstName"`
+	LastName     order.Field[string] `json:"lastName"`
+	Phone        order.Field[string] `json:"phone"`
+	Street       order.Field[string] `json:"street"`
+	StreetNumber order.Field[string] `json:"streetNumber"`
+	Address2     order.Field[string] `json:"address2"`
+	PostCode     order.Field[string] `json:"postCode"`
+	City         order.Field[string] `json:"city"`
+	Region       order.Field[string] `json:"region"`
+	RegionCode   order.Field[string] `json:"regionCode"`
 }
 
 type carrierCorrection struct {
-	ShipmentIDs   optional[[]*int64] `json:"shipmentIds"`
-	Name          optional[string]   `json:"name"`
-	Method        optional[string]   `json:"method"`
-	DeliveryName  optional[string]   `json:"deliveryName"`
-	DeliveryKey   optional[string]   `json:"deliveryKey"`
-	TrackingCodes optional[string]   `json:"trackingCodes"`
-	Comments      optional[string]   `json:"comments"`
+	ShipmentIDs   order.Field[[]*int64] `json:"shipmentIds"`
+	Name          order.Field[string]   `json:"name"`
+	Method        order.Field[string]   `json:"method"`
+	DeliveryName  order.Field[string]   `json:"deliveryName"`
+	DeliveryKey   order.Field[string]   `json:"deliveryKey"`
+	TrackingCodes order.Field[string]   `json:"trackingCodes"`
+	Comments      order.Field[*string]  `json:"comments"`
 
-	DeliveryToCourierEstimation  optional[string] `json:"deliveryToCourierEstimationDate"`
-	DeliveryToCustomerEstimation optional[string] `json:"deliveryToCustomerEstimationDate"`
+	DeliveryToCourierEstimation  order.Field[*string] `json:"deliveryToCourierEstimationDate"`
+	DeliveryToCustomerEstimation order.Field[*string] `json:"deliveryToCustomerEstimationDate"`
 }
 
-// optional is a member of an object. It tells null from absent.
-type optional[T any] struct {
-	given bool
-	value *T // nil: null
-}
+// fields decodes members of objects: order.Field tells null, which is its zero value, from
+// absent.
+var fields = json.WithUnmarshalers(json.JoinUnmarshalers(fieldOf[string](), fieldOf[*string](), fieldOf[[]*int64](),
+	fieldOf[*customerCorrection](), fieldOf[*addressCorrection](), fieldOf[*carrierCorrection]()))
 
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (o *optional[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	o.given = true
-	return json.UnmarshalDecode(d, &o.value)
+func fieldOf[T any]() *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, field *order.Field[T]) error {
+		field.Set = true
+		return json.UnmarshalDecode(d, &field.Value)
+	})
 }
 
 // ParseCorrection reads a correction of an order, with the rules of the order document
 // for each field. It returns a *DocumentError if it is invalid. The result does not
 // refer to text.
 func ParseCorrection(text []byte) (order.Correction, error) {
-	if jsontext.Value(text).Kind() != '{' {
-		return order.Correction{}, otherKind(text)
-	}
 	var given correction
-	if err := json.Unmarshal(text, &given, knownOnly); err != nil {
-		return order.Correction{}, decodingError(text, err)
+	if err := decode(text, &given, fields); err != nil {
+		return order.Correction{}, err
 	}
 	if problem := checkTexts(text); problem != nil {
 		return order.Correction{}, problem
@@ -80,8 +77,8 @@ func ParseCorrection(text []byte) (order.Correction, error) {
 	c := order.Correction{
 		ExpiresAt:     r.correctedTime("expiresAt", given.ExpiresAt),
 		DispatchUntil: r.correctedTime("dispatchUntil", given.DispatchUntil),
-		Phone:         nullable(members(&r, "customer", given.Customer).Phone),
-		Shipping:      shippingCorrection(members(&r, "shippingAddress", given.Shipping)),
+		Phone:         members(&r, "customer", given.Customer).Phone,
+		Shipping:      order.AddressCorrection(members(&r, "shippingAddress", given.Shipping)),
 		Carrier:       r.carrierCorrection(members(&r, "carrier", given.Carrier)),
 	}
 	if r.problem != nil {
@@ -91,65 +88,29 @@ func ParseCorrection(text []byte) (order.Correction, error) {
 }
 
 // members returns the members of an object, none if it is absent.
-func members[T any](r *reader, field string, given optional[T]) T {
-	if given.given && given.value == nil {
+func members[T any](r *reader, field string, given order.Field[*T]) T {
+	if given.Set && given.Value == nil {
 		r.refuse(field, "must be an object")
 	}
-	if given.value == nil {
+	if given.Value == nil {
 		var none T
 		return none
 	}
-	return *given.value
+	return *given.Value
 }
 
-func (r *reader) correctedTime(field string, given optional[string]) order.Field[time.Time] {
-	return order.Field[time.Time]{Set: given.given, Value: r.timestamp(field, given.value)}
-}
-
-func shippingCorrection(given addressCorrection) order.AddressCorrection {
-	return order.AddressCorrection{
-		FirstName:    plain(given.FirstName),
-		LastName:     plain(given.LastName),
-		Phone:        plain(given.Phone),
-		Street:       plain(given.Street),
-		StreetNumber: plain(given.StreetNumber),
-		Address2:     plain(given.Address2),
-		PostCode:     plain(given.PostCode),
-		City:         plain(given.City),
-		Region:       plain(given.Region),
-		RegionCode:   plain(given.RegionCode),
-	}
+func (r *reader) correctedTime(field string, given order.Field[*string]) order.Field[time.Time] {
+	return order.Field[time.Time]{Set: given.Set, Value: r.timestamp(field, given.Value)}
 }
 
 func (r *reader) carrierCorrection(given carrierCorrection) order.CarrierCorrection {
-	ids := order.Field[[]int64]{Set: given.ShipmentIDs.given}
-	if given.ShipmentIDs.value != nil {
-		ids.Value = r.shipmentIDs(*given.ShipmentIDs.value)
+	ids := order.Field[[]int64]{Set: given.ShipmentIDs.Set}
+	if given.ShipmentIDs.Value != nil {
+		ids.Value = r.shipmentIDs(given.ShipmentIDs.Value)
 	}
 	return order.CarrierCorrection{
-		ShipmentIDs:   ids,
-		Name:          plain(given.Name),
-		Method:        plain(given.Method),
-		DeliveryName:  plain(given.DeliveryName),
-		DeliveryKey:   plain(given.DeliveryKey),
-		TrackingCodes: plain(given.TrackingCodes),
-		Comments:      nullable(given.Comments),
-
-		DeliveryToCourierEstimation:  nullable(given.DeliveryToCourierEstimation),
-		DeliveryToCustomerEstimation: nullable(given.DeliveryToCustomerEstimation),
+		ShipmentIDs: ids, Name: given.Name, Method: given.Method, DeliveryName: given.DeliveryName, DeliveryKey: given.DeliveryKey,
+		TrackingCodes: given.TrackingCodes, Comments: given.Comments,
+		DeliveryToCourierEstimation: given.DeliveryToCourierEstimation, DeliveryToCustomerEstimation: given.DeliveryToCustomerEstimation,
 	}
-}
-
-// nullable returns a text that may be absent.
-func nullable(given optional[string]) order.Field[*string] {
-	return order.Field[*string]{Set: given.given, Value: given.value}
-}
-
-// plain returns a text that is empty if it is absent.
-func plain(given optional[string]) order.Field[string] {
-	field := order.Field[string]{Set: given.given}
-	if given.value != nil {
-		field.Value = *given.value
-	}
-	return field
 }

@@ -61,11 +61,11 @@ func Parse(text []byte) (order.Incoming, error) {
 
 // decode decodes an object. It returns a *DocumentError if the text is no object, or not
 // one with the members of into.
-func decode(text []byte, into any) error {
+func decode(text []byte, into any, options ...json.Options) error {
 	if jsontext.Value(text).Kind() != '{' {
 		return otherKind(text)
 	}
-	if err := json.Unmarshal(text, into, knownOnly); err != nil {
+	if err := json.Unmarshal(text, into, append(options, knownOnly)...); err != nil {
 		return decodingError(text, err)
 	}
 	return nil
