@@ -151,38 +151,26 @@ func explain(err error) error {
 	var response minio.ErrorResponse
 	var dnsErr *net.DNSError
 	var opErr *net.OpError
-	ready := true
-	switch {
-	case errors.As(err, &response):
-		ready = response.StatusCode < http.StatusInternalServerError
-	case errors.As(err, &dnsErr), errors.As(err, &opErr), errors.Is(err, context.DeadlineExceeded):
-		ready = false
-	}
-	reason := reasonOf(err)
-	if !ready {
-		reason = notReadyError{reason}
-	}
-	return reason
-}
-
-// reasonOf returns the text of explain.
-func reasonOf(err error) error {
-	var response minio.ErrorResponse
-	var dnsErr *net.DNSError
-	var opErr *net.OpError
 	switch {
 	case errors.As(err, &response):
 		reason, ok := explanations[response.Code]
 		if !ok {
 			reason = "S3 responds " + response.Code
 		}
-		return fmt.Errorf("%s (status %d)", reason, response.StatusCode)
+		err = fmt.Errorf("%s (status %d)", reason, response.StatusCode)
+		if response.StatusCode < http.StatusInternalServerError {
+			return err
+		}
 	case errors.As(err, &dnsErr) && dnsErr.IsNotFound:
-		return errors.New("no such host")
+		err = errors.New("no such host")
 	case errors.Is(err, context.DeadlineExceeded):
-		return errors.New("no response in time")
+		err = errors.New("no response in time")
 	case errors.As(err, &opErr):
-		return opErr.Err
+		err = opErr.Err
+	default:
+		if err = storeError("request", err); dnsErr == nil {
+			return err
+		}
 	}
-	return storeError("request", err)
+	return notReadyError{err}
 }
