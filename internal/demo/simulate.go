@@ -1,12 +1,13 @@
 package demo
 
 import (
-	"container/heap"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,7 +56,7 @@ type Simulator struct {
 
 	after   int64 // number of the newest event that was read
 	known   map[string]life
-	steps   plan
+	steps   []step // the earliest first
 	last    int64  // number of its newest order
 	placed  uint64 // how many orders it has placed itself
 	arrival time.Time
@@ -78,7 +79,7 @@ func (s *Simulator) Step(ctx context.Context) (done bool, err error) {
 	if err := s.follow(ctx); err != nil {
 		return false, err
 	}
-	if s.complete() && len(s.steps) == 0 {
+	if s.left() == 0 && len(s.steps) == 0 {
 		return true, nil
 	}
 	now := s.orders.Now()
@@ -90,9 +91,6 @@ func (s *Simulator) Step(ctx context.Context) (done bool, err error) {
 	}
 	return false, s.place(ctx, now)
 }
-
-// complete reports whether the last order was placed.
-func (s *Simulator) complete() bool { return s.left() == 0 }
 
 // left returns how many orders are still to be placed.
 func (s *Simulator) left() uint64 {
@@ -141,7 +139,9 @@ func (s *Simulator) learn(event order.EventRecord) {
 		delete(s.known, event.Reference) // its life is over
 		return
 	}
-	heap.Push(&s.steps, step{reference: event.Reference, from: now, to: next.to, reason: next.reason, merchant: next.merchant, due: event.At.Add(s.scale(next.after))})
+	planned := step{reference: event.Reference, from: now, to: next.to, reason: next.reason, merchant: next.merchant, due: event.At.Add(s.scale(next.after))}
+	at, _ := slices.BinarySearchFunc(s.steps, planned, step.compare)
+	s.steps = slices.Insert(s.steps, at, planned)
 }
 
 // scale returns how long a time of the marketplace takes.
@@ -159,7 +159,7 @@ func (s *Simulator) move(ctx context.Context, now time.Time) error {
 				return err
 			}
 		}
-		heap.Pop(&s.steps)
+		s.steps = s.steps[1:]
 	}
 	return nil
 }
@@ -261,20 +261,8 @@ type step struct {
 	due       time.Time
 }
 
-// plan is a heap of steps, the earliest first; those due at the same time by reference.
-type plan []step
-
-// Len, Less, Swap, Push and Pop implement heap.Interface.
-func (p plan) Len() int      { return len(p) }
-func (p plan) Swap(i, j int) { p[i], p[j] = p[j], p[i] }
-func (p plan) Less(i, j int) bool {
-	return p[i].due.Before(p[j].due) || p[i].due.Equal(p[j].due) && p[i].reference < p[j].reference
-}
-func (p *plan) Push(x any) { *p = append(*p, x.(step)) }
-func (p *plan) Pop() any {
-	last := (*p)[len(*p)-1]
-	*p = (*p)[:len(*p)-1]
-	return last
+func (s step) compare(other step) int {
+	return cmp.Or(s.due.Compare(other.due), strings.Compare(s.reference, other.reference))
 }
 
 // hours returns a random time between two numbers of hours.
