@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"math"
+
 	"merchantorders/internal/order"
 )
 
@@ -18,10 +20,10 @@ func (r *reader) lineItems(given []lineItem) ([]order.LineItem, int64) {
 		if r.refused() {
 			continue // the sum is valid only if the amounts are within their bounds
 		}
-		var fits bool
-		if subtotal, fits = sum(subtotal, lines[i].TotalPrice); !fits {
+		if lines[i].TotalPrice > math.MaxInt64-subtotal {
 			r.refuse("totalPrice", "the sum of the lines' totals must fit into 64 bits")
 		}
+		subtotal += lines[i].TotalPrice
 	}
 	if !r.refused() {
 		r.uniqueIDs(lines)
@@ -83,10 +85,9 @@ func (r *reader) lineItem(given *lineItem) order.LineItem {
 	if r.refused() {
 		return line
 	}
-	total, fits := product(line.UnitPrice, line.Quantity)
-	if !fits {
+	if line.UnitPrice > math.MaxInt64/line.Quantity {
 		r.refuse("totalPrice", "unit price times quantity must fit into 64 bits")
 	}
-	line.TotalPrice = r.computed("totalPrice", given.TotalPrice, total, "must be unit price times quantity")
+	line.TotalPrice = r.computed("totalPrice", given.TotalPrice, line.UnitPrice*line.Quantity, "must be unit price times quantity")
 	return line
 }

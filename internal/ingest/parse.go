@@ -12,7 +12,6 @@
 package ingest
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -164,17 +163,6 @@ func (r *reader) computed(field string, given *int64, value int64, rule string) 
 		r.refuse(field, rule)
 	}
 	return value
-}
-
-// sum adds two amounts from 0 and reports whether the result fits into int64.
-func sum(a, b int64) (int64, bool) {
-	return a + b, a <= math.MaxInt64-b
-}
-
-// product multiplies two amounts from 0 and reports whether the result fits
-// into int64.
-func product(a, b int64) (int64, bool) {
-	return a * b, b == 0 || a <= math.MaxInt64/b
 }
 
 // timestamp returns a time in whole seconds of UTC; the zero time if absent.
