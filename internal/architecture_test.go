@@ -64,12 +64,11 @@ var mayImport = map[string][]string{
 	"internal/demo":     {"internal/order", "internal/ingest"},
 	"internal/lru":      {},
 	"internal/store": {
-		"internal/order", "internal/token", "internal/webhook", "internal/lru", "internal/orderpb", "internal/store/migrations", "internal/store/pageindex",
+		"internal/order", "internal/token", "internal/webhook", "internal/orderpb", "internal/store/migrations",
 		"internal/store/search", "internal/store/sqldb", "internal/store/sqldb/postgres", "internal/store/sqldb/sqlite",
 	},
 	"internal/store/migrations":     {},
 	"internal/store/search":         {"internal/order", "internal/store/sqldb"},
-	"internal/store/pageindex":      {"internal/order", "internal/lru"},
 	"internal/store/sqldb":          {},
 	"internal/store/sqldb/postgres": {"internal/store/migrations", "internal/store/sqldb"},
 	"internal/store/sqldb/sqlite":   {"internal/store/migrations", "internal/store/sqldb"},

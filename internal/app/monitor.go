@@ -96,7 +96,6 @@ func (m *monitor) snapshot() metrics.Snapshot {
 	snapshot.ClockOffset = time.Duration(m.server.clock.offset.Load())
 	uses := m.server.cache.Uses()
 	snapshot.CacheHits, snapshot.CacheMisses, snapshot.CacheBytes = uses.Hits, uses.Misses, uses.Bytes
-	snapshot.PageIndexMerchants, snapshot.PageIndexBuckets = m.server.DB.PageIndexes()
 	return snapshot
 }
 

@@ -97,8 +97,8 @@ func (s *site) stateCounts(r *web.Request) ([]stateCount, error) {
 	return counts, nil
 }
 
-// stateCount returns how many orders are in a state. The list has one order and takes its
-// total from the page index, so nothing is counted.
+// stateCount returns how many orders are in a state. The list has one order and its total
+// is kept, so nothing is counted.
 func (s *site) stateCount(r *web.Request, state order.State) (int64, error) {
 	filter := order.NewFilter()
 	filter.PageSize, filter.AnyState, filter.States = 1, false, []order.State{state}

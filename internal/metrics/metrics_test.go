@@ -47,7 +47,7 @@ func TestSnapshot(t *testing.T) {
 		Pool: metrics.ConnectionPool{InUse: 1, Idle: 3, Max: 8, Waits: 5}, DatabaseLog: 99,
 		RateLimited: map[string]uint64{"rate": 3, "sign_ins": 0},
 		FeedWaiters: 4, FeedLag: 1500 * time.Millisecond, ClockOffset: -2 * time.Second,
-		CacheHits: 90, CacheMisses: 10, CacheBytes: 4096, PageIndexMerchants: 2, PageIndexBuckets: 700,
+		CacheHits: 90, CacheMisses: 10, CacheBytes: 4096,
 		Survey: &metrics.Survey{SchemaVersion: 4, Orders: map[string]int64{"registered": 12, "canceled": 0}, OldestUnanswered: time.Hour,
 			Webhooks: map[string]int64{"active": 3, "failed": 1}, OldestUndelivered: time.Minute, OldestHeld: 3 * time.Second, LateWebhooks: 2},
 		CertificateEnd: time.Unix(2e6, 0),
@@ -64,7 +64,7 @@ func TestSnapshot(t *testing.T) {
 		`job_failures_total{background_job="expire"} 3`, `job_last_run_timestamp_seconds{background_job="check"} 1.000001e+06`,
 		`database_connections{use="in_use"} 1`, `database_connections{use="idle"} 3`, `database_connections_limit 8`, `database_log_bytes 99`,
 		`database_connection_waits_total 5`, `response_cache_hits_total 90`, `response_cache_misses_total 10`,
-		`response_cache_bytes 4096`, `page_index_merchants 2`, `page_index_buckets 700`,
+		`response_cache_bytes 4096`,
 		`certificate_not_after_timestamp_seconds 2e+06`, `disk_free_bytes{folder="database"} 10`, `disk_size_bytes{folder="database"} 40`,
 	} {
 		metricstest.Want(t, m, "merchant_orders_"+line)

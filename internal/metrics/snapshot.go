@@ -39,8 +39,6 @@ type Snapshot struct {
 
 	CacheHits, CacheMisses uint64 // of the response cache
 	CacheBytes             int
-
-	PageIndexMerchants, PageIndexBuckets int
 }
 
 // Survey is what only the database tells.
@@ -158,8 +156,6 @@ var (
 	descHits        = describe("response_cache_hits_total", "Lookups in the response cache that found a valid entry.")
 	descMisses      = describe("response_cache_misses_total", "Lookups in the response cache that found no valid entry.")
 	descCacheBytes  = describe("response_cache_bytes", "Size of the response cache.")
-	descIndexes     = describe("page_index_merchants", "Merchants with a page index in memory.")
-	descBuckets     = describe("page_index_buckets", "Buckets of all page indexes in memory, of 64 bytes each.")
 	descDiskFree    = describe("disk_free_bytes", "Free space of the file system of a folder.", "folder")
 	descDiskSize    = describe("disk_size_bytes", "Size of the file system of a folder.", "folder")
 )
@@ -202,8 +198,6 @@ func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 	to.counter(descHits, s.CacheHits)
 	to.counter(descMisses, s.CacheMisses)
 	to.gauge(descCacheBytes, float64(s.CacheBytes))
-	to.gauge(descIndexes, float64(s.PageIndexMerchants))
-	to.gauge(descBuckets, float64(s.PageIndexBuckets))
 	for limit, refused := range s.RateLimited {
 		to.counter(descLimited, refused, limit)
 	}

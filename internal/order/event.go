@@ -263,7 +263,7 @@ func (s *Service) Waiting() (requests int, lag time.Duration) { return s.waiters
 
 // DataVersion identifies the content of one merchant's data: two equal versions
 // have equal content. Authentication returns it with the identity; the response
-// cache, list tags and the page index use it to validate what they hold.
+// cache and list tags use it to validate what they hold.
 //
 // The zero DataVersion is that of a merchant without events.
 type DataVersion struct {

@@ -134,8 +134,8 @@ type Store interface {
 
 // Tx is one transaction that changes orders. Each method that changes what a
 // merchant can see also writes the event of the change: a change without its
-// event cannot be expressed. The response cache, the page index, entity tags
-// and the change feed rely on that.
+// event cannot be expressed. The response cache, entity tags and the change feed rely
+// on that.
 type Tx interface {
 	KeyTx
 

@@ -10,11 +10,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"merchantorders/internal/maintenance/citus"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
-	"merchantorders/internal/store/pageindex"
+
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/store/sqldb/postgres"
@@ -91,7 +92,7 @@ func TestDistributedCounts(t *testing.T) {
 func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []statement {
 	t.Helper()
 	ctx := t.Context()
-	db.indexes = pageindex.NewCache(pageindex.Sizes{BucketOrders: 1, MaxBuckets: 100, MinKeys: 10, MaxKeys: 10, MaxDeltas: 10}, pageindex.DefaultMaxWeight)
+	db.maxSkipped = 1
 	results, err := db.ImportOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
 	testenv.NoError(t, err)
 	number := results[0].LegacyID
@@ -121,26 +122,23 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	if revoked, err := db.RevokedTokens(ctx, []int64{1}); err != nil || len(revoked) > 0 {
 		t.Fatal(revoked, err)
 	}
-	// Pages that split the day from either end, and one that reads events.
-	for _, page := range []int64{4, 5, 1} {
+	for _, states := range [][]order.State{nil, {order.Registered}, {order.Registered, order.Canceled}} {
 		filter := order.NewFilter()
-		filter.Page, filter.PageSize = page, 1
-		if page == 1 {
-			testenv.NoError(t, transitionTest(ctx, db, merchant, number, order.Registered))
-		}
-		if _, err := db.List(ctx, merchant, filter); err != nil {
-			t.Fatal(err)
+		filter.AnyState, filter.States, filter.PageSize = states == nil, states, 1
+		inZone := filter
+		inZone.From, inZone.To, inZone.Zone = 0, order.DayOf(testTime), time.FixedZone("ahead", 2*60*60)
+		for _, page := range []int64{1, 3, 6, 99} { // far down are those after 2
+			filter.Page, inZone.Page = page, page
+			for _, f := range []order.Filter{filter, inZone} {
+				if _, err := db.List(ctx, merchant, f); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 	}
-	for _, states := range [][]order.State{nil, {order.Registered}, order.StatesOfCode('C')} {
-		filter := order.NewFilter()
-		filter.AnyState, filter.States = states == nil, states
-		if _, err := db.List(ctx, merchant, filter); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := db.listInSnapshot(ctx, merchant, filter); err != nil {
-			t.Fatal(err)
-		}
+	today := order.DayOf(testTime)
+	if counts, err := db.DayCounts(ctx, merchant, order.Filter{From: today - 1, To: today + 1, Zone: time.FixedZone("ahead", 12*60*60)}); err != nil || len(counts) == 0 {
+		t.Fatal(counts, err)
 	}
 	if _, err := db.InvoiceFile(ctx, merchant, fmt.Sprintf("M%d-0", merchant), "a.pdf"); err == nil {
 		t.Error("the file is deleted")

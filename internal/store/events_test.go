@@ -108,16 +108,3 @@ func TestFeedEnds(t *testing.T) {
 		t.Errorf("%d earlier histories", n)
 	}
 }
-
-// TestDeltasBeginWithTheirVersion: the first delta is that of the version an index has,
-// whose nonce tells whether the history is the same.
-func TestDeltasBeginWithTheirVersion(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(t *testing.T, db *DB) {
-		fullDays(t, db, 5)
-		deltas, err := indexSource{db.sql, 1}.Deltas(t.Context(), 2, false)
-		if err != nil || len(deltas) < 2 || deltas[0].Version.Event != 2 || deltas[1].Version.Event != 3 {
-			t.Errorf("error %v, deltas %+v", err, deltas)
-		}
-	})
-}

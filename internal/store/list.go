@@ -1,200 +1,221 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"slices"
-	"strconv"
-	"strings"
+	"database/sql"
+	"errors"
+	"math"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/sqldb"
 )
 
-// maxListAttempts is how many optimistic reads List makes before it falls back
-// to a snapshot.
-const maxListAttempts = 3
-
 // List implements order.Store.
 //
-// The page index says where the page begins and how many orders match, so that
-// no statement counts orders, and few rows are skipped: each page takes the same
-// time wherever it is. A list is an optimistic read, one statement as a rule: the
-// rows carry the data version of the statement, and the version check compares
-// it with that of the index. See pageindex/README.md.
+// A page takes one statement as a rule: each row also carries the total and the
+// data version, so that they always fit the page. A page with many orders before it
+// is read in a snapshot.
 func (db *DB) List(ctx context.Context, merchantID int64, filter order.Filter) (page order.Page, err error) {
 	defer db.observe(&ctx, "list")(&err)
-	// One time limit for all statements and all waiting together.
+	// One time limit for all statements together.
 	ctx, cancel := withTimeout(ctx, db.dialect.StatementTimeout)
 	defer cancel()
+	l := newListing(merchantID, filter)
 	done := false
-	for attempt := 0; attempt < maxListAttempts && !done && err == nil; attempt++ {
-		page, done, err = db.listOptimistically(ctx, merchantID, filter)
+	if l.rank <= db.maxSkipped {
+		page, done, err = l.read(ctx, db.sql)
 	}
 	if !done && err == nil {
-		page, err = db.listInSnapshot(ctx, merchantID, filter)
+		err = db.sql.Snapshot(ctx, func(q sqldb.Querier) error {
+			page, err = l.readFar(ctx, q, db.maxSkipped)
+			return err
+		})
 	}
 	return page, db.readError("list orders", err, nil)
 }
 
-// listOptimistically reads a page at the position that the index has now. If
-// orders have changed since, it refreshes the index. It reports false if the
-// position was another one as of the version of the rows: the caller retries.
-func (db *DB) listOptimistically(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, bool, error) {
-	index := db.indexes.Get(merchantID)
-	source := indexSource{db.sql, merchantID}
-	position, err := index.Locate(ctx, source, filter)
-	if err != nil || position.Inexact {
-		return order.Page{}, false, err
+// read reads a page with one statement. If the page has no orders, no row carries the
+// counts, and a second statement reads them. It reports false if by then there are orders
+// that the page would have.
+func (l *listing) read(ctx context.Context, q sqldb.Querier) (order.Page, bool, error) {
+	var counts listCounts
+	orders, err := l.orders(ctx, q, l.start(), &counts)
+	if err == nil && len(orders) == 0 {
+		counts, err = l.count(ctx, q)
 	}
-	orders, version, err := readPage(ctx, db.sql, merchantID, filter, position)
-	if err != nil {
-		return order.Page{}, false, err
-	}
-	if version == position.Version {
-		return makePage(filter, position, orders), true, nil
-	}
-	if version.Event <= position.Version.Event {
-		// The statement was later than the index: this is another history, for
-		// example that of an older database put in its place.
-		return order.Page{}, false, index.Invalidate(ctx, position.Version)
-	}
-	if err := index.Refresh(ctx, source, version); err != nil {
-		return order.Page{}, false, err
-	}
-	if len(orders) == 0 && position.Limit > 0 {
-		return order.Page{}, false, nil // the version may be newer than the page: see readPage
-	}
-	then, known := index.LocateAt(filter, version)
-	if !known || !then.SamePage(position) {
-		return order.Page{}, false, nil
-	}
-	return makePage(filter, then, orders), true, nil
+	return l.page(orders, counts), len(orders) > 0 || counts.total() <= l.rank, err
 }
 
-// listInSnapshot reads everything in one transaction, with a page index of its
-// own: the shared one may be newer than the snapshot.
-func (db *DB) listInSnapshot(ctx context.Context, merchantID int64, filter order.Filter) (page order.Page, err error) {
-	err = db.sql.Snapshot(ctx, func(q sqldb.Querier) error {
-		position, err := pageindex.NewShared(pageindex.DefaultSizes).Locate(ctx, indexSource{q, merchantID}, filter)
-		if err != nil {
-			return err
+// readFar reads a page in a snapshot, wherever it is.
+func (l *listing) readFar(ctx context.Context, q sqldb.Querier, maxSkipped int64) (order.Page, error) {
+	counts, err := l.count(ctx, q)
+	if err != nil || counts.total() <= l.rank {
+		return l.page(nil, counts), err
+	}
+	at := l.start()
+	if at.skipped > maxSkipped {
+		if at, err = l.locate(ctx, q, counts); err != nil {
+			return order.Page{}, err
 		}
-		orders, _, err := readPage(ctx, q, merchantID, filter, position)
-		page = makePage(filter, position, orders)
-		return err
-	})
-	return page, err
+	}
+	orders, err := l.orders(ctx, q, at, nil)
+	return l.page(orders, counts), err
 }
 
-// readPage reads the orders of a page, and the data version of the statement. If
-// there are no orders, no row carries the version, and a second statement reads
-// it. If that version is the one of the position, nothing has changed between
-// the two statements; otherwise it may be newer than the page.
-func readPage(ctx context.Context, q sqldb.Querier, merchantID int64, filter order.Filter, at pageindex.Position) ([]order.Summary, order.DataVersion, error) {
-	var orders []order.Summary
-	var version order.DataVersion
-	if at.Limit > 0 {
-		text, args := pageStatement(merchantID, filter, at)
-		orders = make([]order.Summary, 0, at.Limit)
-		var row summaryRow
-		dest := append(row.dest(), &version.Event, &version.Nonce)
-		err := sqldb.Each(ctx, q, text, args, func(rows sqldb.Rows) error {
-			if err := rows.Scan(dest...); err != nil {
-				return err
-			}
-			orders = append(orders, row.summary())
-			return nil
-		})
-		if err != nil {
-			return nil, order.DataVersion{}, err
-		}
-	}
-	if len(orders) > 0 {
-		return orders, version, nil
-	}
-	version, err := indexSource{q, merchantID}.Version(ctx)
-	return orders, version, err
+// listing is a list of which a page is read.
+type listing struct {
+	merchantID int64
+	filter     order.Filter
+	// Orders are created from from on and before until. utcFrom and utcUntil bound the
+	// same dates in UTC, whose orders are counted in order_days.
+	from, until, utcFrom, utcUntil int64
+	// rank is how many orders come before the page; 0 for a page after a cursor.
+	rank int64
 }
 
-// makePage returns the page with the orders that were read at a position.
-func makePage(filter order.Filter, at pageindex.Position, orders []order.Summary) order.Page {
-	page := order.Page{Orders: orders, Total: at.Total, Version: at.Version}
-	more := at.More
-	if filter.After != nil {
-		// The statement has no lower bound: orders before the first day may follow.
-		from, _ := filter.Bounds()
-		if end := slices.IndexFunc(orders, func(o order.Summary) bool { return o.CreatedAt.Unix() < from }); end >= 0 {
-			page.Orders = orders[:end]
-		}
-		if more = int64(len(page.Orders)) > filter.PageSize; more {
-			page.Orders = page.Orders[:filter.PageSize]
-		}
+func newListing(merchantID int64, filter order.Filter) *listing {
+	l := &listing{merchantID: merchantID, filter: filter}
+	l.from, l.until = filter.Bounds()
+	filter.Zone = nil
+	l.utcFrom, l.utcUntil = filter.Bounds()
+	if l.from >= l.until { // the range ends before it begins
+		l.filter.AnyState, l.filter.States = false, nil
 	}
-	if more && len(page.Orders) > 0 {
-		last := page.Orders[len(page.Orders)-1]
-		page.Next = &order.Cursor{CreatedAt: last.CreatedAt, LegacyID: last.LegacyID}
+	switch pages := filter.Page - 1; {
+	case filter.After != nil:
+	case pages > math.MaxInt64/filter.PageSize: // the product does not fit 64 bits
+		l.rank = math.MaxInt64
+	default:
+		l.rank = pages * filter.PageSize
+	}
+	return l
+}
+
+// empty reports whether no order can match.
+func (l *listing) empty() bool { return !l.filter.AnyState && len(l.filter.States) == 0 }
+
+// position is where a page begins: after the first skipped orders of those with lower keys.
+type position struct{ createdAt, legacyID, skipped int64 }
+
+// start returns the position that takes no statement to find.
+func (l *listing) start() position {
+	if after := l.filter.After; after != nil && after.CreatedAt.Unix() < l.until {
+		return position{createdAt: after.CreatedAt.Unix(), legacyID: after.LegacyID}
+	}
+	return position{createdAt: l.until, skipped: l.rank}
+}
+
+// page returns the page with the orders that were read.
+func (l *listing) page(orders []order.Summary, counts listCounts) order.Page {
+	page := order.Page{Orders: orders, Total: counts.total(), Version: counts.version}
+	if size := l.filter.PageSize; int64(len(orders)) > size {
+		last := orders[size-1]
+		page.Orders, page.Next = orders[:size], &order.Cursor{CreatedAt: last.CreatedAt, LegacyID: last.LegacyID}
 	}
 	return page
 }
 
-// dataVersion are two columns with a merchant's data version, in the snapshot of
-// the statement that they are part of.
-const dataVersion = `(SELECT last_event FROM merchants WHERE id = $1), (SELECT data_nonce FROM merchants WHERE id = $1)`
+// listCounts are numbers of orders in the states of a list, as of a data version. above and
+// below are 0 unless the list has another time zone than UTC.
+type listCounts struct {
+	version order.DataVersion
+	days    int64 // created on the dates of the list in UTC
+	above   int64 // those of them that are too new for the list, minus newer ones that it has
+	below   int64 // those of them that are too old for the list, minus older ones that it has
+}
 
-// pageStatement returns the statement that reads a page, and its arguments. Each
-// row ends with the data version.
-//
-// A bound LIMIT is written $n+0: SQLite prepares a statement anew whenever a
-// plain bound limit might change its plan, which makes it half as slow again.
-func pageStatement(merchantID int64, filter order.Filter, at pageindex.Position) (string, []any) {
-	args := []any{merchantID, at.UpperBound.CreatedAt, at.UpperBound.LegacyID, at.Limit, at.Offset}
-	state := ""
-	if !filter.AnyState {
-		if len(filter.States) != 1 {
-			return multiStateStatement(filter.States, at.Offset+at.Limit), args
+func (c *listCounts) dest() []any {
+	return []any{&c.version.Event, &c.version.Nonce, &c.days, &c.above, &c.below}
+}
+
+func (c *listCounts) total() int64 { return c.days - c.above - c.below }
+
+// count reads the counts of a list. A merchant that does not exist has none.
+func (l *listing) count(ctx context.Context, q sqldb.Querier) (counts listCounts, err error) {
+	text, args := l.countStatement()
+	err = q.QueryRow(ctx, text, args, counts.dest()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return counts, err
+}
+
+// orders reads the orders of a page, and one more if there is a next page. counts is set
+// to what the rows carry; nil: they carry no counts.
+func (l *listing) orders(ctx context.Context, q sqldb.Querier, at position, counts *listCounts) ([]order.Summary, error) {
+	if l.empty() {
+		return nil, nil
+	}
+	var row summaryRow
+	dest := row.dest()
+	if counts != nil {
+		dest = append(dest, counts.dest()...)
+	}
+	orders := make([]order.Summary, 0, l.filter.PageSize+1)
+	text, args := l.pageStatement(at, counts != nil)
+	err := sqldb.Each(ctx, q, text, args, func(rows sqldb.Rows) error {
+		if err := rows.Scan(dest...); err != nil {
+			return err
 		}
-		state = ` AND o.state = ` + sqldb.Literal(filter.States[0])
-	}
-	return `SELECT ` + summaryColumns + `, ` + dataVersion + ` FROM orders o
-		WHERE o.merchant_id = $1 AND (o.created_at, o.legacy_id) < ($2, $3)` + state + `
-		ORDER BY o.created_at DESC, o.legacy_id DESC LIMIT $4+0 OFFSET $5+0`, args
+		orders = append(orders, row.summary())
+		return nil
+	})
+	return orders, err
 }
 
-// multiStateStatement returns the statement that reads a page of several states.
-// It merges the keys of the states and reads whole rows only for the page.
-//
-// CROSS JOIN makes SQLite take the keys first; left to itself it scans all orders
-// and searches each among the keys.
-//
-// The first LIMIT, a number, is for PostgreSQL: a plan for any limit expects a
-// tenth of the orders on the page and joins them all.
-func multiStateStatement(states []order.State, rows int64) string {
-	limit := int64(256) // at least the largest page after the largest offset
-	for limit < rows {
-		limit *= 2
+var errDayCounts = errors.New("the day counts do not match the orders")
+
+// locate returns the position of a page without orders to skip: the key of its first order
+// tells where it begins.
+func (l *listing) locate(ctx context.Context, q sqldb.Querier, counts listCounts) (position, error) {
+	at, err := l.locateDay(ctx, q, counts)
+	if err != nil {
+		return position{}, err
 	}
-	keys := mergedKeys(states, `created_at, legacy_id`, `(created_at, legacy_id) < ($2, $3)`, ` DESC`)
-	return `SELECT ` + summaryColumns + `, ` + dataVersion + ` FROM (
-			SELECT created_at, legacy_id FROM (` + keys + ` LIMIT ` + strconv.FormatInt(limit, 10) + `) v
-			ORDER BY created_at DESC, legacy_id DESC LIMIT $4+0 OFFSET $5+0
-		) k
-		CROSS JOIN orders o
-		WHERE o.merchant_id = $1 AND o.legacy_id = k.legacy_id
-		ORDER BY o.created_at DESC, o.legacy_id DESC`
+	text, args := l.keyStatement(at)
+	var first position
+	err = q.QueryRow(ctx, text, args, &first.createdAt, &first.legacyID)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = errDayCounts
+	}
+	first.legacyID++ // a position is above its orders
+	return first, err
 }
 
-// mergedKeys returns a statement that reads columns of the index by state, for
-// several states, in the order of keys. direction is " ASC" or " DESC".
-//
-// Each branch has the ORDER BY of the whole statement: PostgreSQL merges only
-// branches that are sorted, and sorts all orders otherwise.
-func mergedKeys(states []order.State, columns, where, direction string) string {
-	sorted := ` ORDER BY created_at` + direction + `, legacy_id` + direction
-	branches := make([]string, len(states))
-	for i, state := range states {
-		branches[i] = `SELECT * FROM (SELECT ` + columns + ` FROM orders
-			WHERE merchant_id = $1 AND state = ` + sqldb.Literal(state) + ` AND ` + where + sorted + `) s` + strconv.Itoa(i)
+// locateDay returns the position of a page with no more orders to skip than those of a day.
+// It reads the counts of days from the nearer end of the list until it has reached the page.
+func (l *listing) locateDay(ctx context.Context, q sqldb.Querier, counts listCounts) (position, error) {
+	skipped := l.rank + counts.above
+	switch {
+	case skipped < 0:
+		return l.start(), nil
+	case skipped >= counts.days:
+		return position{createdAt: l.utcFrom, skipped: skipped - counts.days}, nil
 	}
-	return `SELECT ` + columns + ` FROM (` + strings.Join(branches, ` UNION ALL `) + `) u` + sorted
+	direction, ascending := ` DESC`, skipped > counts.days/2
+	if ascending {
+		direction, skipped = ` ASC`, counts.days-1-skipped
+	}
+	text, args := l.dayStatement(direction)
+	rows, err := q.Query(ctx, text, args...)
+	if err != nil {
+		return position{}, err
+	}
+	defer func() { _ = rows.Close() }()
+	var day order.Day
+	var orders int64
+	for rows.Next() {
+		if err := rows.Scan(sqldb.Int(&day), &orders); err != nil {
+			return position{}, err
+		}
+		if skipped < orders {
+			if ascending {
+				skipped = orders - 1 - skipped
+			}
+			return position{createdAt: (day + 1).Start().Unix(), skipped: skipped}, nil
+		}
+		skipped -= orders
+	}
+	return position{}, cmp.Or(rows.Err(), errDayCounts)
 }

@@ -7,50 +7,80 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/sqldb"
 )
 
-// DayCounts implements order.Store. The page index has the numbers: the table order_days
-// has days in UTC only.
+// DayCounts implements order.Store.
 func (db *DB) DayCounts(ctx context.Context, merchantID int64, days order.Filter) (counts []order.DayCount, err error) {
 	defer db.observe(&ctx, "day_counts")(&err)
-	index, source := db.indexes.Get(merchantID), indexSource{db.sql, merchantID}
-	version, err := source.Version(ctx)
-	if err == nil {
-		err = index.Refresh(ctx, source, version)
-	}
-	exact := false
-	if err == nil {
-		counts, exact, err = dayCounts(ctx, index, source, days)
-	}
-	if err == nil && !exact {
-		err = db.sql.Snapshot(ctx, func(q sqldb.Querier) error {
-			counts, _, err = dayCounts(ctx, pageindex.NewShared(pageindex.DefaultSizes), indexSource{q, merchantID}, days)
-			return err
-		})
-	}
+	err = db.sql.Snapshot(ctx, func(q sqldb.Querier) error {
+		numbers, err := readDayCounts(ctx, q, merchantID, days)
+		if err == nil {
+			err = db.shiftDayCounts(ctx, q, merchantID, days, numbers)
+		}
+		for day := days.From; day <= days.To; day++ {
+			for _, state := range order.States() {
+				if n := numbers[dayState{day, state}]; n > 0 {
+					counts = append(counts, order.DayCount{Day: day, State: state, Orders: n})
+				}
+			}
+		}
+		return err
+	})
 	return counts, db.readError("read day counts", err, nil)
 }
 
-// dayCounts returns the day counts that an index has. It reports false if the index was
-// loaded again too often meanwhile.
-func dayCounts(ctx context.Context, index *pageindex.Shared, source indexSource, days order.Filter) ([]order.DayCount, bool, error) {
-	var counts []order.DayCount
-	filter := order.Filter{Zone: days.Zone, Page: 1, PageSize: 1}
-	for day := days.From; day <= days.To; day++ {
-		for _, state := range order.States() {
-			filter.From, filter.To, filter.States = day, day, []order.State{state}
-			position, err := index.Locate(ctx, source, filter)
-			if err != nil || position.Inexact {
-				return nil, false, err
-			}
-			if position.Total > 0 {
-				counts = append(counts, order.DayCount{Day: day, State: state, Orders: position.Total})
-			}
+const selectDayCounts = `SELECT day, state, orders FROM order_days WHERE merchant_id = $1 AND day >= $2 AND day <= $3`
+
+// readDayCounts returns the numbers of orders by day in UTC.
+func readDayCounts(ctx context.Context, q sqldb.Querier, merchantID int64, days order.Filter) (map[dayState]int64, error) {
+	numbers := make(map[dayState]int64)
+	var d dayState
+	var n int64
+	dest := []any{sqldb.Int(&d.day), sqldb.Int(&d.state), &n}
+	err := sqldb.Each(ctx, q, selectDayCounts, []any{merchantID, int64(days.From), int64(days.To)}, func(rows sqldb.Rows) error {
+		err := rows.Scan(dest...)
+		numbers[d] = n
+		return err
+	})
+	return numbers, err
+}
+
+// selectCounts returns the statement that counts the orders created in any of several
+// times, from those in the list $1 on and before those in the list $2.
+func selectCounts(d *sqldb.Dialect) string {
+	l := listing{filter: order.Filter{States: order.States()}} // for the index by state
+	return `SELECT k.a, k.b, state, COUNT(*) FROM ` + d.PairList + ` CROSS JOIN orders
+		WHERE merchant_id = $3` + l.inStates() + ` AND created_at >= k.a AND created_at < k.b GROUP BY k.a, k.b, state`
+}
+
+// shiftDayCounts changes numbers of orders by day in UTC to those by day in a time zone. The
+// orders between the start of a day in the zone and in UTC are of another day.
+func (db *DB) shiftDayCounts(ctx context.Context, q sqldb.Querier, merchantID int64, days order.Filter, numbers map[dayState]int64) error {
+	var begins, ends []int64
+	for day := days.From; day <= days.To+1; day++ {
+		utc, local := day.Start().Unix(), day.StartIn(days.Zone).Unix()
+		if utc != local {
+			begins, ends = append(begins, min(utc, local)), append(ends, max(utc, local))
 		}
 	}
-	return counts, true, nil
+	if begins == nil {
+		return nil
+	}
+	return sqldb.Each(ctx, q, selectCounts(db.dialect), []any{begins, ends, merchantID}, func(rows sqldb.Rows) error {
+		var begin, end, n int64
+		var state order.State
+		if err := rows.Scan(&begin, &end, sqldb.Int(&state), &n); err != nil {
+			return err
+		}
+		day := order.DayOf(time.Unix(end, 0))
+		if day.Start().Unix() != end { // the day starts later than in UTC
+			day, n = order.DayOf(time.Unix(begin, 0)), -n
+		}
+		numbers[dayState{day, state}] += n
+		numbers[dayState{day - 1, state}] -= n
+		return nil
+	})
 }
 
 // WithoutInvoice implements order.Store. The inner LIMIT bounds what is read if all

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/pageindex"
+
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
@@ -16,8 +16,7 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// TestPostgresPlans verifies that lists and the reading of keys follow an index
-// and end with their LIMIT: nothing but the rows of a page is sorted, in the plan
+// TestPostgresPlans verifies that lists follow an index and end with their LIMIT: nothing but the rows of a page is sorted, in the plan
 // that the server makes once for all arguments.
 func TestPostgresPlans(t *testing.T) {
 	t.Parallel()
@@ -48,19 +47,25 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 	if _, err := on.Exec(t.Context(), "INSERT INTO webhook_deliveries SELECT 1, n % 3, n, 0, '', n, 0, '', 0, '', 0, '' FROM generate_series(1, 3000) n"); err != nil {
 		t.Fatal(err)
 	}
-	highest := pageindex.Key{CreatedAt: math.MaxInt64, LegacyID: math.MaxInt64}
-	at := pageindex.Position{UpperBound: highest, Limit: 10, Offset: 50}
-	page := func(sorts int, steps []string, states ...order.State) sqldbtest.PostgresPlan {
-		text, args := pageStatement(1, order.Filter{AnyState: states == nil, States: states}, at)
-		return sqldbtest.NewPostgresPlan(text, args, sorts, steps...)
+	const highest = int64(math.MaxInt64)
+	plan := func(sorts int, steps ...string) func(string, []any) sqldbtest.PostgresPlan {
+		return func(text string, args []any) sqldbtest.PostgresPlan {
+			return sqldbtest.NewPostgresPlan(text, args, sorts, steps...)
+		}
 	}
-	keys := []any{1, 0, 0, highest.CreatedAt, highest.LegacyID, 100}
+	all, one, three := planList(false), planList(false, order.Canceled), planList(false, order.StatesOfCode('C')...)
+	ofDays, oneOfDays := planList(true), planList(true, order.Canceled)
+	at := position{createdAt: highest, skipped: 50}
+	keys := []any{1, 0, 0, highest, highest, 100}
 	sqldbtest.CheckPostgresPlans(t, on, map[string]sqldbtest.PostgresPlan{
-		"any state":              page(0, []string{"Index Scan Backward using orders_by_time"}),
-		"one state":              page(0, []string{"Index Scan Backward using orders_by_state"}, order.Canceled),
-		"three states":           page(1, []string{"Merge Append", "Scan Backward using orders_by_state", "orders_pkey", "rows=256 "}, order.StatesOfCode('C')...),
-		"keys, descending":       sqldbtest.NewPostgresPlan(selectKeys(false), keys, 0, "Merge Append", "Scan Backward using orders_by_state"),
-		"keys, ascending":        sqldbtest.NewPostgresPlan(selectKeys(true), keys, 0, "Merge Append", "Scan using orders_by_state"),
+		"any state":              plan(0, "Index Scan Backward using orders_by_time")(all.pageStatement(at, true)),
+		"one state":              plan(0, "Index Scan Backward using orders_by_state")(one.pageStatement(at, true)),
+		"three states":           plan(1, "Merge Append", "Scan Backward using orders_by_state", "orders_pkey", "rows=256 ")(three.pageStatement(at, true)),
+		"days":                   plan(0, "Index Scan Backward using orders_by_time", "Index Only Scan using orders_by_time")(ofDays.pageStatement(at, true)),
+		"days, state":            plan(0, "Index Scan Backward using orders_by_state", "Index Only Scan using orders_")(oneOfDays.pageStatement(at, true)),
+		"key":                    plan(0, "Index Only Scan Backward using orders_by_time")(all.keyStatement(at)),
+		"key of three states":    plan(0, "Merge Append", "Index Only Scan Backward using orders_by_state")(three.keyStatement(at)),
+		"key of days, state":     plan(0, "Index Only Scan Backward using orders_by_state")(oneOfDays.keyStatement(at)),
 		"export":                 sqldbtest.NewPostgresPlan(selectExportKeys(0), keys, 0, "Index Scan using orders_by_time"),
 		"export of a state":      sqldbtest.NewPostgresPlan(selectExportKeys(order.Canceled), keys, 0, "Index Scan using orders_by_state"),
 		"feed":                   sqldbtest.NewPostgresPlan(db.selectFeed, []any{1, 0, 0, 100}, 1, "Limit", "Index Scan using events_pkey on events e"),
@@ -69,10 +74,9 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"oldest order":           sqldbtest.NewPostgresPlan(selectOldestOrder, []any{1, 0}, 0, "Index Only Scan using orders_by_state"),
 		"orders":                 sqldbtest.NewPostgresPlan(selectOrders(db.dialect), []any{"'{1}'", "'{1}'"}, 0, "Nested Loop", "orders_pkey"),
 		"search, orders":         sqldbtest.NewPostgresPlan(selectFound, slices.Repeat([]any{1, 2}, search.ReadLimit), 0, "BitmapOr", "orders_pkey"),
-		"with a deadline":        sqldbtest.NewPostgresPlan(selectWithDeadline, []any{1, 0, 0, 0, highest.CreatedAt, 10}, 0, "Index Scan using orders_with_deadline", "ROW(expires_at, created_at, legacy_id) > "),
-		"near their deadline":    sqldbtest.NewPostgresPlan(selectNearDeadlines, []any{highest.CreatedAt, 0, 0, 64}, 0, "Limit", "Index Scan using orders_open_deadlines", "(deadline_warned = 0)"),
+		"with a deadline":        sqldbtest.NewPostgresPlan(selectWithDeadline, []any{1, 0, 0, 0, highest, 10}, 0, "Index Scan using orders_with_deadline", "ROW(expires_at, created_at, legacy_id) > "),
+		"near their deadline":    sqldbtest.NewPostgresPlan(selectNearDeadlines, []any{highest, 0, 0, 64}, 0, "Limit", "Index Scan using orders_open_deadlines", "(deadline_warned = 0)"),
 		"without a deadline":     sqldbtest.NewPostgresPlan(selectWithoutDeadline, []any{1, 0, 0, 10}, 0, "Index Scan using orders_without_deadline"),
 		"deliveries of an order": sqldbtest.NewPostgresPlan(selectOrderDeliveries, []any{1, 1, 100}, 1, "Limit", "Scan using events_by_order", "Scan using webhook_deliveries_by_event"),
-		"events":                 sqldbtest.NewPostgresPlan(selectDeltasByKeys, []any{1, 1}, 0, "Index Scan using orders_pkey"),
 	})
 }

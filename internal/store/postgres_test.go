@@ -9,12 +9,12 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// TestPostgres has page indexes that split days of a few orders, so that every statement
-// of lists runs. TestSQLite has those of the usual size.
+// TestPostgres has pages that are far down after a few orders, so that every statement of
+// lists runs.
 // Proves decision 8 (one of several succeeds).
 func TestPostgres(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) storetest.Database { return smallBuckets{postgresURL(pgtest.Database(t))} })
+	storetest.Run(t, func(t *testing.T) storetest.Database { return farPages{postgresURL(pgtest.Database(t))} })
 }
 
 // postgresURL is the address of a database of a test's own.

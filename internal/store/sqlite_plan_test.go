@@ -1,14 +1,14 @@
 package store
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/pageindex"
+
 	"merchantorders/internal/store/sqldb/sqldbtest"
 	"merchantorders/internal/testenv"
 )
@@ -32,13 +32,7 @@ func TestSQLitePlans(t *testing.T) {
 		daysOf      = "SEARCH order_days USING PRIMARY KEY (merchant_id=?)" // not by state: that is one of few
 		event       = "SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)"
 		toClean     = "SEARCH i USING INDEX invoices_to_clean (status=?)"
-		oneState    = "SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,legacy_id)<(?,?))"
-		merge       = "MERGE (UNION ALL)"
 	)
-	page := func(states ...order.State) string {
-		text, _ := pageStatement(1, order.Filter{AnyState: states == nil, States: states}, pageindex.Position{Limit: 10})
-		return text
-	}
 	for name, test := range map[string]struct {
 		text string
 		want []string
@@ -53,20 +47,10 @@ func TestSQLitePlans(t *testing.T) {
 		"invoice by id":     {selectInvoiceByID, []string{strings.TrimSuffix(itsFile, " LEFT-JOIN"), byLegacyID, itsName}},
 		"lock by legacy id": {selectLockedByLegacyID, []string{strings.Replace(byLegacyID, " o ", " orders ", 1)}},
 		"lock by reference": {selectLockedByReference, []string{strings.Replace(byReference, " o ", " orders ", 1)}},
-		"list": {page(), []string{
-			"SEARCH o USING INDEX orders_by_time (merchant_id=? AND (created_at,legacy_id)<(?,?))", event, event,
-		}},
-		"list of one state": {page(order.Registered), []string{
-			"SEARCH o USING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,legacy_id)<(?,?))", event, event,
-		}},
 		"export":            {selectExportKeys(0), []string{"SEARCH orders USING INDEX orders_by_time (merchant_id=? AND (created_at,legacy_id)>(?,?) AND (created_at,legacy_id)<(?,?))"}},
 		"export of a state": {selectExportKeys(order.Registered), []string{"SEARCH orders USING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,legacy_id)>(?,?) AND (created_at,legacy_id)<(?,?))"}},
 		"position of an order": {selectCursor, []string{
 			strings.Replace(byReference, " o ", " orders ", 1), "SEARCH deleted_orders USING INDEX sqlite_autoindex_deleted_orders_2 (merchant_id=? AND reference=?)",
-		}},
-		// Only the rows of the page are sorted.
-		"list of two states": {page(order.Completed, order.ReturnCanceled), []string{
-			merge, oneState, oneState, "SCAN v", "SCAN k", byLegacyID, event, event, "USE TEMP B-TREE FOR ORDER BY",
 		}},
 		"expired reservations": {selectExpiredReservations, []string{toClean, byLegacyID, "USE TEMP B-TREE FOR ORDER BY"}},
 		"deleted invoices":     {selectDeletedInvoices, []string{toClean, byLegacyID, "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"}},
@@ -86,9 +70,10 @@ func TestSQLitePlans(t *testing.T) {
 		"audit of a merchant": {selectAuditOfMerchant, []string{"SEARCH audit USING PRIMARY KEY (merchant_id=? AND seq<?)"}},
 		"audit by time":       {selectAuditByTime, []string{"SEARCH audit USING INDEX audit_by_time (at>? AND (at,merchant_id,seq)<(?,?,?))"}},
 		"files to remove":     {selectFilesToRemove, []string{byLegacyID, "SEARCH i USING INDEX sqlite_autoindex_invoices_2 (merchant_id=? AND legacy_id=?)"}},
-		"deltas":              {selectDeltas, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
-		"deltas with keys":    {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID, ifDeleted}},
-		"day counts":          {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event, event}},
+		"day counts":          {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=? AND day>? AND day<?)"}},
+		"day counts of a zone": {selectCounts(db.dialect), []string{
+			inList, "SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND created_at>? AND created_at<?)", "USE TEMP B-TREE FOR GROUP BY",
+		}},
 		"feed": {db.selectFeed, []string{
 			"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID + " LEFT-JOIN", itsFile, ifDeleted, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SCAN k LEFT-JOIN",
 			"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq=?)",
@@ -103,7 +88,6 @@ func TestSQLitePlans(t *testing.T) {
 		"events of an order by legacy id": {selectOrderEventsByLegacyID, []string{byLegacyID, itsEvents, thatEvent, itsFile}},
 		"events of an order by reference": {selectOrderEventsByReference, []string{byReference, itsEvents, thatEvent, itsFile}},
 		"data versions":                   {selectDataVersions + db.dialect.InList, []string{event, "SCAN json_each VIRTUAL TABLE INDEX 1:"}},
-		"data version":                    {selectDataVersion, []string{event}},
 		// Webhooks are few: no statement reads more than all of them once.
 		"webhook":           {selectWebhook, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=? AND id=?)"}},
 		"webhooks":          {selectMerchantWebhooks, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=?)"}},
@@ -151,22 +135,58 @@ func TestSQLitePlans(t *testing.T) {
 	}
 }
 
-// TestSQLitePlanOfKeys verifies that keys are read in order from each state's
-// part of the index: nothing is sorted, so that a LIMIT ends the reading.
-func TestSQLitePlanOfKeys(t *testing.T) {
+// planList returns a list of states, or of any, and of days in another zone than UTC.
+func planList(ofDays bool, states ...order.State) *listing {
+	filter := order.NewFilter()
+	filter.AnyState, filter.States = states == nil, states
+	if ofDays {
+		filter.From, filter.To, filter.Zone = 0, 10, time.FixedZone("ahead", 2*60*60)
+	}
+	return newListing(1, filter)
+}
+
+// TestSQLiteListPlans verifies that lists follow an index and end with their LIMIT.
+func TestSQLiteListPlans(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
-	want := map[string]int{
-		"SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,legacy_id)>(?,?) AND (created_at,legacy_id)<(?,?))": len(order.States()),
-		"MERGE (UNION ALL)": len(order.States()) - 1,
-		"SCAN k":            1,
-		"SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)": 2,
+	const (
+		merchant = "SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)"
+		ofDays   = "SEARCH order_days USING PRIMARY KEY (merchant_id=? AND day>? AND day<?)"
+		below    = "(created_at,legacy_id)<(?,?))"
+		inRange  = "created_at>? AND (created_at,legacy_id)<(?,?))"
+		hours    = "created_at>? AND created_at<?)"
+		byTime   = "INDEX orders_by_time (merchant_id=? AND "
+		byState  = "INDEX orders_by_state (merchant_id=? AND state=? AND "
+		keys     = "SEARCH orders USING COVERING "
+		merge    = "MERGE (UNION ALL)"
+	)
+	// The keys of several states are merged. Only the rows of the page are sorted.
+	merged := func(plan ...string) []string {
+		return append(plan, "SCAN v", "SCAN k", "SEARCH o USING INDEX sqlite_autoindex_orders_1 (merchant_id=? AND legacy_id=?)")
 	}
-	for _, ascending := range []bool{false, true} {
-		got := make(map[string]int)
-		for _, step := range sqldbtest.SQLitePlan(t, db.sql, selectKeys(ascending)) {
-			got[step]++
+	for name, test := range map[string]struct {
+		list              *listing
+		page, key, counts []string
+	}{
+		"any state":   {planList(false), []string{"SEARCH o USING " + byTime + below}, []string{keys + byTime + below}, []string{merchant}},
+		"one state":   {planList(false, 1), []string{"SEARCH o USING " + byState + below}, []string{keys + byState + below}, []string{merchant}},
+		"two states":  {planList(false, 1, 2), merged(merge, keys+byState+below, keys+byState+below), []string{merge, keys + byState + below, keys + byState + below}, []string{merchant}},
+		"days":        {planList(true), []string{"SEARCH o USING " + byTime + inRange}, []string{keys + byTime + inRange}, []string{ofDays, keys + byTime + hours, keys + byTime + hours}},
+		"days, state": {planList(true, 1), []string{"SEARCH o USING " + byState + inRange}, []string{keys + byState + inRange}, []string{ofDays, keys + byState + hours, keys + byState + hours}},
+		"days, two states": {
+			planList(true, 1, 2), merged(merge, keys+byState+inRange, keys+byState+inRange), []string{merge, keys + byState + inRange, keys + byState + inRange},
+			[]string{ofDays, keys + byState + hours, keys + byState + hours},
+		},
+	} {
+		counts := append([]string{merchant, merchant}, test.counts...)
+		page := append(test.page, counts...)
+		if len(test.list.filter.States) > 1 {
+			page = append(page, "USE TEMP B-TREE FOR ORDER BY")
 		}
-		testenv.Equal(t, fmt.Sprintf("ascending %v", ascending), want, got)
+		plan := func(text string, _ []any) []string { return sqldbtest.SQLitePlan(t, db.sql, text) }
+		testenv.Equal(t, name+": page", page, plan(test.list.pageStatement(position{}, true)))
+		testenv.Equal(t, name+": key", test.key, plan(test.list.keyStatement(position{})))
+		testenv.Equal(t, name+": counts", append([]string{merchant}, counts...), plan(test.list.countStatement()))
+		testenv.Equal(t, name+": days", []string{ofDays}, plan(test.list.dayStatement(" DESC")))
 	}
 }

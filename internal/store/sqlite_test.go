@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/storetest"
 	"merchantorders/internal/testenv"
 )
@@ -21,29 +20,24 @@ func TestSQLite(t *testing.T) {
 	})
 }
 
-// TestSQLiteSmallBuckets runs the list tests with a page index that splits days
-// of a few orders.
-func TestSQLiteSmallBuckets(t *testing.T) {
+// TestSQLiteFarPages runs the list tests with pages that are far down after a few orders.
+// Proves decision 3 (totals).
+func TestSQLiteFarPages(t *testing.T) {
 	t.Parallel()
 	storetest.RunLists(t, func(t *testing.T) storetest.Database {
-		return smallBuckets{sqliteFile(filepath.Join(t.TempDir(), "orders.db"))}
+		return farPages{sqliteFile(filepath.Join(t.TempDir(), "orders.db"))}
 	})
 }
 
-// smallBuckets is a database whose page indexes split days of a few orders.
-type smallBuckets struct{ storetest.Database }
+// farPages is a database whose pages are far down after a few orders.
+type farPages struct{ storetest.Database }
 
-func (d smallBuckets) Open(t *testing.T) storetest.Store {
+func (d farPages) Open(t *testing.T) storetest.Store {
 	t.Helper()
 	store := d.Database.Open(t)
-	store.(*DB).indexes = pageindex.NewCache(smallSizes, pageindex.DefaultMaxWeight)
+	store.(*DB).maxSkipped = 5
 	return store
 }
-
-// smallSizes make everything happen with few orders: splits from both ends of a
-// day, buckets that are split again, larger buckets, and indexes so far
-// behind that they are loaded again.
-var smallSizes = pageindex.Sizes{BucketOrders: 3, MaxBuckets: 60, MinKeys: 8, MaxKeys: 40, MaxDeltas: 5}
 
 // sqliteFile is the path of a database of a test's own.
 type sqliteFile string

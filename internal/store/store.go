@@ -22,7 +22,6 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
-	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/store/sqldb/postgres"
@@ -51,8 +50,11 @@ type DB struct {
 	sql     sqldb.DB
 	dialect *sqldb.Dialect
 	options Options
-	indexes *pageindex.Cache
-	grants  grantCache
+	// maxSkipped is how many orders the statement of a page skips. Skipping one takes 0.1 us
+	// on SQLite and 0.2 us on PostgreSQL. Farther down it takes less to find the day on which
+	// the page begins. It is a field for tests.
+	maxSkipped int64
+	grants     grantCache
 	// tokenMerchants has the merchants of tokens, which never change: token.Hash -> int64.
 	tokenMerchants sync.Map
 	feeds          feeds
@@ -81,7 +83,7 @@ func New(db sqldb.DB, options Options) *DB {
 	return &DB{
 		sql: db, dialect: dialect, options: options, selectFeed: selectFeed(dialect.History), takeEventNumbers: takeEventNumbers(dialect),
 		selectMarketEvents: selectMarketEvents(dialect), selectMarketEnd: selectMarketEnd(dialect), selectMarketDue: selectMarketDue(dialect),
-		indexes: pageindex.NewCache(pageindex.DefaultSizes, pageindex.DefaultMaxWeight),
+		maxSkipped: 2000,
 	}
 }
 

@@ -159,7 +159,3 @@ func earlier(oldest time.Time, other sql.NullInt64) time.Time {
 
 // Pool returns the use of the database connections at the moment.
 func (db *DB) Pool() sqldb.PoolUse { return db.sql.Pool() }
-
-// PageIndexes returns how many merchants have a page index in memory, and the number
-// of all their buckets.
-func (db *DB) PageIndexes() (merchants, buckets int) { return db.indexes.Size() }

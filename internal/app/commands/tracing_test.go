@@ -61,7 +61,7 @@ func TestTracing(t *testing.T) {
 
 	spans := collector.Spans()
 	for trace, want := range map[string][]string{
-		list:   {"GET /v2/orders", "  orders list", "    SELECT order_days", "    SELECT orders"},
+		list:   {"GET /v2/orders", "  orders list", "    SELECT orders"},
 		change: {"PATCH /v2/orders/{orderReference}/accept", "  orders change", "    transaction", "      SELECT orders", "      UPDATE orders"},
 		store:  {"POST /v2/orders/{orderReference}/invoices", "  orders token", "    SELECT tokens", "  storage stage", "  storage commit", "  orders change", "      INSERT invoices"},
 	} {

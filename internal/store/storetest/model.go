@@ -73,6 +73,29 @@ func (m *model) compare(f *fixture, store Store, merchantID int64, filter order.
 	}
 }
 
+// compareDays counts the orders of some days of a filter, in its time zone, and compares
+// with the model.
+func (m *model) compareDays(f *fixture, store Store, merchantID int64, filter order.Filter) {
+	f.Helper()
+	if filter.From == order.NoDay {
+		return
+	}
+	days := order.Filter{From: filter.From, To: filter.From + 2, Zone: filter.Zone}
+	var want []order.DayCount
+	for day := days.From; day <= days.To; day++ {
+		for _, state := range order.States() {
+			one := order.NewFilter()
+			one.AnyState, one.States, one.From, one.To, one.Zone = false, []order.State{state}, day, day, days.Zone
+			if n := m.page(one).Total; n > 0 {
+				want = append(want, order.DayCount{Day: day, State: state, Orders: n})
+			}
+		}
+	}
+	got, err := store.DayCounts(f.Context(), merchantID, days)
+	testenv.NoError(f, err)
+	testenv.Equal(f, fmt.Sprintf("counts of %v to %v in %v", days.From, days.To, days.Zone), want, got)
+}
+
 func describe(filter order.Filter) string {
 	return fmt.Sprintf("any state %v, states %v, days %v to %v in %v, page %d of %d",
 		filter.AnyState, filter.States, filter.From, filter.To, filter.Zone, filter.Page, filter.PageSize)

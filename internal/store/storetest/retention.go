@@ -12,7 +12,7 @@ var retentionSubjects = []subject{
 }
 
 // testDeletedOrders deletes an old order: its events, keys and audit entries stay, and
-// lists and the page index follow. The order of another merchant and a younger one stay.
+// lists follow. The order of another merchant and a younger one stay.
 func testDeletedOrders(f *fixture) {
 	old, young := noon.AddDate(-10, 0, -1), noon.AddDate(-10, 0, 1)
 	number := f.create(dated(alpha, "OLD", old, order.Completed))

@@ -471,18 +471,6 @@ func failure(key webhook.Key, at time.Time) *webhook.Failure {
 	return failure
 }
 
-// failWebhook adds an endpoint and disables it as the service does.
-func (f *fixture) failWebhook(merchantID int64) {
-	f.Helper()
-	e := f.addWebhook(sampleEndpoint(merchantID))
-	lease, err := f.a.BorrowWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))
-	if err == nil {
-		p := webhook.Progress{State: webhook.Failed, Reason: "gone", StateSet: noon, Failure: failure(e.Key, noon)}
-		err = f.a.SaveProgress(f.Context(), lease, p, nil)
-	}
-	testenv.NoError(f, err)
-}
-
 func testWebhookDeliveries(f *fixture) {
 	e, other := f.addWebhook(sampleEndpoint(alpha)), f.addWebhook(sampleEndpoint(alpha))
 	sent := func(i int) webhook.Delivery {
