@@ -46,16 +46,16 @@ func readDayCounts(ctx context.Context, q sqldb.Querier, merchantID int64, days 
 	return numbers, err
 }
 
-// selectCounts returns the statement that counts the orders created in any of several
-// times, from those in the list $1 on and before those in the list $2.
-func selectCounts(d *sqldb.Dialect) string {
-	l := listing{filter: order.Filter{States: order.States()}} // for the index by state
-	return `SELECT k.a, k.b, state, COUNT(*) FROM ` + d.PairList + ` CROSS JOIN orders
-		WHERE merchant_id = $3` + l.inStates() + ` AND created_at >= k.a AND created_at < k.b GROUP BY k.a, k.b, state`
+// selectCreated returns the statement that reads when orders were created, and their states,
+// of those created in several times: from those in the list $1 on and before those in $2.
+func selectCreated(d *sqldb.Dialect) string {
+	l := listing{filter: order.Filter{States: order.States()}} // the index by state has all of this
+	return `SELECT created_at, state FROM ` + d.PairList + ` CROSS JOIN orders
+		WHERE merchant_id = $3` + l.inStates() + ` AND created_at >= k.a AND created_at < k.b`
 }
 
-// shiftDayCounts changes numbers of orders by day in UTC to those by day in a time zone. The
-// orders between the start of a day in the zone and in UTC are of another day.
+// shiftDayCounts changes numbers of orders by day in UTC to those by day in a time zone. Only
+// the orders between the starts of a day in both are of another day.
 func (db *DB) shiftDayCounts(ctx context.Context, q sqldb.Querier, merchantID int64, days order.Filter, numbers map[dayState]int64) error {
 	var begins, ends []int64
 	for day := days.From; day <= days.To+1; day++ {
@@ -67,19 +67,15 @@ func (db *DB) shiftDayCounts(ctx context.Context, q sqldb.Querier, merchantID in
 	if begins == nil {
 		return nil
 	}
-	return sqldb.Each(ctx, q, selectCounts(db.dialect), []any{begins, ends, merchantID}, func(rows sqldb.Rows) error {
-		var begin, end, n int64
-		var state order.State
-		if err := rows.Scan(&begin, &end, sqldb.Int(&state), &n); err != nil {
-			return err
-		}
-		day := order.DayOf(time.Unix(end, 0))
-		if day.Start().Unix() != end { // the day starts later than in UTC
-			day, n = order.DayOf(time.Unix(begin, 0)), -n
-		}
-		numbers[dayState{day, state}] += n
-		numbers[dayState{day - 1, state}] -= n
-		return nil
+	var createdAt int64
+	var state order.State
+	dest := []any{&createdAt, sqldb.Int(&state)}
+	return sqldb.Each(ctx, q, selectCreated(db.dialect), []any{begins, ends, merchantID}, func(rows sqldb.Rows) error {
+		err := rows.Scan(dest...)
+		at := time.Unix(createdAt, 0)
+		numbers[dayState{order.DayOf(at), state}]--
+		numbers[dayState{order.DayIn(at, days.Zone), state}]++
+		return err
 	})
 }
 
