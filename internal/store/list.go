@@ -193,29 +193,42 @@ func (l *listing) locateDay(ctx context.Context, q sqldb.Querier, counts listCou
 	case skipped >= counts.days:
 		return position{createdAt: l.utcFrom, skipped: skipped - counts.days}, nil
 	}
-	direction, ascending := ` DESC`, skipped > counts.days/2
+	rest, ascending := *l, skipped > counts.days/2
 	if ascending {
-		direction, skipped = ` ASC`, counts.days-1-skipped
+		skipped = counts.days - 1 - skipped
 	}
-	text, args := l.dayStatement(direction)
+	for {
+		day, orders, err := rest.passDays(ctx, q, ascending, &skipped)
+		switch {
+		case err != nil:
+			return position{}, err
+		case skipped < 0 && ascending:
+			return position{createdAt: (day + 1).Start().Unix(), skipped: -1 - skipped}, nil
+		case skipped < 0:
+			return position{createdAt: (day + 1).Start().Unix(), skipped: orders + skipped}, nil
+		case ascending:
+			rest.filter.From = day + 1
+		default:
+			rest.filter.To = day - 1
+		}
+	}
+}
+
+// passDays subtracts the orders of days from skipped until it is negative, or the statement
+// has no more days. It returns the last of these days and its orders.
+func (l *listing) passDays(ctx context.Context, q sqldb.Querier, ascending bool, skipped *int64) (day order.Day, orders int64, err error) {
+	text, args := l.dayStatement(ascending)
 	rows, err := q.Query(ctx, text, args...)
 	if err != nil {
-		return position{}, err
+		return 0, 0, err
 	}
 	defer func() { _ = rows.Close() }()
-	var day order.Day
-	var orders int64
-	for rows.Next() {
-		if err := rows.Scan(sqldb.Int(&day), &orders); err != nil {
-			return position{}, err
+	err = errDayCounts // if there are no days
+	for *skipped >= 0 && rows.Next() {
+		if err = rows.Scan(sqldb.Int(&day), &orders); err != nil {
+			break
 		}
-		if skipped < orders {
-			if ascending {
-				skipped = orders - 1 - skipped
-			}
-			return position{createdAt: (day + 1).Start().Unix(), skipped: skipped}, nil
-		}
-		skipped -= orders
+		*skipped -= orders
 	}
-	return position{}, cmp.Or(rows.Err(), errDayCounts)
+	return day, orders, cmp.Or(rows.Err(), err)
 }

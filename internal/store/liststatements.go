@@ -156,9 +156,14 @@ func (s *listStatement) created(from, until int64) string {
 	return `(SELECT COUNT(*) FROM orders WHERE merchant_id = $1` + s.inStates() + ` AND created_at >= ` + s.param(from) + ` AND created_at < ` + s.param(until) + `)`
 }
 
-// dayStatement returns the statement that counts the orders of each UTC day, from one end
-// of the list.
-func (l *listing) dayStatement(direction string) (string, []any) {
+// dayStatement returns the statement that counts the orders of some UTC days each, from one
+// end of the list. It has a LIMIT because PostgreSQL counts those of all days before it
+// returns one, and follows the index only to few.
+func (l *listing) dayStatement(ascending bool) (string, []any) {
 	s := l.statement()
-	return `SELECT day, ` + sumOfDays + s.onDays() + ` GROUP BY day ORDER BY day` + direction, s.args
+	text := `SELECT day, ` + sumOfDays + s.onDays() + ` GROUP BY day ORDER BY day`
+	if !ascending {
+		text += ` DESC`
+	}
+	return text + ` LIMIT 256`, s.args
 }

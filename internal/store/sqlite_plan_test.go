@@ -187,6 +187,6 @@ func TestSQLiteListPlans(t *testing.T) {
 		testenv.Equal(t, name+": page", page, plan(test.list.pageStatement(position{}, true)))
 		testenv.Equal(t, name+": key", test.key, plan(test.list.keyStatement(position{})))
 		testenv.Equal(t, name+": counts", append([]string{merchant}, counts...), plan(test.list.countStatement()))
-		testenv.Equal(t, name+": days", []string{ofDays}, plan(test.list.dayStatement(" DESC")))
+		testenv.Equal(t, name+": days", []string{ofDays}, plan(test.list.dayStatement(false)))
 	}
 }

@@ -16,6 +16,7 @@ var listSubjects = []subject{
 	{"lists/one day", testListOneDay},
 	{"lists/one second", testListOneSecond},
 	{"lists/every page of full days, beside changes", testListEveryPage},
+	{"lists/two years", testListYears},
 	{"lists/edges", testListEdges},
 	{"lists/nothing there", testListNothing},
 	{"lists/page after page", func(f *fixture) { testListWalk(f, newBook(f, 9, manyDays)) }},
@@ -169,6 +170,24 @@ func testListEveryPage(f *fixture) {
 				b.move(store)
 			}
 		}
+	}
+}
+
+// testListYears reads pages of more days than are counted at once.
+func testListYears(f *fixture) {
+	var days []order.Day
+	for day := range order.Day(730) {
+		days = append(days, order.DayOf(noon)-day)
+	}
+	b := newBook(f, 13, days)
+	b.grow(f.a, 1000)
+	filter := order.NewFilter()
+	for filter.Page = 1; filter.Page < 102; filter.Page += 4 {
+		b.compare(f, f.a, alpha, filter)
+	}
+	filter.AnyState, filter.States, filter.From = false, order.States()[:5], days[720]
+	for filter.Page = 1; filter.Page < 50; filter.Page += 4 {
+		b.compare(f, f.a, alpha, filter)
 	}
 }
 
