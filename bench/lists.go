@@ -13,6 +13,17 @@ type listCase struct {
 	listPath string
 	depth    float64 // of the page: from 0, the first, to 1, the last
 	pastEnd  bool    // a page after the last: the service computes the total only
+	dates    bool    // the service adds up day counts
+}
+
+// most returns how many times as long a list of many orders may take as one of few. Pages
+// far down and totals of dates read the counts of days, of which a year has 365 however many
+// orders there are.
+func (l listCase) most() float64 {
+	if l.depth > 0 || l.dates {
+		return 6
+	}
+	return 1.25
 }
 
 var listCases = []listCase{
@@ -23,8 +34,8 @@ var listCases = []listCase{
 	{name: "by state", listPath: "/v2/orders?" + byState + "&"},
 	{name: "by state, middle page", listPath: "/v2/orders?" + byState + "&", depth: .5},
 	{name: "by state, last page", listPath: "/v2/orders?" + byState + "&", depth: 1},
-	{name: "by state and dates", listPath: "/v2/orders?" + byState + "&dateFrom=2025-03-01&"},
-	{name: "by state and dates, middle page", listPath: "/v2/orders?" + byState + "&dateFrom=2025-03-01&", depth: .5},
+	{name: "by state and dates", listPath: "/v2/orders?" + byState + "&dateFrom=2025-03-01&", dates: true},
+	{name: "by state and dates, middle page", listPath: "/v2/orders?" + byState + "&dateFrom=2025-03-01&", depth: .5, dates: true},
 	{name: "in a rare state", listPath: "/v2/orders?state=" + rareState + "&"},
 	{name: "v1, code C", listPath: "/api/orders?status=C&"},
 	{name: "v1, code C, middle page", listPath: "/api/orders?status=C&", depth: .5},
@@ -79,8 +90,8 @@ func (i *installation) measureList(ctx context.Context, server *process, name st
 	}
 	a, b, c := median(times[0]), median(times[1]), median(times[2])
 	relativeToA := func(d time.Duration) string { return ratio(float64(d) / float64(a)) }
-	i.add(name+": B/A", relativeToA(b), atMost(1.25), fmt.Sprintf("A %s, B %s", milliseconds(a), milliseconds(b)))
-	i.add(name+": C/A", relativeToA(c), atMost(1.25), fmt.Sprintf("C %s, all on one day", milliseconds(c)))
+	i.add(name+": B/A", relativeToA(b), atMost(list.most()), fmt.Sprintf("A %s, B %s", milliseconds(a), milliseconds(b)))
+	i.add(name+": C/A", relativeToA(c), atMost(list.most()), fmt.Sprintf("C %s, all on one day", milliseconds(c)))
 	return nil
 }
 
