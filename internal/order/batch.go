@@ -61,7 +61,14 @@ func (s *Service) ChangeOrders(ctx context.Context, caller Caller, batch []Batch
 				return encode(batch[i], result)
 			}}
 		}
+		var lockedIn Tx // of the present attempt
 		outcomes, err := ChangeMany(ctx, s.changes, caller, options, func(tx Tx, n int) (BatchResult, error) {
+			if tx != lockedIn {
+				lockedIn = tx
+				if err := lockAll(ctx, tx, batch, part); err != nil {
+					return BatchResult{}, err
+				}
+			}
 			return s.changeInBatch(ctx, tx, caller, batch[part[n]], options[n])
 		}, isRefusal)
 		if err != nil {
@@ -73,6 +80,23 @@ func (s *Service) ChangeOrders(ctx context.Context, caller Caller, batch []Batch
 		}
 	}
 	return results, nil
+}
+
+// lockAll locks the orders of a part of a batch, which is sorted by order.
+func lockAll(ctx context.Context, tx Tx, batch []BatchChange, part []int) error {
+	for len(part) > 0 {
+		merchantID, references := batch[part[0]].MerchantID, []string(nil)
+		for len(part) > 0 && batch[part[0]].MerchantID == merchantID {
+			if reference := batch[part[0]].Reference; ValidReference(reference) {
+				references = append(references, reference)
+			}
+			part = part[1:]
+		}
+		if err := tx.LockOrders(ctx, merchantID, references); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // changeInBatch makes a change of a batch in its transaction.

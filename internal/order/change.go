@@ -65,6 +65,10 @@ type KeyTx interface {
 	ReserveIdempotencyKey(ctx context.Context, merchantID int64, key Key, at time.Time) error
 	// SaveResponse stores the response in the record of a key.
 	SaveResponse(ctx context.Context, merchantID int64, key Key, response []byte) error
+}
+
+// KeyStore counts idempotency records. The stores of all services are one.
+type KeyStore interface {
 	// CountIdempotencyRecords returns how many records there are of requests, or of
 	// lines, or limit if there are more.
 	CountIdempotencyRecords(ctx context.Context, merchantID int64, lines bool, limit int) (int, error)
@@ -77,10 +81,10 @@ type Changes[TX KeyTx] struct {
 	now     func() time.Time
 }
 
-// NewChanges returns the Changes that a function runs in transactions; see Store.InTx.
-// now is the clock.
-func NewChanges[TX KeyTx](inTx func(context.Context, func(TX) error) error, now func() time.Time) *Changes[TX] {
-	return &Changes[TX]{inTx: inTx, records: newRecordCounts(now), now: now}
+// NewChanges returns the Changes that a function of a store runs in transactions; see
+// Store.InTx. now is the clock.
+func NewChanges[TX KeyTx](store KeyStore, inTx func(context.Context, func(TX) error) error, now func() time.Time) *Changes[TX] {
+	return &Changes[TX]{inTx: inTx, records: newRecordCounts(store, now), now: now}
 }
 
 // Change makes one change in one transaction. fn makes the change, or returns a refusal
@@ -90,6 +94,9 @@ func NewChanges[TX KeyTx](inTx func(context.Context, func(TX) error) error, now 
 // ErrTooManyIdempotencyKeys.
 func Change[T any, TX KeyTx](ctx context.Context, c *Changes[TX], caller Caller, options Options[T], fn func(TX) (T, error)) (T, error) {
 	var done outcome[T]
+	if err := c.records.count(ctx, caller, options.Key); err != nil {
+		return done.result, err
+	}
 	err := c.inTx(ctx, func(tx TX) (err error) {
 		done, err = changeOnce(ctx, c, tx, caller, options, fn)
 		return err
@@ -122,6 +129,11 @@ func ChangeMany[T any, TX KeyTx](ctx context.Context, c *Changes[TX], caller Cal
 	fn func(tx TX, index int) (T, error), isRefusal func(error) bool,
 ) ([]Outcome[T], error) {
 	outcomes := make([]Outcome[T], len(batch))
+	for _, options := range batch {
+		if err := c.records.count(ctx, caller, options.Key); err != nil {
+			return nil, err
+		}
+	}
 	err := c.inTx(ctx, func(tx TX) error {
 		for i, options := range batch {
 			done, err := changeOnce(ctx, c, tx, caller, options, func(tx TX) (T, error) { return fn(tx, i) })
@@ -162,12 +174,8 @@ func changeOnce[T any, TX KeyTx](ctx context.Context, c *Changes[TX], tx TX, cal
 	if err := c.reserve(ctx, tx, caller, options.Key); err != nil {
 		return outcome[T]{}, err
 	}
-	full, err := c.records.full(ctx, tx, caller, options.Key)
-	if full {
-		err = ErrTooManyIdempotencyKeys
-	}
-	if err != nil {
-		return outcome[T]{}, err
+	if c.records.full(caller, options.Key) {
+		return outcome[T]{}, ErrTooManyIdempotencyKeys
 	}
 	var done outcome[T]
 	done.result, done.refusal = fn(tx)

@@ -289,11 +289,6 @@ func (t failingTx) InvoiceNameUsed(ctx context.Context, locked order.LockedOrder
 	return used, errors.Join(err, t.db.ask("InvoiceNameUsed"))
 }
 
-func (t failingTx) InvoicesEver(ctx context.Context, locked order.LockedOrder) (int, error) {
-	n, err := t.Tx.InvoicesEver(ctx, locked)
-	return n, errors.Join(err, t.db.ask("InvoicesEver"))
-}
-
 func (t failingTx) ReserveInvoice(ctx context.Context, locked order.LockedOrder, invoice order.Invoice) (int64, error) {
 	id, err := t.Tx.ReserveInvoice(ctx, locked, invoice)
 	return id, errors.Join(err, t.db.ask("ReserveInvoice"))
@@ -319,7 +314,7 @@ func (t failingTx) SaveResponse(ctx context.Context, merchantID int64, key order
 	return errors.Join(t.Tx.SaveResponse(ctx, merchantID, key, response), t.db.ask("SaveResponse"))
 }
 
-func (t failingTx) CountIdempotencyRecords(ctx context.Context, merchantID int64, lines bool, limit int) (int, error) {
-	n, err := t.Tx.CountIdempotencyRecords(ctx, merchantID, lines, limit)
-	return min(n+t.db.records, limit), err
+func (d *database) CountIdempotencyRecords(ctx context.Context, merchantID int64, lines bool, limit int) (int, error) {
+	n, err := d.DB.CountIdempotencyRecords(ctx, merchantID, lines, limit)
+	return min(n+d.records, limit), err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 )
 
 // Files stores the bytes of invoice files under the paths of InvoicePath.
@@ -45,12 +46,17 @@ type File interface {
 // ErrInvoiceNotFound, ErrPreconditionFailed.
 func (s *Service) DeleteInvoice(ctx context.Context, caller Caller, id Identifier, invoiceID int64, options Options[WriteResult]) (WriteResult, error) {
 	result, err := s.write(ctx, caller, caller.MerchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
-		if err := tx.DeleteInvoice(ctx, locked, invoiceID, Cause{By: caller, At: s.Now()}); err != nil {
+		remaining, err := tx.Invoices(ctx, locked)
+		if err != nil {
 			return WriteResult{}, err
 		}
-		remaining, err := tx.Invoices(ctx, locked)
+		i := slices.IndexFunc(remaining, func(invoice Invoice) bool { return invoice.ID == invoiceID })
+		if i < 0 {
+			return WriteResult{}, ErrInvoiceNotFound
+		}
+		err = tx.DeleteInvoice(ctx, locked, invoiceID, Cause{By: caller, At: s.Now()})
 		locked.Revision = locked.NextRevision
-		return WriteResult{LockedOrder: locked, Invoices: remaining}, err
+		return WriteResult{LockedOrder: locked, Invoices: slices.Delete(remaining, i, i+1)}, err
 	})
 	if errors.Is(err, ErrNotFound) {
 		err = ErrInvoiceNotFound

@@ -17,11 +17,12 @@ const (
 	maxRecordCounts = 10_000
 )
 
-// recordCounts holds the numbers of idempotency records, so that no change has to count
-// them. It counts the records in the store at an interval, and those of this service in
-// between.
+// recordCounts holds the numbers of idempotency records, so that no transaction has to
+// count them, which takes 60 ms for the most that there can be. It counts the records in
+// the store at an interval, and those of this service in between.
 type recordCounts struct {
-	now func() time.Time
+	store KeyStore
+	now   func() time.Time
 
 	mu      sync.Mutex
 	byOwner map[recordOwner]*recordCount
@@ -35,13 +36,15 @@ type recordOwner struct {
 }
 
 type recordCount struct {
-	mu      sync.Mutex // held during a count: other changes of the owner wait for it
+	counting sync.Mutex // held during a count
+
+	mu      sync.Mutex
 	records int
 	at      time.Time // of the count; zero: never
 }
 
-func newRecordCounts(now func() time.Time) *recordCounts {
-	return &recordCounts{now: now, byOwner: make(map[recordOwner]*recordCount)}
+func newRecordCounts(store KeyStore, now func() time.Time) *recordCounts {
+	return &recordCounts{store: store, now: now, byOwner: make(map[recordOwner]*recordCount)}
 }
 
 // of returns the count of the owner of a key.
@@ -59,25 +62,57 @@ func (c *recordCounts) of(owner recordOwner) *recordCount {
 	return n
 }
 
-// full reports whether the owner of a key has no room for its record. It is false without
-// a key.
-func (c *recordCounts) full(ctx context.Context, tx KeyTx, caller Caller, key Key) (bool, error) {
+// ownerOf returns whose records that of a key is among.
+func ownerOf(caller Caller, key Key) recordOwner { return recordOwner{caller.MerchantID, key.Line > 0} }
+
+// count counts the records of the owner of a key, if there is one and the last count is
+// old. Only the first count keeps other changes of the owner waiting.
+func (c *recordCounts) count(ctx context.Context, caller Caller, key Key) error {
 	if key.Text == "" {
-		return false, nil
+		return nil
 	}
-	owner := recordOwner{caller.MerchantID, key.Line > 0}
+	owner := ownerOf(caller, key)
 	n := c.of(owner)
+	switch known, old := n.age(c.now()); {
+	case !old:
+		return nil
+	case !known:
+		n.counting.Lock()
+	case !n.counting.TryLock():
+		return nil
+	}
+	defer n.counting.Unlock()
+	now := c.now()
+	if _, old := n.age(now); !old {
+		return nil
+	}
+	records, err := c.store.CountIdempotencyRecords(ctx, owner.merchantID, owner.lines, MaxIdempotencyRecords)
+	if err != nil {
+		return err
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if now := c.now(); n.at.IsZero() || now.Sub(n.at) >= recountInterval {
-		// The record of the key itself exists already.
-		records, err := tx.CountIdempotencyRecords(ctx, owner.merchantID, owner.lines, MaxIdempotencyRecords+1)
-		if err != nil {
-			return false, err
-		}
-		n.records, n.at = records-1, now
+	n.records, n.at = records, now
+	return nil
+}
+
+// age reports whether there is a count, and whether it is old.
+func (n *recordCount) age(now time.Time) (known, old bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return !n.at.IsZero(), n.at.IsZero() || now.Sub(n.at) >= recountInterval
+}
+
+// full reports whether the owner of a key had no room for its record at the last count, and
+// with what this service has added. It is false without a key.
+func (c *recordCounts) full(caller Caller, key Key) bool {
+	if key.Text == "" {
+		return false
 	}
-	return n.records >= MaxIdempotencyRecords, nil
+	n := c.of(ownerOf(caller, key))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.records >= MaxIdempotencyRecords
 }
 
 // add counts the record that a change has created, if it has a key.
@@ -85,7 +120,7 @@ func (c *recordCounts) add(caller Caller, key Key) {
 	if key.Text == "" {
 		return
 	}
-	n := c.of(recordOwner{caller.MerchantID, key.Line > 0})
+	n := c.of(ownerOf(caller, key))
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.records++

@@ -93,7 +93,7 @@ type Merchants struct {
 // NewMerchants returns the merchants of a store. now is the clock. suspended is called
 // after a merchant is suspended, and returns at once.
 func NewMerchants(store MerchantStore, now func() time.Time, suspended func(merchantID int64)) *Merchants {
-	return &Merchants{store: store, changes: NewChanges(store.InTx, now), now: now, suspended: suspended}
+	return &Merchants{store: store, changes: NewChanges(store, store.InTx, now), now: now, suspended: suspended}
 }
 
 // Add adds a merchant; see Tx.AddMerchant. Its errors are also those of Change.

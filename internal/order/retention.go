@@ -45,7 +45,7 @@ type Retention struct {
 
 // NewRetention returns the retention of a store with orders.
 func NewRetention(store RetentionStore, orders *Service) *Retention {
-	return &Retention{store: store, changes: NewChanges(store.InTx, orders.now), orders: orders}
+	return &Retention{store: store, changes: NewChanges(store, store.InTx, orders.now), orders: orders}
 }
 
 // RetentionPeriod is the age after which orders are deleted.

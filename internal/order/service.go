@@ -28,7 +28,7 @@ type Service struct {
 // return an error to.
 func NewService(store Store, files Files, now func() time.Time, log *slog.Logger) *Service {
 	s := &Service{
-		store: store, changes: NewChanges(store.InTx, now), files: files, now: now, log: log, changed: func(int64) {},
+		store: store, changes: NewChanges(store, store.InTx, now), files: files, now: now, log: log, changed: func(int64) {},
 		waiters: newWaiters(store, now),
 	}
 	store.OnEvents(s.notify)

@@ -7,6 +7,7 @@ import (
 
 // Transactor runs transactions. The stores of all services of this package have it.
 type Transactor interface {
+	KeyStore
 	// InTx runs fn in one transaction. If fn returns nil, InTx commits durably;
 	// otherwise it rolls back and returns the error of fn. The database may ask
 	// for a retry: InTx then calls fn again. So fn must have no effect except
@@ -148,6 +149,9 @@ type Tx interface {
 	// LockOrder returns an order and blocks other changes of it until the
 	// transaction ends. It returns ErrNotFound if the order does not exist.
 	LockOrder(ctx context.Context, merchantID int64, id Identifier) (LockedOrder, error)
+	// LockOrders is called before LockOrder is called for each of many orders, by reference:
+	// where each call would take a round trip, it locks all at once.
+	LockOrders(ctx context.Context, merchantID int64, references []string) error
 	// Transition sets the state and the update time of an order, adjusts the day
 	// counts, and writes the OrderStateChanged event.
 	Transition(ctx context.Context, order LockedOrder, to State, cause Cause) error
@@ -183,24 +187,23 @@ type Tx interface {
 
 	// Invoices returns the active invoices of an order, oldest first.
 	Invoices(ctx context.Context, order LockedOrder) ([]Invoice, error)
-	// InvoiceNameUsed reports whether a stored name was ever used in the order.
+	// InvoiceNameUsed reports whether a stored name was ever used in the order. It returns
+	// ErrTooManyFiles if the order has had MaxInvoicesEver files. Expired reservations do
+	// not count: they never were files.
 	InvoiceNameUsed(ctx context.Context, order LockedOrder, name string) (bool, error)
-	// InvoicesEver returns how many files the order has had, MaxInvoicesEver at most.
-	// Expired reservations do not count: they never were files.
-	InvoicesEver(ctx context.Context, order LockedOrder) (int, error)
 	// ReserveInvoice reserves a slot and a name for a file, invisible until it
 	// is activated, and returns the id of the entry. It returns ErrTooManyFiles
 	// if no slot is free.
 	ReserveInvoice(ctx context.Context, order LockedOrder, invoice Invoice) (id int64, err error)
 	// ActivateInvoice makes a reserved entry visible and writes the
 	// InvoiceUploaded event. It returns ErrInvoiceNotFound if the reservation
-	// has expired.
+	// has expired, or the transaction does.
 	ActivateInvoice(ctx context.Context, order LockedOrder, id int64, cause Cause) error
 	// ReleaseInvoice removes a reservation and frees its slot and its name.
 	ReleaseInvoice(ctx context.Context, order LockedOrder, id int64) error
 	// DeleteInvoice soft-deletes an active invoice, frees its slot, and writes
 	// the InvoiceDeleted event. It returns ErrInvoiceNotFound if the order has
-	// no such active invoice.
+	// no such active invoice, or the transaction does.
 	DeleteInvoice(ctx context.Context, order LockedOrder, id int64, cause Cause) error
 
 	// AddLinkKey returns the key that signs links. If there is none yet, it stores the given

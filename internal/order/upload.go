@@ -93,14 +93,7 @@ func (s *Service) reserve(ctx context.Context, caller Caller, id Identifier, fil
 		if locked.ActiveInvoices >= MaxInvoices {
 			return WriteResult{}, s.refuseFull(ctx, tx, locked, options)
 		}
-		files, err := tx.InvoicesEver(ctx, locked)
-		if files >= MaxInvoicesEver {
-			err = ErrTooManyFiles
-		}
-		if err != nil {
-			return WriteResult{}, err
-		}
-		name, err = FreeName(name, func(name string) (bool, error) { return tx.InvoiceNameUsed(ctx, locked, name) })
+		name, err := FreeName(name, func(name string) (bool, error) { return tx.InvoiceNameUsed(ctx, locked, name) })
 		if err != nil {
 			return WriteResult{}, err
 		}

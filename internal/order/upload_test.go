@@ -170,7 +170,6 @@ func TestUploadFails(t *testing.T) {
 		{"begin", "InTx", "", "a.pdf", 0},
 		{"lock", "LockOrder", "", "a.pdf", 0},
 		{"name", "InvoiceNameUsed", "", "a.pdf", 0},
-		{"count", "InvoicesEver", "", "a.pdf", 0},
 		{"reserve", "ReserveInvoice", "", "a.pdf", 0},
 		{"commit", "commit", "", "a.pdf", 0},
 		{"store", "", "Commit", "a.pdf", 0},

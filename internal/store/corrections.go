@@ -48,7 +48,7 @@ func (t *tx) Correct(ctx context.Context, locked order.LockedOrder, correction o
 // changes nothing. For another deadline the merchant is warned again.
 func (t *tx) rewrite(ctx context.Context, o *order.Order, details []byte) error {
 	return t.changeWords(ctx, o.MerchantID, o.LegacyID, func() error {
-		return t.update(ctx, errNoRow, `UPDATE orders SET phone = $1, expires_at = $2, details = $3, updated_at = $4, revision = $5,
+		return t.Later(ctx, errNoRow, `UPDATE orders SET phone = $1, expires_at = $2, details = $3, updated_at = $4, revision = $5,
 				deadline_warned = CASE WHEN expires_at = $2 THEN deadline_warned ELSE 0 END
 			WHERE merchant_id = $6 AND legacy_id = $7`,
 			o.Customer.Phone, seconds(o.ExpiresAt), details, o.UpdatedAt.Unix(), o.Revision, o.MerchantID, o.LegacyID)

@@ -46,7 +46,7 @@ func (t *tx) EraseOrder(ctx context.Context, o order.LockedOrder, cause order.Ca
 		return false, err
 	}
 	err = t.changeWords(ctx, o.MerchantID, o.LegacyID, func() error {
-		return t.update(ctx, errNoRow, `UPDATE orders SET user_id = $1, email = $2, phone = NULL, first_name = $3, last_name = $4, company = $5,
+		return t.Later(ctx, errNoRow, `UPDATE orders SET user_id = $1, email = $2, phone = NULL, first_name = $3, last_name = $4, company = $5,
 				digest = $6, details = $7, revision = $8, merchant_reference = NULL, merchant_note = NULL
 			WHERE merchant_id = $9 AND legacy_id = $10`,
 			c.UserID, c.Email, c.FirstName, c.LastName, c.Company, erasedDigest, details, o.NextRevision, o.MerchantID, o.LegacyID)

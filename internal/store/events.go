@@ -136,7 +136,7 @@ func (db *DB) renewHistory(ctx context.Context, merchantID, after int64, limit i
 		return feed, err
 	}
 	err = db.inTx(ctx, "history", func(t *tx) error {
-		return t.update(ctx, errNoRow, `UPDATE merchants SET history = $1 WHERE id = $2`, newHistory(), merchantID)
+		return t.Later(ctx, errNoRow, `UPDATE merchants SET history = $1 WHERE id = $2`, newHistory(), merchantID)
 	})
 	if err != nil {
 		return order.Feed{}, err

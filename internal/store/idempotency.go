@@ -49,7 +49,7 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key or
 	}
 	switch {
 	case expired:
-		return t.update(ctx, errNoRow, `UPDATE idempotency_keys
+		return t.Later(ctx, errNoRow, `UPDATE idempotency_keys
 			SET request_digest = $1, created_at = $2, legacy_id = NULL, invoice_id = NULL, response = NULL
 			WHERE merchant_id = $3 AND key = $4 AND line = $5`, key.Digest[:], at.Unix(), merchantID, key.Text, key.Line)
 	case !bytes.Equal(recorded, key.Digest[:]):
@@ -62,7 +62,7 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key or
 
 // HoldIdempotencyKey implements order.Tx.
 func (t *tx) HoldIdempotencyKey(ctx context.Context, o order.LockedOrder, key order.Key, invoiceID int64) error {
-	return t.update(ctx, errNoRow, `UPDATE idempotency_keys SET legacy_id = $1, invoice_id = $2
+	return t.Later(ctx, errNoRow, `UPDATE idempotency_keys SET legacy_id = $1, invoice_id = $2
 		WHERE merchant_id = $3 AND key = $4 AND line = $5`, o.LegacyID, invoiceID, o.MerchantID, key.Text, key.Line)
 }
 
@@ -70,18 +70,18 @@ func (t *tx) HoldIdempotencyKey(ctx context.Context, o order.LockedOrder, key or
 func (t *tx) SaveResponse(ctx context.Context, merchantID int64, key order.Key, response []byte) error {
 	// The order of the change, so that the record goes when the order is erased.
 	legacyID := sql.NullInt64{Int64: t.lockedOrder, Valid: t.lockedOrder != 0}
-	return t.update(ctx, errNoRow, `UPDATE idempotency_keys SET response = $1, legacy_id = COALESCE($2, legacy_id)
+	return t.Later(ctx, errNoRow, `UPDATE idempotency_keys SET response = $1, legacy_id = COALESCE($2, legacy_id)
 		WHERE merchant_id = $3 AND key = $4 AND line = $5 AND request_digest = $6 AND response IS NULL`,
 		response, legacyID, merchantID, key.Text, key.Line, key.Digest[:])
 }
 
 const countIdempotencyRecords = `SELECT count(*) FROM (SELECT 1 FROM idempotency_keys WHERE merchant_id = $1 AND (line > 0) = ($2 > 0) LIMIT $3+0) AS records`
 
-// CountIdempotencyRecords implements order.KeyTx.
-func (t *tx) CountIdempotencyRecords(ctx context.Context, merchantID int64, lines bool, limit int) (int, error) {
-	var count int64
-	err := t.QueryRow(ctx, countIdempotencyRecords, []any{merchantID, flag(lines), limit}, &count)
-	return int(count), err
+// CountIdempotencyRecords implements order.KeyStore.
+func (db *DB) CountIdempotencyRecords(ctx context.Context, merchantID int64, lines bool, limit int) (n int, err error) {
+	defer db.observe(&ctx, "count_keys")(&err)
+	err = db.sql.QueryRow(ctx, countIdempotencyRecords, []any{merchantID, flag(lines), limit}, sqldb.Int(&n))
+	return n, db.readError("count idempotency records", err, nil)
 }
 
 // selectOldIdempotencyKeys finds the records to delete, the oldest first. It

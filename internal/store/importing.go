@@ -143,8 +143,7 @@ func (in *importTx) importAll(ctx context.Context, items []*importItem, cause or
 	if err := in.writeRecords(ctx); err != nil {
 		return err
 	}
-	_, err = in.Exec(ctx, `UPDATE counters SET last = $1 WHERE name = 'order' AND last < $1`, in.lastLegacyID)
-	return err
+	return in.Later(ctx, nil, `UPDATE counters SET last = $1 WHERE name = 'order' AND last < $1`, in.lastLegacyID)
 }
 
 // checkMerchants returns the orders whose merchant exists, and rejects the others.

@@ -82,9 +82,8 @@ func (db *DB) InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID i
 const (
 	selectActiveInvoices = `SELECT ` + invoiceColumns + ` FROM invoices i
 		WHERE i.merchant_id = $1 AND i.legacy_id = $2 AND i.status = ` + InvoiceActive + ` ORDER BY i.id`
-	selectInvoiceByName = `SELECT COUNT(*) FROM invoices WHERE merchant_id = $1 AND legacy_id = $2 AND name = $3`
-	countInvoices       = `SELECT COUNT(*) FROM (SELECT 1 FROM invoices
-		WHERE merchant_id = $1 AND legacy_id = $2 AND status <> ` + InvoiceExpired + ` LIMIT $3+0) AS files`
+	selectInvoiceByName = `SELECT (SELECT COUNT(*) FROM invoices WHERE merchant_id = $1 AND legacy_id = $2 AND name = $3), COUNT(*) FROM (
+		SELECT 1 FROM invoices WHERE merchant_id = $1 AND legacy_id = $2 AND status <> ` + InvoiceExpired + ` LIMIT $4+0) AS files`
 )
 
 // Invoices implements order.Tx.
@@ -99,21 +98,18 @@ func (t *tx) Invoices(ctx context.Context, o order.LockedOrder) ([]order.Invoice
 
 // InvoiceNameUsed implements order.Tx.
 func (t *tx) InvoiceNameUsed(ctx context.Context, o order.LockedOrder, name string) (bool, error) {
-	var n int64
-	err := t.QueryRow(ctx, selectInvoiceByName, []any{o.MerchantID, o.LegacyID, name}, &n)
-	return n > 0, err
-}
-
-// InvoicesEver implements order.Tx.
-func (t *tx) InvoicesEver(ctx context.Context, o order.LockedOrder) (n int, err error) {
-	err = t.QueryRow(ctx, countInvoices, []any{o.MerchantID, o.LegacyID, order.MaxInvoicesEver}, sqldb.Int(&n))
-	return n, err
+	var named, files int64
+	err := t.QueryRow(ctx, selectInvoiceByName, []any{o.MerchantID, o.LegacyID, name, order.MaxInvoicesEver}, &named, &files)
+	if err == nil && files >= order.MaxInvoicesEver {
+		err = order.ErrTooManyFiles
+	}
+	return named > 0, err
 }
 
 // ReserveInvoice implements order.Tx. The UPDATE itself enforces the limit,
 // whatever the caller has checked before.
 func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice order.Invoice) (int64, error) {
-	err := t.update(ctx, order.ErrTooManyFiles, `UPDATE orders SET active_invoices = active_invoices + 1
+	err := t.Later(ctx, order.ErrTooManyFiles, `UPDATE orders SET active_invoices = active_invoices + 1
 		WHERE merchant_id = $1 AND legacy_id = $2 AND active_invoices < $3`,
 		o.MerchantID, o.LegacyID, order.MaxInvoices)
 	if err != nil {
@@ -123,7 +119,7 @@ func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice or
 	if err := t.QueryRow(ctx, t.db.dialect.NextInvoiceID, nil, &id); err != nil {
 		return 0, err
 	}
-	_, err = t.Exec(ctx, `INSERT INTO invoices (merchant_id, legacy_id, id, name, status, size, sha256, created_at)
+	err = t.Later(ctx, nil, `INSERT INTO invoices (merchant_id, legacy_id, id, name, status, size, sha256, created_at)
 		VALUES ($1, $2, $3, $4, `+InvoiceReserved+`, $5, $6, $7)`,
 		o.MerchantID, o.LegacyID, id, invoice.Name, invoice.Size, invoice.SHA256[:], invoice.CreatedAt.Unix())
 	return id, err
@@ -131,7 +127,7 @@ func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice or
 
 // ActivateInvoice implements order.Tx.
 func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
-	err := t.update(ctx, order.ErrInvoiceNotFound, `UPDATE invoices SET status = `+InvoiceActive+`
+	err := t.Later(ctx, order.ErrInvoiceNotFound, `UPDATE invoices SET status = `+InvoiceActive+`
 		WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, id)
 	if err != nil {
 		return err
@@ -141,7 +137,7 @@ func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64,
 
 // DeleteInvoice implements order.Tx.
 func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
-	err := t.update(ctx, order.ErrInvoiceNotFound, `UPDATE invoices SET status = `+InvoiceDeleted+`, deleted_at = $1
+	err := t.Later(ctx, order.ErrInvoiceNotFound, `UPDATE invoices SET status = `+InvoiceDeleted+`, deleted_at = $1
 		WHERE merchant_id = $2 AND legacy_id = $3 AND id = $4 AND status = `+InvoiceActive,
 		cause.At.Unix(), o.MerchantID, o.LegacyID, id)
 	if err != nil {
@@ -153,7 +149,7 @@ func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, c
 // recordInvoice writes the new revision and the event of an order whose invoices
 // have changed. It adds slots to the number of its active files and reservations.
 func (t *tx) recordInvoice(ctx context.Context, o order.LockedOrder, slots int, kind order.EventType, id int64, cause order.Cause) error {
-	err := t.update(ctx, errNoRow, `UPDATE orders SET revision = $1, active_invoices = active_invoices + $2
+	err := t.Later(ctx, errNoRow, `UPDATE orders SET revision = $1, active_invoices = active_invoices + $2
 		WHERE merchant_id = $3 AND legacy_id = $4`, o.NextRevision, slots, o.MerchantID, o.LegacyID)
 	if err != nil {
 		return err
@@ -174,7 +170,7 @@ func (t *tx) ReleaseInvoice(ctx context.Context, o order.LockedOrder, id int64) 
 
 // freeSlot frees the slot of an active file or a reservation.
 func (t *tx) freeSlot(ctx context.Context, o order.LockedOrder) error {
-	return t.update(ctx, errNoRow, `UPDATE orders SET active_invoices = active_invoices - 1
+	return t.Later(ctx, errNoRow, `UPDATE orders SET active_invoices = active_invoices - 1
 		WHERE merchant_id = $1 AND legacy_id = $2`, o.MerchantID, o.LegacyID)
 }
 

@@ -43,7 +43,7 @@ func (t *tx) UpdateMerchantData(ctx context.Context, o order.LockedOrder, update
 		return nil, nil
 	}
 	err = t.changeWords(ctx, o.MerchantID, o.LegacyID, func() error {
-		return t.update(ctx, errNoRow, `UPDATE orders SET merchant_reference = $1, merchant_note = $2, revision = $3
+		return t.Later(ctx, errNoRow, `UPDATE orders SET merchant_reference = $1, merchant_note = $2, revision = $3
 			WHERE merchant_id = $4 AND legacy_id = $5`, data.Reference, data.Note, o.NextRevision, o.MerchantID, o.LegacyID)
 	})
 	if err != nil {

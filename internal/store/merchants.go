@@ -135,7 +135,7 @@ func (t *tx) LockMerchant(ctx context.Context, id int64) (order.Merchant, error)
 // UpdateMerchant implements order.Tx. A new name gets a new nonce, so that no response
 // with the old one is valid any more.
 func (t *tx) UpdateMerchant(ctx context.Context, m order.Merchant, entry order.AuditEntry) error {
-	err := t.update(ctx, errNoRow, `UPDATE merchants SET name_nonce = CASE WHEN name = $1 THEN name_nonce ELSE $2 END, name = $1,
+	err := t.Later(ctx, errNoRow, `UPDATE merchants SET name_nonce = CASE WHEN name = $1 THEN name_nonce ELSE $2 END, name = $1,
 		suspended_at = $3, suspension_reason = $4, rate_limit = $5, rate_burst = $6, time_zone = $7 WHERE id = $8`,
 		m.Name, newNonce(), seconds(m.SuspendedAt), m.SuspensionReason, m.RateLimit.PerSecond, m.RateLimit.Burst, m.TimeZone, m.ID)
 	if err != nil {

@@ -32,16 +32,13 @@ func (in *importTx) claimKeys(ctx context.Context, merchants map[string]int64) (
 		values = append(values, key, merchants[key])
 	}
 	claimed := make(map[string]bool, len(merchants))
-	for text, args := range insertKeys.Statements(in.db.dialect, values) {
-		keys, err := sqldb.Column[string](ctx, in, text, args...)
-		if err != nil {
-			return nil, err
-		}
-		for _, key := range keys {
-			claimed[key] = true
-		}
-	}
-	return claimed, nil
+	err := in.QueryMany(ctx, insertKeys.Statements(in.db.dialect, values), func(rows sqldb.Rows) error {
+		var key string
+		err := rows.Scan(&key)
+		claimed[key] = true
+		return err
+	})
+	return claimed, err
 }
 
 // claimReferences claims the references of orders. It returns the orders whose
@@ -90,7 +87,7 @@ func (in *importTx) claimLegacyIDs(ctx context.Context, items []*importItem) err
 				if item.rejectLegacyID(); item.Order.LegacyID == 0 { // 1.0 counted beyond MaxID
 					item.reject(order.Invalid, "orderId: is required: no number after the last one is below 2^53")
 				}
-				if _, err := in.Exec(ctx, `DELETE FROM order_keys WHERE key = $1`, item.Order.Reference); err != nil {
+				if err := in.Later(ctx, nil, `DELETE FROM order_keys WHERE key = $1`, item.Order.Reference); err != nil {
 					return err
 				}
 			}

@@ -121,7 +121,7 @@ func (t *tx) DeleteOrder(ctx context.Context, o order.LockedOrder, cause order.C
 	if _, err := t.Exec(ctx, `DELETE FROM invoices WHERE merchant_id = $1 AND legacy_id = $2`, o.MerchantID, o.LegacyID); err != nil {
 		return false, err
 	}
-	if err := t.update(ctx, errNoRow, `DELETE FROM orders WHERE merchant_id = $1 AND legacy_id = $2`, o.MerchantID, o.LegacyID); err != nil {
+	if err := t.Later(ctx, errNoRow, `DELETE FROM orders WHERE merchant_id = $1 AND legacy_id = $2`, o.MerchantID, o.LegacyID); err != nil {
 		return false, err
 	}
 	_, err = t.Exec(ctx, `INSERT INTO deleted_orders (merchant_id, legacy_id, reference, created_at, deleted_at) VALUES ($1, $2, $3, $4, $5)`,

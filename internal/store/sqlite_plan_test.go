@@ -42,6 +42,7 @@ func TestSQLitePlans(t *testing.T) {
 		"orders":             {selectOrders(db.dialect), []string{inList, itsName, inList, byLegacyID, inList, itsInvoices}},
 		"active invoices":    {selectActiveInvoices, []string{"SEARCH i USING INDEX invoices_active (merchant_id=? AND legacy_id=?)"}},
 		"invoice by name": {selectInvoiceByName, []string{
+			"SEARCH invoices USING INDEX sqlite_autoindex_invoices_2 (merchant_id=? AND legacy_id=?)", "SCAN files",
 			"SEARCH invoices USING COVERING INDEX sqlite_autoindex_invoices_2 (merchant_id=? AND legacy_id=? AND name=?)",
 		}},
 		"invoice by id":     {selectInvoiceByID, []string{strings.TrimSuffix(itsFile, " LEFT-JOIN"), byLegacyID, itsName}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"time"
 
 	"merchantorders/internal/order"
@@ -17,26 +18,75 @@ const (
 	selectLockedByReference = selectLocked + `reference = $2`
 )
 
+// lockedRow is a row of selectLocked.
+type lockedRow struct {
+	order.LockedOrder
+	createdAt int64
+	expiresAt sql.NullInt64
+}
+
+// dest returns the Scan destinations.
+func (r *lockedRow) dest() []any {
+	return []any{&r.LegacyID, &r.Reference, sqldb.Int(&r.State), &r.createdAt, &r.expiresAt, &r.Revision, sqldb.Int(&r.ActiveInvoices)}
+}
+
+// locked returns the scanned order.
+func (r *lockedRow) locked(merchantID int64) order.LockedOrder {
+	o := r.LockedOrder
+	o.MerchantID = merchantID
+	o.CreatedAt, o.ExpiresAt, o.NextRevision = time.Unix(r.createdAt, 0).UTC(), timeOf(r.expiresAt), order.NextRevision(o.Revision)
+	return o
+}
+
 // LockOrder implements order.Tx.
 func (t *tx) LockOrder(ctx context.Context, merchantID int64, id order.Identifier) (order.LockedOrder, error) {
-	text, value := byIdentifier(id, selectLockedByLegacyID, selectLockedByReference)
-	o := order.LockedOrder{MerchantID: merchantID}
-	var createdAt int64
-	var expiresAt sql.NullInt64
-	err := t.QueryRow(ctx, text+t.db.dialect.RowLock, []any{merchantID, value},
-		&o.LegacyID, &o.Reference, sqldb.Int(&o.State), &createdAt, &expiresAt, &o.Revision, sqldb.Int(&o.ActiveInvoices))
-	if errors.Is(err, sql.ErrNoRows) {
-		return order.LockedOrder{}, order.ErrNotFound
+	key := orderKey{merchantID, id}
+	o, ok := t.ahead[key]
+	if delete(t.ahead, key); !ok { // the next caller sees what this one changes
+		text, value := byIdentifier(id, selectLockedByLegacyID, selectLockedByReference)
+		var row lockedRow
+		err := t.QueryRow(ctx, text+t.db.dialect.RowLock, []any{merchantID, value}, row.dest()...)
+		if errors.Is(err, sql.ErrNoRows) {
+			return order.LockedOrder{}, order.ErrNotFound
+		}
+		if err != nil {
+			return order.LockedOrder{}, err
+		}
+		o = row.locked(merchantID)
+		t.limit.extend(1)
 	}
 	t.lockedOrder = o.LegacyID
-	t.limit.extend(1)
-	o.CreatedAt, o.ExpiresAt, o.NextRevision = time.Unix(createdAt, 0).UTC(), timeOf(expiresAt), order.NextRevision(o.Revision)
-	return o, err
+	return o, nil
+}
+
+// orderKey identifies an order.
+type orderKey struct {
+	merchantID int64
+	id         order.Identifier
+}
+
+// LockOrders implements order.Tx. It does nothing where there are no row locks and no round
+// trips.
+func (t *tx) LockOrders(ctx context.Context, merchantID int64, references []string) error {
+	if t.db.dialect.InTexts == "" || len(references) < 2 {
+		return nil
+	}
+	t.limit.extend(len(references))
+	if t.ahead == nil {
+		t.ahead = make(map[orderKey]order.LockedOrder, len(references))
+	}
+	var row lockedRow
+	text := selectLocked + `reference ` + t.db.dialect.InTexts + ` ORDER BY reference` + t.db.dialect.ByteOrder + t.db.dialect.RowLock
+	return sqldb.Each(ctx, t, text, []any{merchantID, strings.Join(references, "\n")}, func(rows sqldb.Rows) error {
+		err := rows.Scan(row.dest()...)
+		t.ahead[orderKey{merchantID, order.ByReference(row.Reference)}] = row.locked(merchantID)
+		return err
+	})
 }
 
 // Transition implements order.Tx.
 func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State, cause order.Cause) error {
-	err := t.update(ctx, errNoRow, `UPDATE orders SET state = $1, updated_at = $2, revision = $3
+	err := t.Later(ctx, errNoRow, `UPDATE orders SET state = $1, updated_at = $2, revision = $3
 		WHERE merchant_id = $4 AND legacy_id = $5`, int64(to), cause.At.Unix(), o.NextRevision, o.MerchantID, o.LegacyID)
 	if err != nil {
 		return err

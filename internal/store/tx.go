@@ -17,7 +17,8 @@ type tx struct {
 	sqldb.Querier
 	db          *DB
 	limit       *txLimit
-	lockedOrder int64 // legacy id of the last order that was locked; 0: none
+	lockedOrder int64                          // legacy id of the last order that was locked; 0: none
+	ahead       map[orderKey]order.LockedOrder // locked by LockOrders and not asked for yet
 	records     []*merchantRecords
 	// changed collects the merchants whose events were written, at every attempt.
 	changed *[]int64
@@ -115,14 +116,10 @@ func (s *subscribers) notify(merchants []int64) {
 // errNoRow means that a row is missing that a statement should have changed.
 var errNoRow = errors.New("no row was changed where one should have been")
 
-// update runs a statement that must change a row. It returns noRow if it changes
-// none.
+// update runs a statement that must change a row, and whose error says how the caller goes
+// on. It returns noRow if it changes none.
 func (t *tx) update(ctx context.Context, noRow error, text string, args ...any) error {
-	n, err := t.Exec(ctx, text, args...)
-	if err == nil && n == 0 {
-		return noRow
-	}
-	return err
+	return sqldb.Now(ctx, t, noRow, text, args...)
 }
 
 // insert writes rows, whose values are given row by row.

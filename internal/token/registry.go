@@ -53,6 +53,7 @@ const flushTimeout = 5 * time.Second
 
 // Store stores tokens. Times are in whole seconds.
 type Store interface {
+	order.KeyStore
 	// Grant returns a token, also one that is no longer valid, with the data
 	// version of its merchant. It reads both from the database at each call, and
 	// leaves out what no request needs: hint, creation and last use. It returns
@@ -139,7 +140,7 @@ type Registry struct {
 
 // NewRegistry returns a registry on a store. now is the clock.
 func NewRegistry(store Store, now func() time.Time) *Registry {
-	return &Registry{store: store, changes: order.NewChanges(store.ChangeTokens, now), now: now, used: make(map[int64]Use)}
+	return &Registry{store: store, changes: order.NewChanges(store, store.ChangeTokens, now), now: now, used: make(map[int64]Use)}
 }
 
 // Authenticate returns the grant of a token. It returns ErrUnknown if the text is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"iter"
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -42,6 +43,16 @@ func (d database) Query(ctx context.Context, text string, args ...any) (sqldb.Ro
 // QueryRow implements sqldb.Querier.
 func (d database) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
 	return d.querier.QueryRow(ctx, text, args, dest...)
+}
+
+// QueryMany implements sqldb.Querier.
+func (d database) QueryMany(ctx context.Context, statements iter.Seq2[string, []any], scan func(sqldb.Rows) error) error {
+	return d.querier.QueryMany(ctx, statements, scan)
+}
+
+// Later implements sqldb.Querier.
+func (d database) Later(ctx context.Context, noRow error, text string, args ...any) error {
+	return d.querier.Later(ctx, noRow, text, args...)
 }
 
 // WithoutTimeout implements sqldb.Querier.
@@ -103,6 +114,27 @@ func (q querier) Exec(ctx context.Context, text string, args ...any) (int64, err
 	n, err := q.on.Exec(ctx, text, args...)
 	endStatement(span, err)
 	return n, err
+}
+
+// QueryMany implements sqldb.Querier. One span, with the first text, is for all.
+func (q querier) QueryMany(ctx context.Context, statements iter.Seq2[string, []any], scan func(sqldb.Rows) error) error {
+	for text := range statements {
+		var span trace.Span
+		ctx, span = q.statement(ctx, text)
+		err := q.on.QueryMany(ctx, statements, scan)
+		endStatement(span, err)
+		return err
+	}
+	return nil
+}
+
+// Later implements sqldb.Querier. The time of a statement that waits is in the span of the
+// one that it is sent with.
+func (q querier) Later(ctx context.Context, noRow error, text string, args ...any) error {
+	ctx, span := q.statement(ctx, text)
+	err := q.on.Later(ctx, noRow, text, args...)
+	endStatement(span, err)
+	return err
 }
 
 // QueryRow implements sqldb.Querier.

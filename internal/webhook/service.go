@@ -42,7 +42,7 @@ func NewService(o ServiceOptions) *Service {
 		o.Added = func(int64) {}
 	}
 	return &Service{
-		store: o.Store, changes: order.NewChanges(o.Store.InWebhookTx, o.Now), encoder: o.Encoder, attempter: attempter{o.Poster, o.Now, attemptTimeout}, now: o.Now,
+		store: o.Store, changes: order.NewChanges(o.Store, o.Store.InWebhookTx, o.Now), encoder: o.Encoder, attempter: attempter{o.Poster, o.Now, attemptTimeout}, now: o.Now,
 		allowPrivate: o.AllowPrivate, mailer: o.Mailer, texts: o.Texts, added: o.Added,
 	}
 }

@@ -11,6 +11,7 @@ import (
 // order.ErrUnavailable in addition to the errors that it names.
 type Store interface {
 	order.Reader
+	order.KeyStore
 	// Webhooks returns the webhooks of a merchant or of the marketplace, or the e-mail
 	// addresses of a merchant, by id.
 	Webhooks(ctx context.Context, merchantID int64, mail bool) ([]Endpoint, error)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"strings"
+	"sync"
 )
 
 // BatchSize is how many rows one statement of a bulk insert writes, at most. The rows
@@ -19,34 +20,34 @@ const BatchSize = 64
 // BulkInsert is an INSERT of many rows.
 type BulkInsert struct {
 	Columns int // values of a row
-	// numbered and plain write as many rows as their index, with parameters $1 or ?.
+	// numbered and plain write as many rows as their index, with parameters $1 or ?. They
+	// are made when they are first used, as most commands use none.
 	// SQLite searches a numbered parameter among all those before it: a batch of orders,
 	// which has 1,408, takes twice the time of single rows then. OR FAIL, which only
 	// SQLite has, says that the rows before one that fails may stay. Otherwise SQLite
 	// first saves each page that the statement changes, in a temporary file.
-	numbered, plain map[int]string
+	numbered, plain func() map[int]string
 }
 
 // NewBulkInsert returns the INSERT into columns of a table, separated by commas.
 // tail ends the statement and may be empty.
 func NewBulkInsert(table, columns, tail string) BulkInsert {
 	n := 1 + strings.Count(columns, ",")
-	text := func(insert, values string) string {
-		return insert + " INTO " + table + " (" + columns + ") VALUES " + values + tail
+	texts := func(insert string, row func(i int) string) func() map[int]string {
+		return sync.OnceValue(func() map[int]string {
+			texts, rows := make(map[int]string), make([]string, BatchSize)
+			for i := range rows {
+				rows[i] = "(" + row(i) + ")"
+			}
+			for size := BatchSize; size > 0; size /= 2 {
+				texts[size] = insert + " INTO " + table + " (" + columns + ") VALUES " + strings.Join(rows[:size], ", ") + tail
+			}
+			return texts
+		})
 	}
-	rows := make([]string, BatchSize)
-	for i := range rows {
-		rows[i] = "(" + Params(1+i*n, n) + ")"
-	}
-	plainRow := ", (" + strings.Repeat(", ?", n)[2:] + ")"
-	b := BulkInsert{Columns: n, numbered: make(map[int]string), plain: make(map[int]string)}
-	for size := BatchSize; size > 1; size /= 2 {
-		b.numbered[size] = text("INSERT", strings.Join(rows[:size], ", "))
-		b.plain[size] = text("INSERT OR FAIL", strings.Repeat(plainRow, size)[2:])
-	}
-	b.numbered[1] = text("INSERT", rows[0])
-	b.plain[1] = b.numbered[1]
-	return b
+	numbered := texts("INSERT", func(i int) string { return Params(1+i*n, n) })
+	plain := texts("INSERT OR FAIL", func(int) string { return strings.Repeat(", ?", n)[2:] })
+	return BulkInsert{Columns: n, numbered: numbered, plain: plain}
 }
 
 // Statements yields the statements that write rows, with their arguments. values
@@ -57,6 +58,8 @@ func (b BulkInsert) Statements(d *Dialect, values []any) iter.Seq2[string, []any
 		texts = b.numbered
 	}
 	return func(yield func(string, []any) bool) {
+		values := values // so that the statements can be asked for again
+		texts := texts()
 		for size := BatchSize; len(values) > 0; size /= 2 {
 			for n := size * b.Columns; len(values) >= n; values = values[n:] {
 				if !yield(texts[size], values[:n]) {
@@ -67,10 +70,11 @@ func (b BulkInsert) Statements(d *Dialect, values []any) iter.Seq2[string, []any
 	}
 }
 
-// Insert writes rows in a transaction. values are those of all rows, row by row.
+// Insert writes rows in a transaction, as Querier.Later does. values are those of all rows,
+// row by row.
 func (b BulkInsert) Insert(ctx context.Context, tx Querier, d *Dialect, values []any) error {
 	for text, args := range b.Statements(d, values) {
-		if _, err := tx.Exec(ctx, text, args...); err != nil {
+		if err := tx.Later(ctx, nil, text, args...); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -57,6 +58,15 @@ type Querier interface {
 	Query(ctx context.Context, text string, args ...any) (Rows, error)
 	// QueryRow scans the first row. It returns sql.ErrNoRows if there is none.
 	QueryRow(ctx context.Context, text string, args []any, dest ...any) error
+	// QueryMany runs queries, in a transaction in one round trip, and calls scan for each row
+	// of their results.
+	QueryMany(ctx context.Context, statements iter.Seq2[string, []any], scan func(Rows) error) error
+	// Later runs a statement at the latest with the next one of its transaction whose
+	// result is needed, or with the commit: together they take one round trip to a server.
+	// The statement must change a row, or noRow is returned, by Later or by the call that
+	// sends it, as its error is; noRow may be nil. The caller must not change the arguments
+	// before. Outside of a transaction, and without a network, it runs at once.
+	Later(ctx context.Context, noRow error, text string, args ...any) error
 	// WithoutTimeout returns a Querier for statements that may read everything a
 	// merchant has. It lacks the time limit of request statements, and its
 	// statements end with their context even while the database works on them.
@@ -158,6 +168,9 @@ type Dialect struct {
 	NextInvoiceID, LastInvoiceID, SetInvoiceID string
 	// InList is the condition that the number before it is in the list $1.
 	InList string
+	// InTexts is the condition that the text before it is in the list $2, whose texts are
+	// separated by line feeds. It is empty where one row is locked as fast as many.
+	InTexts string
 	// PairList is a table k with the columns a and b: the numbers of the lists $1 and $2,
 	// which are equally long.
 	PairList string
@@ -262,6 +275,25 @@ func Column[T any](ctx context.Context, q Querier, text string, args ...any) ([]
 		err := rows.Scan(&value)
 		return value, err
 	})
+}
+
+// Now implements Querier.Later where a statement runs at once.
+func Now(ctx context.Context, q Querier, noRow error, text string, args ...any) error {
+	n, err := q.Exec(ctx, text, args...)
+	if err == nil && n == 0 {
+		return noRow
+	}
+	return err
+}
+
+// OneByOne implements Querier.QueryMany where a query takes no round trip.
+func OneByOne(ctx context.Context, q Querier, statements iter.Seq2[string, []any], scan func(Rows) error) error {
+	for text, args := range statements {
+		if err := Each(ctx, q, text, args, scan); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RetryTx runs fn in a transaction like DB.InTx, and again if the transaction

@@ -19,7 +19,7 @@ var invoiceSubjects = []subject{
 	{"invoices/a whole life", testInvoiceLife},
 	{"invoices/three of many reservations", testThreePlaces},
 	{"invoices/names are used once", testNamesOnce},
-	{"invoices/one hundred in all", testInvoicesEver},
+	{"invoices/one hundred in all", testMaxInvoicesEver},
 	{"invoices/released", testReleased},
 	{"invoices/not there", testInvoiceNotThere},
 }
@@ -233,17 +233,19 @@ func testNamesOnce(f *fixture) {
 	f.upload(f.b, key, "A.pdf")
 }
 
-// testInvoicesEver: every file of an order counts, deleted or not; what never was
+// testMaxInvoicesEver: every file of an order counts, deleted or not; what never was
 // a file does not.
-func testInvoicesEver(f *fixture) {
+func testMaxInvoicesEver(f *fixture) {
 	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
-	ever := func() (n int) {
-		err := inOrder(f.Context(), f.b, alpha, key, func(tx order.Tx, locked order.LockedOrder) (err error) {
-			n, err = tx.InvoicesEver(f.Context(), locked)
+	full := func() bool {
+		err := inOrder(f.Context(), f.b, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
+			_, err := tx.InvoiceNameUsed(f.Context(), locked, "new.pdf")
 			return err
 		})
-		testenv.NoError(f, err)
-		return n
+		if err != nil && !errors.Is(err, order.ErrTooManyFiles) {
+			f.Error(err)
+		}
+		return err != nil
 	}
 	expired := order.StoredInvoice{MerchantID: alpha, OrderLegacyID: key.LegacyID, ID: f.mustReserve(f.a, key, "expired.pdf", noon)}
 	if _, err := f.a.ExpireReservation(f.Context(), expired, noon); err != nil {
@@ -255,9 +257,9 @@ func testInvoicesEver(f *fixture) {
 		}
 	}
 	f.upload(f.a, key, "active.pdf")
-	testenv.Equal(f, "files", order.MaxInvoicesEver-1, ever())
+	testenv.Equal(f, "full before the last file", false, full())
 	f.mustReserve(f.a, key, "reserved.pdf", noon)
-	testenv.Equal(f, "files", order.MaxInvoicesEver, ever())
+	testenv.Equal(f, "full", true, full())
 }
 
 func testReleased(f *fixture) {

@@ -86,6 +86,7 @@ var dialect = sqldb.Dialect{
 	NextInvoiceID:     `SELECT nextval('invoice_ids')`,
 	LastInvoiceID:     `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM invoice_ids`,
 	InList:            `= ANY ($1)`,
+	InTexts:           `= ANY (string_to_array($2, chr(10)))`,
 	PairList:          `unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS k (a, b)`,
 	ByteOrder:         ` COLLATE "C"`,
 	History:           history,
@@ -142,39 +143,35 @@ func Open(ctx context.Context, url string, reread func() (string, error), schema
 // InTx implements sqldb.DB. The isolation level is named: the statements lock what they read
 // before they change it, and any other level would let simultaneous changes fail.
 func (db *DB) InTx(ctx context.Context, fn func(sqldb.Querier) error) error {
-	return db.inTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, fn)
+	return db.inTx(ctx, "begin isolation level read committed", fn)
 }
 
 // Snapshot implements sqldb.DB.
 func (db *DB) Snapshot(ctx context.Context, fn func(sqldb.Querier) error) error {
-	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return db.inTx(ctx, options, func(q sqldb.Querier) error {
+	return db.inTx(ctx, "begin isolation level repeatable read read only", func(q sqldb.Querier) error {
 		// The caller may do other work between two statements.
-		if _, err := q.Exec(ctx, "SET LOCAL "+idleTxParameter+" = 0"); err != nil {
-			return fmt.Errorf("begin: %w", err)
+		if err := q.Later(ctx, nil, "SET LOCAL "+idleTxParameter+" = 0"); err != nil {
+			return err
 		}
 		return fn(q)
 	})
 }
 
-func (db *DB) inTx(ctx context.Context, options pgx.TxOptions, fn func(sqldb.Querier) error) error {
-	tx, err := retryUnsent(ctx, func() (pgx.Tx, error) { return db.pool.BeginTx(ctx, options) })
-	if err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
+func (db *DB) inTx(ctx context.Context, begin string, fn func(sqldb.Querier) error) error {
+	tx := &tx{pool: db.pool, begin: begin}
 	defer func() {
-		// Even if ctx has ended. After a commit this does nothing.
+		// Even if ctx has ended.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.timeout)
 		defer cancel()
-		_ = tx.Rollback(ctx)
+		tx.end(ctx)
 	}()
-	var last lastRows
-	defer last.close() // before the rollback
-	if err := fn(querier{on: tx, timeout: db.timeout, last: &last}); err != nil {
+	q := querier{on: tx, timeout: db.timeout, tx: tx, last: new(lastRows)}
+	defer q.last.close() // before the rollback
+	if err := fn(q); err != nil {
 		return err
 	}
-	last.close()
-	if err := tx.Commit(ctx); err != nil {
+	q.last.close()
+	if err := tx.commit(ctx); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,7 +24,8 @@ type querier struct {
 		Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
 	}
 	timeout time.Duration // of each statement, including the wait for a connection
-	last    *lastRows     // of a transaction; nil: statements have connections of their own
+	tx      *tx           // nil: statements have connections of their own
+	last    *lastRows     // of tx
 }
 
 // lastRows are the newest rows of a transaction, the only ones that can be open.
@@ -43,12 +45,66 @@ func (q querier) WithoutTimeout() sqldb.Querier {
 	return q
 }
 
+// limit returns a context with the time limits of the next statement and of those that are
+// sent with it.
+func (q querier) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	statements := 1
+	if q.tx != nil {
+		statements += len(q.tx.waiting)
+	}
+	return context.WithTimeout(ctx, time.Duration(statements)*q.timeout)
+}
+
+// QueryMany implements sqldb.Querier.
+func (q querier) QueryMany(ctx context.Context, statements iter.Seq2[string, []any], scan func(sqldb.Rows) error) error {
+	if q.tx == nil {
+		return sqldb.OneByOne(ctx, q, statements, scan)
+	}
+	var queries []statement
+	for text, args := range statements {
+		if err := checkArgs(args); err != nil {
+			return err
+		}
+		queries = append(queries, statement{text: text, args: args})
+	}
+	if len(queries) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(len(q.tx.waiting)+len(queries))*q.timeout)
+	defer cancel()
+	return q.tx.send(ctx, queries, func(batch pgx.BatchResults) error {
+		for range queries {
+			found, err := batch.Query()
+			for err == nil && found.Next() {
+				err = scan(rows{found, cancel})
+			}
+			found.Close()
+			if err := errors.Join(err, found.Err()); err != nil {
+				return err
+			}
+		}
+		return batch.Close()
+	})
+}
+
+// Later implements sqldb.Querier.
+func (q querier) Later(ctx context.Context, noRow error, text string, args ...any) error {
+	if q.tx == nil {
+		return sqldb.Now(ctx, q, noRow, text, args...)
+	}
+	err := checkArgs(args)
+	if err == nil {
+		q.tx.waiting = append(q.tx.waiting, statement{text, args, noRow})
+	}
+	return err
+}
+
 // Exec implements sqldb.Querier.
 func (q querier) Exec(ctx context.Context, text string, args ...any) (int64, error) {
 	if err := checkArgs(args); err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, q.timeout)
+	ctx, cancel := q.limit(ctx)
 	defer cancel()
 	tag, err := retryUnsent(ctx, func() (pgconn.CommandTag, error) { return q.on.Exec(ctx, text, args...) })
 	return tag.RowsAffected(), err
@@ -59,14 +115,14 @@ func (q querier) Query(ctx context.Context, text string, args ...any) (sqldb.Row
 	if err := checkArgs(args); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, q.timeout)
+	ctx, cancel := q.limit(ctx)
 	found, err := retryUnsent(ctx, func() (pgx.Rows, error) { return q.on.Query(ctx, text, args...) })
 	if err != nil {
 		cancel()
 		return nil, err
 	}
 	r := rows{found, cancel}
-	if q.last != nil {
+	if q.tx != nil {
 		q.last.rows = r
 	}
 	return r, nil

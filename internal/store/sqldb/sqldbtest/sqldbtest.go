@@ -15,7 +15,7 @@ import (
 // a test makes the database.
 func Run(t *testing.T, newDatabase func(t *testing.T) (open func() sqldb.DB)) {
 	for name, test := range map[string]func(t *testing.T, open func() sqldb.DB){
-		"arguments": testArguments, "scan": testScan, "rows": testRows, "transactions": testTransactions,
+		"arguments": testArguments, "scan": testScan, "rows": testRows, "transactions": testTransactions, "later": testLater,
 		"panic": testPanic, "rows left open": testRowsLeftOpen, "snapshot": testSnapshot, "commit version": testCommitVersion,
 		"copy lock": testCopyLock, "context": testContext, "pool": testPool, "close": testClose,
 	} {
@@ -83,6 +83,72 @@ func testTransactions(t *testing.T, open func() sqldb.DB) {
 	if err == nil || db.Unavailable(err) || db.Retryable(err) {
 		t.Errorf("a duplicate key: error %v, unavailable %v, retryable %v", err, db.Unavailable(err), db.Retryable(err))
 	}
+}
+
+// testLater has statements wait: the next one sees what they did, COMMIT sends what still
+// waits, and an error of one of them undoes all.
+func testLater(t *testing.T, open func() sqldb.DB) {
+	db := setUp(t, open)
+	insert := func(q sqldb.Querier, id int) error {
+		return q.Later(t.Context(), nil, `INSERT INTO sample (id) VALUES ($1)`, id)
+	}
+	update := func(q sqldb.Querier, id int) error {
+		return q.Later(t.Context(), errTest, `UPDATE sample SET number = 1 WHERE id = $1`, id)
+	}
+	mustExec(t, db, `INSERT INTO sample (id) VALUES (1)`)
+	testenv.NoError(t, db.InTx(t.Context(), func(sqldb.Querier) error { return nil }))
+	testenv.NoError(t, db.InTx(t.Context(), func(q sqldb.Querier) error {
+		err := errors.Join(insert(q, 2), update(q, 2))
+		if n := count(t, q); n != 2 {
+			t.Errorf("the transaction sees %d rows, want its own", n)
+		}
+		return errors.Join(err, insert(q, 3), update(q, 3), insert(q.WithoutTimeout(), 4))
+	}))
+	if n := count(t, open()); n != 4 {
+		t.Errorf("%d rows after the commit, want 4", n)
+	}
+	var inserted []int64
+	testenv.NoError(t, db.InTx(t.Context(), func(q sqldb.Querier) error {
+		values := []any{1, 10, 2, 11, 7, 12, 8, 13, 9, 14} // two exist
+		into := sqldb.NewBulkInsert("sample", "id, number", " ON CONFLICT (id) DO NOTHING RETURNING id")
+		err := errors.Join(insert(q, 7), q.QueryMany(t.Context(), into.Statements(db.Dialect(), values), func(rows sqldb.Rows) error {
+			inserted = append(inserted, 0)
+			return rows.Scan(&inserted[len(inserted)-1])
+		}))
+		if n := count(t, q); n != 7 {
+			t.Errorf("the transaction sees %d rows, want its own", n)
+		}
+		return errors.Join(err, undo(t, q))
+	}))
+	testenv.Equal(t, "inserted rows", []int64{8, 9}, inserted)
+	for name, change := range map[string]func(q sqldb.Querier) error{
+		"no row, and a statement": func(q sqldb.Querier) error {
+			return errors.Join(insert(q, 5), update(q, 9), q.QueryRow(t.Context(), `SELECT 1`, nil, new(int64)))
+		},
+		"no row, and the commit":     func(q sqldb.Querier) error { return errors.Join(insert(q, 5), update(q, 9)) },
+		"duplicate, and a statement": func(q sqldb.Querier) error { return errors.Join(insert(q, 5), insert(q, 1), exec1(t, q)) },
+		"duplicate, and the commit":  func(q sqldb.Querier) error { return errors.Join(insert(q, 5), insert(q, 1)) },
+		"an argument of another type": func(q sqldb.Querier) error {
+			return errors.Join(insert(q, 5), q.Later(t.Context(), nil, `SELECT $1`, 1.5))
+		},
+		"the caller's error before it": func(q sqldb.Querier) error { return errors.Join(insert(q, 5), errTest) },
+	} {
+		if err := db.InTx(t.Context(), change); err == nil || db.Unavailable(err) {
+			t.Errorf("%s: error %v", name, err)
+		} else if n := count(t, db); n != 4 {
+			t.Errorf("%s: %d rows, want 4", name, n)
+		}
+	}
+}
+
+// undo deletes the rows with ids from 5.
+func undo(t *testing.T, q sqldb.Querier) error {
+	return q.Later(t.Context(), errTest, `DELETE FROM sample WHERE id >= 5`)
+}
+
+func exec1(t *testing.T, q sqldb.Querier) error {
+	_, err := q.Exec(t.Context(), `UPDATE sample SET number = 2`)
+	return err
 }
 
 func testPanic(t *testing.T, open func() sqldb.DB) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -129,6 +130,16 @@ func (c *conn) QueryRow(ctx context.Context, text string, args []any, dest ...an
 		err = scanRow(stmt, dest)
 	}
 	return errors.Join(err, stmt.Reset())
+}
+
+// QueryMany implements sqldb.Querier.
+func (c *conn) QueryMany(ctx context.Context, statements iter.Seq2[string, []any], scan func(sqldb.Rows) error) error {
+	return sqldb.OneByOne(ctx, c, statements, scan)
+}
+
+// Later implements sqldb.Querier.
+func (c *conn) Later(ctx context.Context, noRow error, text string, args ...any) error {
+	return sqldb.Now(ctx, c, noRow, text, args...)
 }
 
 // WithoutTimeout implements sqldb.Querier. There are no time limits.

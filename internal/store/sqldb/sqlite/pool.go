@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync"
 	"sync/atomic"
 
@@ -108,6 +109,16 @@ func (p pool) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, 
 		return nil, err
 	}
 	return &rows{ctx: ctx, stmt: stmt, release: func() { p.put(c) }}, nil
+}
+
+// QueryMany implements sqldb.Querier.
+func (p pool) QueryMany(ctx context.Context, statements iter.Seq2[string, []any], scan func(sqldb.Rows) error) error {
+	return sqldb.OneByOne(ctx, p, statements, scan)
+}
+
+// Later implements sqldb.Querier.
+func (p pool) Later(ctx context.Context, noRow error, text string, args ...any) error {
+	return sqldb.Now(ctx, p, noRow, text, args...)
 }
 
 // WithoutTimeout implements sqldb.Querier.

@@ -1,0 +1,195 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/store/pgtest"
+)
+
+// TestRoundTrips counts how often a request waits for the database: where that is in
+// another room, this is the time that it takes. Each number is the least of some requests,
+// because jobs use the database too, and statements that are new to a connection take more.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	database, trips := countRoundTrips(t, pgtest.Database(t))
+	s := apptest.StartWith(t, []string{"--database", database, "--storage", "file://" + t.TempDir() + "/files"})
+	const repeats = 8
+	next := apptest.Sample(0)
+	c := apptest.NewClient(t, s.BaseURL, s.Token)
+	operator := apptest.NewClient(t, s.BaseURL, s.Folder.Token(t, "--operator"))
+	// add imports orders and returns the first.
+	add := func(count int) apptest.Sample {
+		first := next
+		next += apptest.Sample(count)
+		s.Import(t, apptest.Registered(apptest.MerchantID, first, count))
+		return first
+	}
+	keys := 0
+	withKey := func(c apptest.Client) apptest.Client {
+		keys++
+		return c.With("Idempotency-Key", fmt.Sprint("key-", keys))
+	}
+	accepted := func(n apptest.Sample) apptest.Sample {
+		c.Ask(t, http.MethodPatch, n.V2()+"/accept", "")
+		return n
+	}
+	reject := `{"status":"D","reason":"out-of-stock"}`
+	pdf := apptest.UploadBody("invoice.pdf", []byte("%PDF-1.4\n%%EOF\n"))
+	for _, test := range []struct {
+		name    string
+		most    int64
+		status  int
+		prepare func(n apptest.Sample)
+		send    func(n apptest.Sample) (int, string)
+	}{
+		{"one order", 2, 200, nil, ask(t, c, http.MethodGet, "", "")},
+		{"one order, cached", 1, 200, func(n apptest.Sample) {
+			for range 3 {
+				c.Ask(t, http.MethodGet, n.V2(), "")
+			}
+		}, ask(t, c, http.MethodGet, "", "")},
+		{"list", 2, 200, func(n apptest.Sample) { accepted(n) }, func(apptest.Sample) (int, string) {
+			got := c.Ask(t, http.MethodGet, "/v2/orders?itemsPerPage=3", "")
+			return got.Status, got.Body
+		}},
+		{"accept", 4, 200, nil, ask(t, c, http.MethodPatch, "/accept", "")},
+		{"accept with key", 5, 200, nil, func(n apptest.Sample) (int, string) { return ask(t, withKey(c), http.MethodPatch, "/accept", "")(n) }},
+		{"reject, refused", 3, 400, func(n apptest.Sample) { accepted(n) }, ask(t, c, http.MethodPatch, "/reject", reject)},
+		{"reject", 4, 200, nil, ask(t, c, http.MethodPatch, "/reject", reject)},
+		{"transition", 4, 200, nil, func(n apptest.Sample) (int, string) {
+			got := operator.Ask(t, http.MethodPost, "/operator/merchants/355/orders/"+n.Reference()+"/state", `{"state":"canceled"}`)
+			return got.Status, got.Body
+		}},
+		{"upload", 9, 200, func(n apptest.Sample) { accepted(n) }, ask(t, c, http.MethodPost, "/invoices", pdf)},
+		{"upload with key", 10, 200, func(n apptest.Sample) { accepted(n) }, func(n apptest.Sample) (int, string) {
+			return ask(t, withKey(c), http.MethodPost, "/invoices", pdf)(n)
+		}},
+		{"delete invoice", 5, 200, func(n apptest.Sample) { c.Ask(t, http.MethodPost, accepted(n).V2()+"/invoices", pdf) }, func(n apptest.Sample) (int, string) {
+			var shown struct {
+				Order struct{ Invoices []apptest.File }
+			}
+			c.Read(t, n.V2(), &shown)
+			trips.Store(0)
+			return ask(t, c, http.MethodDelete, fmt.Sprint("/invoices/", shown.Order.Invoices[0].ID), "")(n)
+		}},
+		{"100 answers", 15, 200, nil, func(n apptest.Sample) (int, string) {
+			first := add(100)
+			var body strings.Builder
+			for i := range 100 {
+				fmt.Fprintf(&body, "{\"orderReference\":%q,\"answer\":\"accept\"}\n", (first + apptest.Sample(i)).Reference())
+			}
+			trips.Store(0)
+			got := c.With("Content-Type", "application/x-ndjson").Ask(t, http.MethodPost, "/v2/orders/answers", body.String())
+			return got.Status, got.Body
+		}},
+		{"import of 1,000", 25, 200, nil, func(apptest.Sample) (int, string) {
+			first := next
+			next += 1000
+			body := apptest.Registered(apptest.MerchantID, first, 1000)
+			got := operator.With("Content-Type", "application/x-ndjson").Ask(t, http.MethodPost, "/operator/orders/import", string(body))
+			return got.Status, got.Body
+		}},
+	} {
+		least := int64(1 << 40)
+		first := add(repeats)
+		for i := range apptest.Sample(repeats) {
+			if test.prepare != nil {
+				test.prepare(first + i)
+			}
+			trips.Store(0)
+			status, body := test.send(first + i)
+			least = min(least, trips.Load())
+			if status != test.status {
+				t.Errorf("%s: status %d: %.300s", test.name, status, body)
+				break
+			}
+		}
+		if least > test.most {
+			t.Errorf("%s: %d round trips, want at most %d", test.name, least, test.most)
+		}
+		t.Logf("%s: %d round trips", test.name, least)
+	}
+}
+
+// ask returns a function that sends a request to an order.
+func ask(t *testing.T, c apptest.Client, method, path, body string) func(apptest.Sample) (int, string) {
+	return func(n apptest.Sample) (int, string) {
+		got := c.Ask(t, method, n.V2()+path, body)
+		return got.Status, got.Body
+	}
+}
+
+// countRoundTrips returns the URL of a database through a proxy, and the number of times
+// that the proxy passed something to the database after something came back.
+func countRoundTrips(t *testing.T, database string) (string, *atomic.Int64) {
+	address, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	var trips atomic.Int64
+	server := address.Host
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go relay(client, server, &trips)
+		}
+	}()
+	address.Host = listener.Addr().String()
+	return address.String(), &trips
+}
+
+// relay connects a client with a server until one of them ends, and counts round trips.
+func relay(client net.Conn, server string, trips *atomic.Int64) {
+	defer func() { _ = client.Close() }()
+	there, err := net.Dial("tcp", server)
+	if err != nil {
+		return
+	}
+	defer func() { _ = there.Close() }()
+	var responded atomic.Bool
+	responded.Store(true)
+	var both sync.WaitGroup
+	pass := func(to, from net.Conn, passed func()) {
+		buffer := make([]byte, 1<<16)
+		for {
+			n, err := from.Read(buffer)
+			if n > 0 {
+				passed()
+				if _, err := to.Write(buffer[:n]); err != nil {
+					break
+				}
+			}
+			if err != nil && !errors.Is(err, io.EOF) || n == 0 {
+				break
+			}
+		}
+		_, _ = client.Close(), there.Close()
+	}
+	both.Go(func() {
+		pass(there, client, func() {
+			if responded.Swap(false) {
+				trips.Add(1)
+			}
+		})
+	})
+	both.Go(func() { pass(client, there, func() { responded.Store(true) }) })
+	both.Wait()
+}
