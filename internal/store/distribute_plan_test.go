@@ -260,6 +260,10 @@ func (r *recorder) QueryRow(ctx context.Context, text string, args []any, dest .
 	return recordingQuerier{r.DB, r}.QueryRow(ctx, text, args, dest...)
 }
 
+func (r *recorder) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
+	return recordingQuerier{r.DB, r}.QueryMany(ctx, queries, scan)
+}
+
 func (r *recorder) WithoutTimeout() sqldb.Querier { return recordingQuerier{r.DB.WithoutTimeout(), r} }
 
 // InTx implements sqldb.DB.
@@ -293,11 +297,14 @@ func (q recordingQuerier) QueryRow(ctx context.Context, text string, args []any,
 	return q.Querier.QueryRow(ctx, text, args, dest...)
 }
 
-func (q recordingQuerier) QueryMany(ctx context.Context, statements iter.Seq2[string, []any], scan func(sqldb.Rows) error) error {
-	for text, args := range statements {
-		q.r.record(text, args)
+func (q recordingQuerier) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
+	recorded := func(yield func(string, []any) bool) {
+		queries(func(text string, args []any) bool {
+			q.r.record(text, args)
+			return yield(text, args)
+		})
 	}
-	return q.Querier.QueryMany(ctx, statements, scan)
+	return q.Querier.QueryMany(ctx, recorded, scan)
 }
 
 func (q recordingQuerier) Later(ctx context.Context, noRow error, text string, args ...any) error {

@@ -32,7 +32,7 @@ func (in *importTx) claimKeys(ctx context.Context, merchants map[string]int64) (
 		values = append(values, key, merchants[key])
 	}
 	claimed := make(map[string]bool, len(merchants))
-	err := in.QueryMany(ctx, insertKeys.Statements(in.db.dialect, values), func(rows sqldb.Rows) error {
+	err := in.QueryMany(ctx, insertKeys.Statements(in.db.dialect, values), func(_ int, rows sqldb.Rows) error {
 		var key string
 		err := rows.Scan(&key)
 		claimed[key] = true

@@ -106,51 +106,50 @@ var (
 )
 
 // Overview implements order.Store.
-func (db *DB) Overview(ctx context.Context, query order.OverviewQuery, now time.Time) (_ order.Overview, err error) {
+func (db *DB) Overview(ctx context.Context, query order.OverviewQuery, now time.Time) (o order.Overview, err error) {
 	defer db.observe(&ctx, "overview")(&err)
-	var o order.Overview
+	var counts stateCounts
 	var oldest sql.NullInt64
-	counts, err := readOrderCounts(ctx, db.sql)
-	if err == nil {
-		err = db.sql.QueryRow(ctx, selectOldest, nil, &oldest)
-	}
-	if err == nil {
-		err = db.sql.QueryRow(ctx, selectOverdue, []any{now.Unix(), order.MaxOverdue}, &o.Overdue)
-	}
-	if err == nil {
-		o.Merchants, o.Next, err = readUnanswered(ctx, db.sql, query)
-	}
-	o.States, o.OldestUnanswered = counts, timeOf(oldest)
-	return o, db.readError("read the overview", err, nil)
-}
-
-// readUnanswered returns a page of the merchants with unanswered orders.
-func readUnanswered(ctx context.Context, q sqldb.Querier, query order.OverviewQuery) ([]order.MerchantUnanswered, *order.OverviewCursor, error) {
 	after := order.OverviewCursor{Unanswered: math.MaxInt64}
 	if query.After != nil {
 		after = *query.After
 	}
-	page, err := sqldb.All(ctx, q, selectUnanswered, []any{after.Unanswered, after.MerchantID, query.Limit + 1}, func(rows sqldb.Rows) (order.OverviewCursor, error) {
-		var c order.OverviewCursor
-		err := rows.Scan(&c.MerchantID, &c.Unanswered)
-		return c, err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	var next *order.OverviewCursor
-	if len(page) > query.Limit {
-		page = page[:query.Limit]
-		next = &page[query.Limit-1]
-	}
-	merchants := make([]order.MerchantUnanswered, len(page))
-	for i, c := range page {
-		var oldest sql.NullInt64
-		var name string
-		if err := q.QueryRow(ctx, selectOldestOf, []any{c.MerchantID}, &oldest, &name); err != nil {
-			return nil, nil, err
+	err = db.sql.QueryMany(ctx, func(yield func(string, []any) bool) {
+		_ = yield(selectOrderCounts, nil) && yield(selectOldest, nil) && yield(selectOverdue, []any{now.Unix(), order.MaxOverdue}) &&
+			yield(selectUnanswered, []any{after.Unanswered, after.MerchantID, query.Limit + 1})
+	}, func(n int, rows sqldb.Rows) error {
+		switch n {
+		case 0:
+			return rows.Scan(counts.dest()...)
+		case 1:
+			return rows.Scan(&oldest)
+		case 2:
+			return rows.Scan(&o.Overdue)
 		}
-		merchants[i] = order.MerchantUnanswered{MerchantID: c.MerchantID, Name: name, Unanswered: c.Unanswered, Oldest: timeOf(oldest)}
+		var m order.MerchantUnanswered
+		err := rows.Scan(&m.MerchantID, &m.Unanswered)
+		o.Merchants = append(o.Merchants, m)
+		return err
+	})
+	if len(o.Merchants) > query.Limit {
+		o.Merchants = o.Merchants[:query.Limit]
+		last := o.Merchants[query.Limit-1]
+		o.Next = &order.OverviewCursor{Unanswered: last.Unanswered, MerchantID: last.MerchantID}
 	}
-	return merchants, next, nil
+	if err == nil {
+		err = db.sql.QueryMany(ctx, func(yield func(string, []any) bool) {
+			for _, m := range o.Merchants {
+				if !yield(selectOldestOf, []any{m.MerchantID}) {
+					return
+				}
+			}
+		}, func(n int, rows sqldb.Rows) error {
+			var oldest sql.NullInt64
+			err := rows.Scan(&oldest, &o.Merchants[n].Name)
+			o.Merchants[n].Oldest = timeOf(oldest)
+			return err
+		})
+	}
+	o.States, o.OldestUnanswered = counts.byState(), timeOf(oldest)
+	return o, db.readError("read the overview", err, nil)
 }

@@ -43,31 +43,29 @@ var (
 		stateColumns(`in_state_%[1]d = (SELECT COALESCE(SUM(orders), 0) FROM order_days WHERE merchant_id = $1 AND state = %[1]d)`) + ` WHERE id = $1`
 )
 
-// readOrderCounts returns how many orders are in each state. Every state has an entry.
-func readOrderCounts(ctx context.Context, q sqldb.Querier) (map[order.State]int64, error) {
-	return readStateCounts(ctx, q, selectOrderCounts, nil)
-}
-
-// readStateCounts returns the numbers in a row, one for each state.
-func readStateCounts(ctx context.Context, q sqldb.Querier, text string, args []any) (map[order.State]int64, error) {
-	var row stateCounts
+// dest returns the Scan destinations of a row with a number for each state.
+func (c *stateCounts) dest() []any {
 	var dest []any
 	for _, state := range order.States() {
-		dest = append(dest, &row[state])
+		dest = append(dest, &c[state])
 	}
-	if err := q.QueryRow(ctx, text, args, dest...); err != nil {
-		return nil, err
-	}
+	return dest
+}
+
+// byState returns the numbers. Every state has an entry.
+func (c *stateCounts) byState() map[order.State]int64 {
 	counts := make(map[order.State]int64)
 	for _, state := range order.States() {
-		counts[state] = row[state]
+		counts[state] = c[state]
 	}
-	return counts, nil
+	return counts
 }
 
 // ReadStateCounts returns the numbers in a merchant's row, for maintenance commands.
 func ReadStateCounts(ctx context.Context, q sqldb.Querier, merchantID int64) (map[order.State]int64, error) {
-	return readStateCounts(ctx, q, selectStateCounts, []any{merchantID})
+	var counts stateCounts
+	err := q.QueryRow(ctx, selectStateCounts, []any{merchantID}, counts.dest()...)
+	return counts.byState(), err
 }
 
 // WriteStateCounts adds up the day counts of a merchant, whose row must be locked, and

@@ -71,9 +71,11 @@ func (db *DB) Survey(ctx context.Context, now time.Time) (_ Survey, err error) {
 	defer db.observe(&ctx, "survey")(&err)
 	q := db.sql.WithoutTimeout()
 	var survey Survey
-	if survey.Orders, err = readOrderCounts(ctx, q); err != nil {
+	var counts stateCounts
+	if err := q.QueryRow(ctx, selectOrderCounts, nil, counts.dest()...); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("count the orders by state: %w", err))
 	}
+	survey.Orders = counts.byState()
 	if err := q.QueryRow(ctx, selectOverdue, []any{now.Unix(), order.MaxOverdue}, &survey.Overdue); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("count the orders past their deadline: %w", err))
 	}

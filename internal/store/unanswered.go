@@ -20,44 +20,47 @@ var (
 		ORDER BY o.created_at, o.legacy_id LIMIT $4+0`
 )
 
-// Unanswered implements order.Store.
+// Unanswered implements order.Store. The orders without a deadline follow those with one,
+// of which there may be enough for the page.
 func (db *DB) Unanswered(ctx context.Context, merchantID int64, query order.UnansweredQuery) (page order.UnansweredPage, err error) {
 	defer db.observe(&ctx, "unanswered")(&err)
 	from, createdAt, legacyID, before := int64(math.MinInt64), int64(math.MinInt64), int64(0), int64(math.MaxInt64)
-	after := query.After
-	if after != nil {
+	withDeadline := true
+	if after := query.After; after != nil {
 		createdAt, legacyID = after.CreatedAt.Unix(), after.LegacyID
+		if withDeadline = !after.ExpiresAt.IsZero(); withDeadline {
+			from = after.ExpiresAt.Unix()
+		}
 	}
 	if !query.ExpiresBefore.IsZero() {
 		before = query.ExpiresBefore.Unix()
 	}
-	if after == nil || !after.ExpiresAt.IsZero() {
-		if after != nil {
-			from = after.ExpiresAt.Unix()
+	wanted := query.Limit + 1
+	var row summaryRow
+	var expiresAt sql.NullInt64
+	var revision, size int64
+	dest := append(row.dest(), &expiresAt, &revision, &size)
+	err = db.sql.QueryMany(ctx, func(yield func(string, []any) bool) {
+		if withDeadline {
+			if !yield(selectWithDeadline, []any{merchantID, from, createdAt, legacyID, before, wanted}) {
+				return
+			}
+			createdAt, legacyID = math.MinInt64, 0
 		}
-		page.Orders, err = db.readUnanswered(ctx, selectWithDeadline, merchantID, from, createdAt, legacyID, before, query.Limit+1)
-		createdAt, legacyID = math.MinInt64, 0
-	}
-	if missing := query.Limit + 1 - len(page.Orders); err == nil && missing > 0 && query.ExpiresBefore.IsZero() {
-		var rest []order.UnansweredOrder
-		rest, err = db.readUnanswered(ctx, selectWithoutDeadline, merchantID, createdAt, legacyID, missing)
-		page.Orders = append(page.Orders, rest...)
-	}
+		if query.ExpiresBefore.IsZero() && len(page.Orders) < wanted {
+			yield(selectWithoutDeadline, []any{merchantID, createdAt, legacyID, wanted - len(page.Orders)})
+		}
+	}, func(_ int, rows sqldb.Rows) error {
+		if len(page.Orders) == wanted {
+			return nil
+		}
+		err := rows.Scan(dest...)
+		page.Orders = append(page.Orders, order.UnansweredOrder{Summary: row.summary(), ExpiresAt: timeOf(expiresAt), Revision: revision, Size: size})
+		return err
+	})
 	if len(page.Orders) > query.Limit {
 		page.Orders = page.Orders[:query.Limit]
 		page.Next = page.Orders[query.Limit-1].Cursor()
 	}
 	return page, db.readError("read unanswered orders", err, nil)
-}
-
-// readUnanswered returns the orders that a statement reads.
-func (db *DB) readUnanswered(ctx context.Context, text string, args ...any) ([]order.UnansweredOrder, error) {
-	var row summaryRow
-	var expiresAt sql.NullInt64
-	var revision, size int64
-	dest := append(row.dest(), &expiresAt, &revision, &size)
-	return sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (order.UnansweredOrder, error) {
-		err := rows.Scan(dest...)
-		return order.UnansweredOrder{Summary: row.summary(), ExpiresAt: timeOf(expiresAt), Revision: revision, Size: size}, err
-	})
 }

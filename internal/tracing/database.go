@@ -46,8 +46,8 @@ func (d database) QueryRow(ctx context.Context, text string, args []any, dest ..
 }
 
 // QueryMany implements sqldb.Querier.
-func (d database) QueryMany(ctx context.Context, statements iter.Seq2[string, []any], scan func(sqldb.Rows) error) error {
-	return d.querier.QueryMany(ctx, statements, scan)
+func (d database) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
+	return d.querier.QueryMany(ctx, queries, scan)
 }
 
 // Later implements sqldb.Querier.
@@ -116,16 +116,12 @@ func (q querier) Exec(ctx context.Context, text string, args ...any) (int64, err
 	return n, err
 }
 
-// QueryMany implements sqldb.Querier. One span, with the first text, is for all.
-func (q querier) QueryMany(ctx context.Context, statements iter.Seq2[string, []any], scan func(sqldb.Rows) error) error {
-	for text := range statements {
-		var span trace.Span
-		ctx, span = q.statement(ctx, text)
-		err := q.on.QueryMany(ctx, statements, scan)
-		endStatement(span, err)
-		return err
-	}
-	return nil
+// QueryMany implements sqldb.Querier. One span is for all queries.
+func (q querier) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
+	ctx, span := q.statement(ctx, "queries")
+	err := q.on.QueryMany(ctx, queries, scan)
+	endStatement(span, err)
+	return err
 }
 
 // Later implements sqldb.Querier. The time of a statement that waits is in the span of the

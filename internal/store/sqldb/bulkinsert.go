@@ -58,7 +58,6 @@ func (b BulkInsert) Statements(d *Dialect, values []any) iter.Seq2[string, []any
 		texts = b.numbered
 	}
 	return func(yield func(string, []any) bool) {
-		values := values // so that the statements can be asked for again
 		texts := texts()
 		for size := BatchSize; len(values) > 0; size /= 2 {
 			for n := size * b.Columns; len(values) >= n; values = values[n:] {

@@ -58,9 +58,10 @@ type Querier interface {
 	Query(ctx context.Context, text string, args ...any) (Rows, error)
 	// QueryRow scans the first row. It returns sql.ErrNoRows if there is none.
 	QueryRow(ctx context.Context, text string, args []any, dest ...any) error
-	// QueryMany runs queries, in a transaction in one round trip, and calls scan for each row
-	// of their results.
-	QueryMany(ctx context.Context, statements iter.Seq2[string, []any], scan func(Rows) error) error
+	// QueryMany runs queries in one round trip, and calls scan for each row of their
+	// results, with the index of the query. Where there is no network, a query is asked for
+	// when the one before has been read.
+	QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(n int, rows Rows) error) error
 	// Later runs a statement at the latest with the next one of its transaction whose
 	// result is needed, or with the commit: together they take one round trip to a server.
 	// The statement must change a row, or noRow is returned, by Later or by the call that
@@ -287,11 +288,13 @@ func Now(ctx context.Context, q Querier, noRow error, text string, args ...any) 
 }
 
 // OneByOne implements Querier.QueryMany where a query takes no round trip.
-func OneByOne(ctx context.Context, q Querier, statements iter.Seq2[string, []any], scan func(Rows) error) error {
-	for text, args := range statements {
-		if err := Each(ctx, q, text, args, scan); err != nil {
+func OneByOne(ctx context.Context, q Querier, queries iter.Seq2[string, []any], scan func(int, Rows) error) error {
+	n := 0
+	for text, args := range queries {
+		if err := Each(ctx, q, text, args, func(rows Rows) error { return scan(n, rows) }); err != nil {
 			return err
 		}
+		n++
 	}
 	return nil
 }

@@ -128,7 +128,7 @@ func Open(ctx context.Context, url string, reread func() (string, error), schema
 		var pool *pgxpool.Pool
 		if pool, err = pgxpool.NewWithConfig(ctx, config); err == nil {
 			made(pool)
-			db := &DB{querier: querier{on: pool, timeout: statementTimeout}, pool: pool, admin: admin, dialect: dialect}
+			db := &DB{querier: querier{on: connections{pool}, timeout: statementTimeout}, pool: pool, admin: admin, dialect: dialect}
 			if cluster {
 				db.dialect.RecursiveQueries, db.dialect.Feed = false, clusterFeed
 			}

@@ -22,6 +22,7 @@ type querier struct {
 	on interface {
 		Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)
 		Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
+		send(ctx context.Context, statements []statement, read func(pgx.BatchResults) error) error
 	}
 	timeout time.Duration // of each statement, including the wait for a connection
 	tx      *tx           // nil: statements have connections of their own
@@ -45,10 +46,9 @@ func (q querier) WithoutTimeout() sqldb.Querier {
 	return q
 }
 
-// limit returns a context with the time limits of the next statement and of those that are
-// sent with it.
-func (q querier) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	statements := 1
+// limit returns a context with the time limits of statements and of those that are sent with
+// them.
+func (q querier) limit(ctx context.Context, statements int) (context.Context, context.CancelFunc) {
 	if q.tx != nil {
 		statements += len(q.tx.waiting)
 	}
@@ -56,35 +56,35 @@ func (q querier) limit(ctx context.Context) (context.Context, context.CancelFunc
 }
 
 // QueryMany implements sqldb.Querier.
-func (q querier) QueryMany(ctx context.Context, statements iter.Seq2[string, []any], scan func(sqldb.Rows) error) error {
-	if q.tx == nil {
-		return sqldb.OneByOne(ctx, q, statements, scan)
-	}
-	var queries []statement
-	for text, args := range statements {
+func (q querier) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
+	var all []statement
+	for text, args := range queries {
 		if err := checkArgs(args); err != nil {
 			return err
 		}
-		queries = append(queries, statement{text: text, args: args})
+		all = append(all, statement{text: text, args: args})
 	}
-	if len(queries) == 0 {
+	if len(all) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(len(q.tx.waiting)+len(queries))*q.timeout)
+	ctx, cancel := q.limit(ctx, len(all))
 	defer cancel()
-	return q.tx.send(ctx, queries, func(batch pgx.BatchResults) error {
-		for range queries {
-			found, err := batch.Query()
-			for err == nil && found.Next() {
-				err = scan(rows{found, cancel})
+	_, err := retryUnsent(ctx, func() (struct{}, error) {
+		return struct{}{}, q.on.send(ctx, all, func(results pgx.BatchResults) error {
+			for n := range all {
+				found, err := results.Query()
+				for err == nil && found.Next() {
+					err = scan(n, rows{found, cancel})
+				}
+				found.Close()
+				if err := errors.Join(err, found.Err()); err != nil {
+					return err
+				}
 			}
-			found.Close()
-			if err := errors.Join(err, found.Err()); err != nil {
-				return err
-			}
-		}
-		return batch.Close()
+			return results.Close()
+		})
 	})
+	return err
 }
 
 // Later implements sqldb.Querier.
@@ -104,7 +104,7 @@ func (q querier) Exec(ctx context.Context, text string, args ...any) (int64, err
 	if err := checkArgs(args); err != nil {
 		return 0, err
 	}
-	ctx, cancel := q.limit(ctx)
+	ctx, cancel := q.limit(ctx, 1)
 	defer cancel()
 	tag, err := retryUnsent(ctx, func() (pgconn.CommandTag, error) { return q.on.Exec(ctx, text, args...) })
 	return tag.RowsAffected(), err
@@ -115,7 +115,7 @@ func (q querier) Query(ctx context.Context, text string, args ...any) (sqldb.Row
 	if err := checkArgs(args); err != nil {
 		return nil, err
 	}
-	ctx, cancel := q.limit(ctx)
+	ctx, cancel := q.limit(ctx, 1)
 	found, err := retryUnsent(ctx, func() (pgx.Rows, error) { return q.on.Query(ctx, text, args...) })
 	if err != nil {
 		cancel()

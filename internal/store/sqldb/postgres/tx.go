@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -26,6 +25,25 @@ type statement struct {
 	text  string
 	args  []any
 	noRow error
+}
+
+// queue adds statements to a batch.
+func queue(batch *pgx.Batch, statements []statement) {
+	for _, s := range statements {
+		batch.Queue(s.text, s.args...)
+	}
+}
+
+// connections sends each statement on any connection.
+type connections struct{ *pgxpool.Pool }
+
+// send sends statements of which read reads the results.
+func (c connections) send(ctx context.Context, statements []statement, read func(pgx.BatchResults) error) error {
+	var batch pgx.Batch
+	queue(&batch, statements)
+	results := c.SendBatch(ctx, &batch)
+	err := read(results)
+	return errors.Join(err, results.Close())
 }
 
 // Exec sends a statement, after those that wait.
@@ -71,9 +89,8 @@ func (t *tx) send(ctx context.Context, now []statement, read func(pgx.BatchResul
 		}()
 	}
 	var batch pgx.Batch
-	for _, s := range slices.Concat(waiting, now) {
-		batch.Queue(s.text, s.args...)
-	}
+	queue(&batch, waiting)
+	queue(&batch, now)
 	results := t.conn.SendBatch(ctx, &batch)
 	for _, s := range waiting {
 		tag, err := results.Exec()

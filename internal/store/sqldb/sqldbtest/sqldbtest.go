@@ -111,7 +111,7 @@ func testLater(t *testing.T, open func() sqldb.DB) {
 	testenv.NoError(t, db.InTx(t.Context(), func(q sqldb.Querier) error {
 		values := []any{1, 10, 2, 11, 7, 12, 8, 13, 9, 14} // two exist
 		into := sqldb.NewBulkInsert("sample", "id, number", " ON CONFLICT (id) DO NOTHING RETURNING id")
-		err := errors.Join(insert(q, 7), q.QueryMany(t.Context(), into.Statements(db.Dialect(), values), func(rows sqldb.Rows) error {
+		err := errors.Join(insert(q, 7), q.QueryMany(t.Context(), into.Statements(db.Dialect(), values), func(_ int, rows sqldb.Rows) error {
 			inserted = append(inserted, 0)
 			return rows.Scan(&inserted[len(inserted)-1])
 		}))

@@ -133,8 +133,8 @@ func (c *conn) QueryRow(ctx context.Context, text string, args []any, dest ...an
 }
 
 // QueryMany implements sqldb.Querier.
-func (c *conn) QueryMany(ctx context.Context, statements iter.Seq2[string, []any], scan func(sqldb.Rows) error) error {
-	return sqldb.OneByOne(ctx, c, statements, scan)
+func (c *conn) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
+	return sqldb.OneByOne(ctx, c, queries, scan)
 }
 
 // Later implements sqldb.Querier.

@@ -112,8 +112,8 @@ func (p pool) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, 
 }
 
 // QueryMany implements sqldb.Querier.
-func (p pool) QueryMany(ctx context.Context, statements iter.Seq2[string, []any], scan func(sqldb.Rows) error) error {
-	return sqldb.OneByOne(ctx, p, statements, scan)
+func (p pool) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
+	return sqldb.OneByOne(ctx, p, queries, scan)
 }
 
 // Later implements sqldb.Querier.

@@ -1,11 +1,13 @@
-package e2e
+package app_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"strings"
 	"sync"
@@ -14,6 +16,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // TestRoundTrips counts how often a request waits for the database: where that is in
@@ -26,7 +29,7 @@ func TestRoundTrips(t *testing.T) {
 	const repeats = 8
 	next := apptest.Sample(0)
 	c := apptest.NewClient(t, s.BaseURL, s.Token)
-	operator := apptest.NewClient(t, s.BaseURL, s.Folder.Token(t, "--operator"))
+	operator := apptest.NewClient(t, s.BaseURL, s.Folder.Token(t, "--operator", "--scopes", "orders:read,orders:ingest,orders:transition,tokens"))
 	// add imports orders and returns the first.
 	add := func(count int) apptest.Sample {
 		first := next
@@ -43,6 +46,7 @@ func TestRoundTrips(t *testing.T) {
 		c.Ask(t, http.MethodPatch, n.V2()+"/accept", "")
 		return n
 	}
+	b, link := newBrowser(t, s.BaseURL), ""
 	reject := `{"status":"D","reason":"out-of-stock"}`
 	pdf := apptest.UploadBody("invoice.pdf", []byte("%PDF-1.4\n%%EOF\n"))
 	for _, test := range []struct {
@@ -99,6 +103,18 @@ func TestRoundTrips(t *testing.T) {
 			got := operator.With("Content-Type", "application/x-ndjson").Ask(t, http.MethodPost, "/operator/orders/import", string(body))
 			return got.Status, got.Body
 		}},
+		{"operator: search", 8, 200, nil, get(t, operator, "/operator/orders?q=SF-2026")},
+		{"operator: one order", 3, 200, nil, func(n apptest.Sample) (int, string) { return get(t, operator, "/operator/orders/"+n.Reference())(n) }},
+		{"operator: overview", 4, 200, nil, get(t, operator, "/operator/overview")},
+		{"sign in by link", 5, 303, func(apptest.Sample) {
+			link = path(t, operator.Ask(t, http.MethodPost, "/operator/merchants/355/login-link", `{"scopes":["orders:read","orders:write"]}`).Body)
+		}, func(apptest.Sample) (int, string) { return b.send(t, http.MethodPost, link) }},
+		{"console: home", 6, 200, nil, func(apptest.Sample) (int, string) { return b.send(t, http.MethodGet, "/console") }},
+		{"console: queue", 3, 200, nil, func(apptest.Sample) (int, string) { return b.send(t, http.MethodGet, "/console/new") }},
+		{"console: order", 3, 200, nil, func(n apptest.Sample) (int, string) {
+			return b.send(t, http.MethodGet, "/console/orders/"+n.Reference())
+		}},
+		{"console: list", 2, 200, nil, func(apptest.Sample) (int, string) { return b.send(t, http.MethodGet, "/console/orders") }},
 	} {
 		least := int64(1 << 40)
 		first := add(repeats)
@@ -110,7 +126,7 @@ func TestRoundTrips(t *testing.T) {
 			status, body := test.send(first + i)
 			least = min(least, trips.Load())
 			if status != test.status {
-				t.Errorf("%s: status %d: %.300s", test.name, status, body)
+				t.Errorf("%s: status %d: %.3000s", test.name, status, body)
 				break
 			}
 		}
@@ -119,6 +135,44 @@ func TestRoundTrips(t *testing.T) {
 		}
 		t.Logf("%s: %d round trips", test.name, least)
 	}
+}
+
+// get returns a function that reads a path.
+func get(t *testing.T, c apptest.Client, path string) func(apptest.Sample) (int, string) {
+	return func(apptest.Sample) (int, string) {
+		got := c.Ask(t, http.MethodGet, path, "")
+		return got.Status, got.Body
+	}
+}
+
+// path returns the path of the login link that a response has.
+func path(t *testing.T, body string) string {
+	var made struct{ URL string }
+	testenv.NoError(t, json.Unmarshal([]byte(body), &made))
+	link, err := url.Parse(made.URL)
+	testenv.NoError(t, err)
+	return link.Path
+}
+
+// browser is one without scripts, which follows no redirect.
+type browser struct {
+	base   string
+	client *http.Client
+}
+
+func newBrowser(t *testing.T, base string) browser {
+	jar, err := cookiejar.New(nil)
+	testenv.NoError(t, err)
+	return browser{base, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+func (b browser) send(t *testing.T, method, path string) (int, string) {
+	t.Helper()
+	request := testenv.NewRequest(t, "", method, b.base+path, nil)
+	request.Header.Set("Origin", b.base)
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	got := testenv.Do(t, b.client.Do, request)
+	return got.Status, got.Body
 }
 
 // ask returns a function that sends a request to an order.
