@@ -31,9 +31,7 @@ func wantKind(t *testing.T, err, kind error) *client.Error {
 		t.Fatalf("error %v, want an *Error of kind %v", err, kind)
 	}
 	for _, k := range kinds {
-		if errors.Is(err, k) != errors.Is(kind, k) {
-			t.Errorf("%v: is %q: %v; want %q", err, k, errors.Is(err, k), kind)
-		}
+		testenv.Equal(t, fmt.Sprintf("%v: is %q", err, k), errors.Is(kind, k), errors.Is(err, k))
 	}
 	if strings.ContainsAny(err.Error(), "\r\n") || strings.Contains(err.Error(), secret) {
 		t.Errorf("the text is not one harmless line: %q", err)
@@ -195,17 +193,14 @@ func TestNotSent(t *testing.T) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
-	if n := len(f.requests()); n != 0 {
-		t.Errorf("%d requests were sent", n)
-	}
+	testenv.Equal(t, "requests were sent", 0, len(f.requests()))
 }
 
 // TestTokenIsNeverShown formats a client, and values that contain one, with every
 // verb.
 func TestTokenIsNeverShown(t *testing.T) {
 	t.Parallel()
-	c, err := client.New("http://127.0.0.1:1", secret)
-	testenv.NoError(t, err)
+	c := testenv.Of(client.New("http://127.0.0.1:1", secret)).Must(t)
 	holder := struct {
 		exported *client.Client
 		C        client.Client
@@ -221,9 +216,7 @@ func TestTokenIsNeverShown(t *testing.T) {
 	if text, err := json.Marshal([]any{c}); err != nil || strings.Contains(string(text), "Secret") {
 		t.Errorf("as JSON: %s, %v", text, err)
 	}
-	if got, want := c.String(), "client of http://127.0.0.1:1"; got != want {
-		t.Errorf("String() = %q, want %q", got, want)
-	}
+	testenv.Equal(t, "String()", "client of http://127.0.0.1:1", c.String())
 }
 
 func TestNew(t *testing.T) {
@@ -249,9 +242,7 @@ func TestNew(t *testing.T) {
 		{"http://orders.example.com", "mo_passwordä", false},
 	} {
 		_, err := client.New(test.address, test.token)
-		if (err == nil) != test.ok {
-			t.Errorf("%q, %q: error %v", test.address, test.token, err)
-		}
+		testenv.Equal(t, fmt.Sprintf("%q, %q: error %v", test.address, test.token, err), test.ok, err == nil)
 		if err != nil && strings.Contains(err.Error(), "password") {
 			t.Errorf("the error shows what may be secret: %v", err)
 		}

@@ -2,7 +2,6 @@ package client_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -10,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/client"
 	"merchantorders/internal/testenv"
@@ -55,9 +52,7 @@ func TestEventsToTheEnd(t *testing.T) {
 		if seqs[len(seqs)-1] != 25 || int64(len(seqs)) != 26-seqs[0] {
 			t.Errorf("%s: %v", name, seqs)
 		}
-		if got := f.requests()[before].RequestURI; got != test.path {
-			t.Errorf("%s: requested for %s, want %s", name, got, test.path)
-		}
+		testenv.Equal(t, name+": requested for", test.path, f.requests()[before].RequestURI)
 	}
 }
 
@@ -82,13 +77,9 @@ func TestFollowEvents(t *testing.T) {
 		}
 	}
 	testenv.Equal(t, "events", []int64{1, 2, 3}, seqs)
-	if e := wantKind(t, last, nil); !errors.Is(e, context.Canceled) {
-		t.Errorf("ended with %v", e)
-	}
+	testenv.Equal[error](t, "ended with", context.Canceled, wantKind(t, last, nil))
 	testenv.Equal(t, "waits", []time.Duration{time.Second, time.Second, time.Second}, waits)
-	if got := f.requests()[0].URL.RawQuery; got != "after=0&limit=1000&wait=30" {
-		t.Errorf("query %s", got)
-	}
+	testenv.Equal(t, "query", "after=0&limit=1000&wait=30", f.requests()[0].URL.RawQuery)
 }
 
 // TestFollowWithoutPause checks that there is no pause if the service has waited.
@@ -158,9 +149,7 @@ func TestHistoryChanged(t *testing.T) {
 				}
 			}
 			testenv.Equal(t, fmt.Sprintf("%s, following %v: events", name, follow), test.want, got)
-			if e := wantKind(t, last, client.ErrHistoryChanged); e.Error() != test.message {
-				t.Errorf("%s: %v, want %s", name, e, test.message)
-			}
+			testenv.Equal(t, name, test.message, wantKind(t, last, client.ErrHistoryChanged).Error())
 		}
 	}
 }
@@ -168,13 +157,8 @@ func TestHistoryChanged(t *testing.T) {
 func TestFeedEnd(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, always(200, `{"events":[],"next":17,"newest":17,"history":"first"}`))
-	got, err := f.client.FeedEnd(t.Context())
-	if diff := cmp.Diff(client.EventPage{Events: []client.Event{}, Next: 17, Newest: 17, History: "first"}, got); err != nil || diff != "" {
-		t.Errorf("error %v (-want +got):\n%s", err, diff)
-	}
-	if got := f.requests()[0].RequestURI; got != "/v2/events?after=latest" {
-		t.Errorf("requested for %s", got)
-	}
+	testenv.Of(f.client.FeedEnd(t.Context())).Want(t, "end of the feed", client.EventPage{Events: []client.Event{}, Next: 17, Newest: 17, History: "first"})
+	testenv.Equal(t, "requested for", "/v2/events?after=latest", f.requests()[0].RequestURI)
 }
 
 func TestEventsOutOfOrder(t *testing.T) {

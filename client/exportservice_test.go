@@ -51,11 +51,9 @@ func TestExportAgainstService(t *testing.T) {
 	t.Parallel()
 	const orders = 30
 	server, plain := start(t, orders)
-	begin, err := plain.FeedEnd(t.Context())
-	testenv.NoError(t, err)
+	begin := testenv.Of(plain.FeedEnd(t.Context())).Must(t)
 	broken := &breaking{after: 5000}
-	c, err := client.New(server.BaseURL, server.Token, client.WithHTTPClient(&http.Client{Transport: broken}), client.WithMaxWait(0))
-	testenv.NoError(t, err)
+	c := testenv.Of(client.New(server.BaseURL, server.Token, client.WithHTTPClient(&http.Client{Transport: broken}), client.WithMaxWait(0))).Must(t)
 	export := c.Export(client.Filter{})
 	n, seen := 0, make(map[string]bool)
 	var previous time.Time
@@ -82,9 +80,7 @@ func TestExportAgainstService(t *testing.T) {
 		lines = append(lines, line)
 	}
 	single := testenv.Send(t, server.Token, "GET", server.BaseURL+"/v2/orders/"+ingesttest.Reference(1), "").Body
-	if want := `{"order":` + string(bytes.Join(lines, nil)) + `}`; single != want {
-		t.Errorf("the export has %s, the service %s", want, single)
-	}
+	testenv.Equal(t, "the exported order", `{"order":`+string(bytes.Join(lines, nil))+`}`, single)
 }
 
 // TestExportFails responds to exports with what no service should send.

@@ -102,8 +102,7 @@ func (f *fake) newClient(t testing.TB, options ...client.Option) *client.Client 
 		f.waits = append(f.waits, d)
 		return ctx.Err()
 	})
-	c, err := client.New(f.URL, secret, append([]client.Option{wait}, options...)...)
-	testenv.NoError(t, err)
+	c := testenv.Of(client.New(f.URL, secret, append([]client.Option{wait}, options...)...)).Must(t)
 	t.Cleanup(c.Close)
 	return c
 }

@@ -21,8 +21,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(401, "text/html", []byte("<html>"))
 	f.Add(503, "", []byte(`{"error":{"code":"`+secret+`","message":"a\u202eb\u0000"}}`))
 	f.Add(200, "application/json", []byte(`{"params":{"page":1,"itemsPerPage":9223372036854775807,"totalItems":-1},"orders":[{}],"order":{"id":"x","createdAt":5}}`))
-	c, err := client.New("http://127.0.0.1:1", secret)
-	testenv.NoError(f, err)
+	c := testenv.Of(client.New("http://127.0.0.1:1", secret)).Must(f)
 	f.Fuzz(func(t *testing.T, status int, contentType string, body []byte) {
 		for _, err := range c.DecodeAll(status, contentType, body) {
 			var e *client.Error

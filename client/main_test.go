@@ -8,6 +8,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/testenv"
 )
 
 // exampleOrders is the number of orders of the service of the examples.
@@ -37,10 +38,7 @@ func (h *host) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, ar
 func (h *host) Fatal(args ...any)                 { panic(fmt.Sprint(args...)) }
 
 func (h *host) TempDir() string {
-	folder, err := os.MkdirTemp("", "merchant-orders-client-")
-	if err != nil {
-		h.Fatal(err)
-	}
+	folder := testenv.Of(os.MkdirTemp("", "merchant-orders-client-")).Must(h)
 	h.folders = append(h.folders, folder)
 	return folder
 }

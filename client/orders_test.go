@@ -54,8 +54,7 @@ func TestOrdersFollowLinks(t *testing.T) {
 	})
 	got := references(t, f.client, client.Filter{State: client.Registered, PageSize: 2})
 	testenv.Equal(t, "orders", []string{"SF-5", "SF-4", "SF-3", "SF-2", "SF-1"}, got)
-	want := []string{"itemsPerPage=2&page=1&state=registered", "state=registered&cursor=a,b", "state=registered&cursor=c"}
-	testenv.Equal(t, "queries", want, requested)
+	testenv.Equal(t, "queries", []string{"itemsPerPage=2&page=1&state=registered", "state=registered&cursor=a,b", "state=registered&cursor=c"}, requested)
 }
 
 // TestOrdersByNumber checks that without links pages are requested by number, and
@@ -68,17 +67,12 @@ func TestOrdersByNumber(t *testing.T) {
 		"3": list(3, 2, 6, "SF-2", "SF-1"),
 	}
 	f := newFake(t, func(w http.ResponseWriter, r *http.Request) { response(w, 200, pages[r.URL.Query().Get("page")]) })
-	got := references(t, f.client, client.Filter{})
-	testenv.Equal(t, "orders", []string{"SF-5", "SF-4", "SF-3", "SF-2", "SF-1"}, got)
-	if n := len(f.requests()); n != 3 {
-		t.Errorf("requested %d times", n)
-	}
+	testenv.Equal(t, "orders", []string{"SF-5", "SF-4", "SF-3", "SF-2", "SF-1"}, references(t, f.client, client.Filter{}))
+	testenv.Equal(t, "requests", 3, len(f.requests()))
 	for range f.client.Orders(t.Context(), client.Filter{}) {
 		break
 	}
-	if n := len(f.requests()); n != 4 {
-		t.Errorf("requested %d times for one order more", n-3)
-	}
+	testenv.Equal(t, "requests", 4, len(f.requests()))
 }
 
 func TestOrdersEndWithAnError(t *testing.T) {
@@ -112,9 +106,7 @@ func TestOrdersEndWithAnError(t *testing.T) {
 					t.Errorf("order %s after the error", order.Reference)
 				}
 			}
-			if errs != 1 {
-				t.Errorf("%d errors", errs)
-			}
+			testenv.Equal(t, "errors", 1, errs)
 		})
 	}
 }
@@ -134,9 +126,7 @@ func TestFilter(t *testing.T) {
 		if err != nil || page.Number != 3 || page.Size != 100 || len(page.Orders) != 0 {
 			t.Errorf("%+v, %v", page, err)
 		}
-		if got := f.requests()[0].URL.RawQuery; got != want {
-			t.Errorf("query %q, want %q", got, want)
-		}
+		testenv.Equal(t, "query", want, f.requests()[0].URL.RawQuery)
 	}
 }
 
@@ -151,9 +141,7 @@ func TestPaths(t *testing.T) {
 		if err := f.client.Accept(t.Context(), reference); err != nil {
 			t.Errorf("%q: %v", reference, err)
 		}
-		if got := f.requests()[0].RequestURI; got != want {
-			t.Errorf("%q: requested for %s, want %s", reference, got, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("%q: requested for", reference), want, f.requests()[0].RequestURI)
 	}
 }
 
@@ -161,8 +149,7 @@ func TestPaths(t *testing.T) {
 func TestPrefix(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, always(200, goodOrder))
-	c, err := client.New(f.URL+"/shop/", secret, client.WithUserAgent("sync/1"))
-	testenv.NoError(t, err)
+	c := testenv.Of(client.New(f.URL+"/shop/", secret, client.WithUserAgent("sync/1"))).Must(t)
 	order, err := c.Order(t.Context(), "SF-1")
 	if err != nil || order.Tag != "" || order.ExpiresAt != time.Date(2026, 11, 22, 8, 15, 30, 0, time.UTC) || !order.UpdatedAt.IsZero() {
 		t.Errorf("%+v, %v", order, err)

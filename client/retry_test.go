@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -42,18 +43,11 @@ func TestRetries(t *testing.T) {
 				t.Parallel()
 				f := newFake(t, failing(2, status, call.good))
 				err := call.do(t.Context(), f.client)
-				if (err == nil) != again {
-					t.Errorf("error %v", err)
-				}
-				want := map[bool]int{true: 3, false: 1}[again]
-				if got := len(f.requests()); got != want {
-					t.Errorf("sent %d times, want %d", got, want)
-				}
+				testenv.Equal(t, fmt.Sprintf("error %v", err), again, err == nil)
+				testenv.Equal(t, "requests", map[bool]int{true: 3, false: 1}[again], len(f.requests()))
 
 				f = newFake(t, failing(2, status, call.good), client.WithoutWriteRetries())
-				if err := call.do(t.Context(), f.client); (err == nil) != (again && !call.write) {
-					t.Errorf("without retries of writes: error %v", err)
-				}
+				testenv.Equal(t, "without retries of writes", again && !call.write, call.do(t.Context(), f.client) == nil)
 			})
 		}
 	}
@@ -63,9 +57,7 @@ func TestRetries(t *testing.T) {
 func TestInProgress(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, failing(3, 409, goodSuccess, "Retry-After", "1"))
-	if err := f.client.Accept(t.Context(), "SF-1"); err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, f.client.Accept(t.Context(), "SF-1"))
 	testenv.Equal(t, "waits", []time.Duration{time.Second, time.Second, time.Second}, f.waited())
 }
 
@@ -143,15 +135,12 @@ func TestWriteOptions(t *testing.T) {
 		response(w, 200, goodSuccess)
 	})
 	var receipt client.Receipt
-	err := f.client.Accept(t.Context(), "SF-1", client.IfMatch(`"915664-17"`), client.IdempotencyKey("my key"), client.ReceiptTo(&receipt))
-	testenv.NoError(t, err)
+	testenv.NoError(t, f.client.Accept(t.Context(), "SF-1", client.IfMatch(`"915664-17"`), client.IdempotencyKey("my key"), client.ReceiptTo(&receipt)))
 	header := f.requests()[0].Header
 	if header.Get("If-Match") != `"915664-17"` || header.Get("Idempotency-Key") != "my key" {
 		t.Errorf("header %v", header)
 	}
-	if want := (client.Receipt{Tag: `"915664-18"`, Key: "my key", Replayed: true, RequestID: "r-1"}); receipt != want {
-		t.Errorf("receipt %+v, want %+v", receipt, want)
-	}
+	testenv.Equal(t, "receipt", client.Receipt{Tag: `"915664-18"`, Key: "my key", Replayed: true, RequestID: "r-1"}, receipt)
 
 	once := f.newClient(t, client.WithoutWriteRetries())
 	testenv.NoError(t, once.Accept(t.Context(), "SF-1"))
@@ -212,9 +201,6 @@ func TestContextEnds(t *testing.T) {
 func TestRealSleep(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, failing(1, 503, goodOrder))
-	c, err := client.New(f.URL, secret)
-	testenv.NoError(t, err)
-	if _, err := c.Order(t.Context(), "SF-1"); err != nil {
-		t.Error(err)
-	}
+	c := testenv.Of(client.New(f.URL, secret)).Must(t)
+	testenv.Of(c.Order(t.Context(), "SF-1")).Must(t)
 }

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/client"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
@@ -38,8 +36,7 @@ func start(t *testing.T, orders int, flags ...string) (*apptest.Server, *client.
 
 func connect(t *testing.T, address, token string) *client.Client {
 	t.Helper()
-	c, err := client.New(address, token)
-	testenv.NoError(t, err)
+	c := testenv.Of(client.New(address, token)).Must(t)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -48,8 +45,7 @@ func connect(t *testing.T, address, token string) *client.Client {
 func TestOrderAgainstService(t *testing.T) {
 	t.Parallel()
 	_, c := start(t, 3)
-	got, err := c.Order(t.Context(), ingesttest.Reference(2))
-	testenv.NoError(t, err)
+	got := testenv.Of(c.Order(t.Context(), ingesttest.Reference(2))).Must(t)
 	var document struct {
 		Total, Subtotal int64
 		Customer        client.Customer
@@ -118,9 +114,7 @@ func TestListsAgainstService(t *testing.T) {
 			}
 			previous = order
 		}
-		if want != 0 {
-			t.Errorf("before %s: %d more unanswered orders wanted", before, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("unanswered orders left before %s", before), 0, want)
 	}
 }
 
@@ -133,9 +127,7 @@ func TestErrorsOfService(t *testing.T) {
 			server, c := start(t, 2, "--error-codes", codes)
 			ctx := t.Context()
 			first, second := ingesttest.Reference(1), ingesttest.Reference(2)
-			if e := wantKind(t, c.Reject(ctx, first, "boredom"), client.ErrInvalidReason); e.Code != want[1] {
-				t.Errorf("%+v", e)
-			}
+			testenv.Equal(t, "code", want[1], wantKind(t, c.Reject(ctx, first, "boredom"), client.ErrInvalidReason).Code)
 			testenv.NoError(t, c.Accept(ctx, first))
 			if e := wantKind(t, c.Accept(ctx, first), client.ErrCannotAccept); e.Code != want[0] || e.RequestID == "" {
 				t.Errorf("%+v", e)
@@ -161,16 +153,13 @@ func TestErrorsOfService(t *testing.T) {
 
 func TestInvoicesAgainstService(t *testing.T) {
 	t.Parallel()
-	if client.MaxInvoiceSize != order.MaxInvoiceSize {
-		t.Errorf("files have at most %d bytes here, and %d in the service", client.MaxInvoiceSize, order.MaxInvoiceSize)
-	}
+	testenv.Equal(t, "the largest file", order.MaxInvoiceSize, client.MaxInvoiceSize)
 	_, c := start(t, 1)
 	ctx, reference := t.Context(), ingesttest.Reference(1)
 	content := bytes.Repeat([]byte("0123456789abcdef"), client.MaxInvoiceSize/16)
 	var stored []client.Invoice
 	for _, name := range []string{"τιμή 100% #1?.pdf", "b.PNG", "c.jpeg"} {
-		invoice, err := c.UploadInvoice(ctx, reference, name, bytes.NewReader(content))
-		testenv.NoError(t, err)
+		invoice := testenv.Of(c.UploadInvoice(ctx, reference, name, bytes.NewReader(content))).Must(t)
 		stored = append(stored, invoice)
 		file, err := c.DownloadInvoice(ctx, invoice)
 		if err != nil || file.Name != name || !bytes.Equal(file.Content, content) {
@@ -186,10 +175,7 @@ func TestInvoicesAgainstService(t *testing.T) {
 	}
 	_, err = c.UploadInvoice(ctx, "SF-0", "a.pdf", strings.NewReader("x"))
 	wantKind(t, err, client.ErrNotFound)
-	left, err := c.DeleteInvoice(ctx, reference, stored[0].ID)
-	if diff := cmp.Diff(stored[1:], left); err != nil || diff != "" {
-		t.Errorf("%v, left (-want +got):\n%s", err, diff)
-	}
+	testenv.Of(c.DeleteInvoice(ctx, reference, stored[0].ID)).Want(t, "left", stored[1:])
 	_, err = c.DeleteInvoice(ctx, reference, stored[0].ID)
 	wantKind(t, err, client.ErrInvoiceNotFound)
 	_, err = c.DeleteInvoice(ctx, reference, 0)
@@ -224,9 +210,7 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	hands.Wait()
-	if n := accepted.Load(); n != 1 {
-		t.Errorf("%d accepts succeeded", n)
-	}
+	testenv.Equal(t, "accepts succeeded", 1, accepted.Load())
 }
 
 type zeros struct{}
@@ -239,9 +223,7 @@ func TestServiceStops(t *testing.T) {
 	server, _ := start(t, 1)
 	c, err := client.New(server.BaseURL, server.Token, client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }))
 	testenv.NoError(t, err)
-	if _, err := c.Order(t.Context(), ingesttest.Reference(1)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(c.Order(t.Context(), ingesttest.Reference(1))).Must(t)
 	server.Stop(t)
 	_, err = c.Order(t.Context(), ingesttest.Reference(1))
 	wantKind(t, err, client.ErrTransport)
@@ -254,13 +236,11 @@ func TestFeedAgainstService(t *testing.T) {
 	ctx, first, second := t.Context(), ingesttest.Reference(1), ingesttest.Reference(2)
 	testenv.NoError(t, c.Accept(ctx, first))
 	testenv.NoError(t, c.Reject(ctx, second, client.Damaged))
-	invoice, err := c.UploadInvoice(ctx, first, "a.pdf", strings.NewReader("x"))
-	testenv.NoError(t, err)
+	invoice := testenv.Of(c.UploadInvoice(ctx, first, "a.pdf", strings.NewReader("x"))).Must(t)
 	var events []string
 	for event, err := range c.Events(ctx, 3, client.WithOrders()) {
 		testenv.NoError(t, err)
-		order, err := c.Order(ctx, event.OrderReference)
-		testenv.NoError(t, err)
+		order := testenv.Of(c.Order(ctx, event.OrderReference)).Must(t)
 		order.Tag = ""
 		testenv.Equal(t, "order", &order, event.Order)
 		var stored client.Event
@@ -341,12 +321,8 @@ func TestWritesAgainstService(t *testing.T) {
 	wantKind(t, c.Accept(ctx, reference, client.IfMatch(read.Tag)), client.ErrPrecondition)
 	_, err = c.DeleteInvoice(ctx, reference, invoice.ID, client.IfMatch(read.Tag))
 	wantKind(t, err, client.ErrPrecondition)
-	if _, err := c.DeleteInvoice(ctx, reference, invoice.ID, client.IfMatch(upload.Tag), client.ReceiptTo(&removal)); err != nil {
-		t.Error(err)
-	}
-	if err := c.Reject(ctx, reference, client.NoReason, client.IfMatch(removal.Tag)); err != nil {
-		t.Error(err)
-	}
+	testenv.Of(c.DeleteInvoice(ctx, reference, invoice.ID, client.IfMatch(upload.Tag), client.ReceiptTo(&removal))).Must(t)
+	testenv.NoError(t, c.Reject(ctx, reference, client.NoReason, client.IfMatch(removal.Tag)))
 	wantKind(t, c.Accept(ctx, reference, client.IfMatch("no tag")), client.ErrInvalidParams)
 }
 
@@ -387,9 +363,7 @@ func TestLostResponses(t *testing.T) {
 		} else {
 			_, err = c.DeleteInvoice(t.Context(), reference, invoice.ID)
 		}
-		if err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, err)
 		order, err := plain.Order(t.Context(), reference)
 		if want := map[bool]int{true: 1}[n%12 <= 2]; err != nil || len(order.Invoices) != want {
 			t.Errorf("%s has %d files, want %d; %v", reference, len(order.Invoices), want, err)
@@ -406,8 +380,7 @@ func TestAnswersAgainstService(t *testing.T) {
 		client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }), client.WithMaxAnswers(2))
 	testenv.NoError(t, err)
 	first, second := ingesttest.Reference(1), ingesttest.Reference(2)
-	read, err := plain.Order(t.Context(), first)
-	testenv.NoError(t, err)
+	read := testenv.Of(plain.Order(t.Context(), first)).Must(t)
 	answers := []client.Answer{
 		{Reference: first, Decision: client.AcceptOrder, IfMatch: read.Tag},
 		{Reference: second, Decision: client.RejectOrder, Reason: client.Damaged},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/client"
+	"merchantorders/internal/testenv"
 )
 
 // TestTokensAgainstService creates, rotates and revokes tokens of a merchant.
@@ -35,17 +36,12 @@ func TestTokensAgainstService(t *testing.T) {
 	}
 	c = connect(t, server.BaseURL, rotated.Text)
 	for range 2 {
-		if err := c.RevokeToken(t.Context(), made.Token.ID); err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, c.RevokeToken(t.Context(), made.Token.ID))
 	}
 	_, err = connect(t, server.BaseURL, made.Text).Order(t.Context(), "SF-1")
 	wantKind(t, err, client.ErrUnauthorized)
 	wantKind(t, c.RevokeToken(t.Context(), 9999), client.ErrTokenNotFound)
-	child, err := c.CreateToken(t.Context(), client.TokenRequest{Scopes: []string{"orders:read"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	child := testenv.Of(c.CreateToken(t.Context(), client.TokenRequest{Scopes: []string{"orders:read"}})).Must(t)
 	revoked, err := c.RevokeTokenAndChildren(t.Context(), rotated.Token.ID)
 	if want := []int64{rotated.Token.ID, child.Token.ID}; err != nil || !slices.Equal(revoked, want) {
 		t.Errorf("revoked %v, error %v, want %v", revoked, err, want)

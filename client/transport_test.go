@@ -40,14 +40,10 @@ func TestBrokenJSON(t *testing.T) {
 			})
 			for n := 0; n < len(call.good); n += step() {
 				length.Store(int64(n))
-				if e := wantKind(t, call.do(t.Context(), f.client), client.ErrResponse); e.Tries != 1 {
-					t.Errorf("%d bytes: tried %d times", n, e.Tries)
-				}
+				testenv.Equal(t, fmt.Sprintf("%d bytes: tries", n), 1, wantKind(t, call.do(t.Context(), f.client), client.ErrResponse).Tries)
 			}
 			length.Store(int64(len(call.good)))
-			if err := call.do(t.Context(), f.client); err != nil {
-				t.Errorf("the complete response: %v", err)
-			}
+			testenv.NoError(t, call.do(t.Context(), f.client))
 		})
 	}
 }
@@ -128,8 +124,7 @@ type cutter struct {
 // every response.
 func newCutter(t *testing.T, body string, always bool) *cutter {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
+	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	c := &cutter{Listener: listener}
 	c.response = fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	c.done.Go(func() {
@@ -156,8 +151,7 @@ func newCutter(t *testing.T, body string, always bool) *cutter {
 func (c *cutter) client(t *testing.T, options ...client.Option) *client.Client {
 	t.Helper()
 	options = append(options, client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }))
-	made, err := client.New("http://"+c.Addr().String(), secret, options...)
-	testenv.NoError(t, err)
+	made := testenv.Of(client.New("http://"+c.Addr().String(), secret, options...)).Must(t)
 	return made
 }
 
@@ -192,9 +186,7 @@ func TestCutAlways(t *testing.T) {
 				t.Errorf("%s, cut after %d bytes: %+v", call.name, n, e)
 			}
 			e := wantKind(t, call.do(t.Context(), once), client.ErrTransport)
-			if want := map[bool]int{true: 1, false: client.DefaultTries}[call.write]; e.Tries != want {
-				t.Errorf("%s without retries of writes: tried %d times, want %d", call.name, e.Tries, want)
-			}
+			testenv.Equal(t, call.name+" without retries of writes: tries", map[bool]int{true: 1, false: client.DefaultTries}[call.write], e.Tries)
 		}
 	}
 }
@@ -266,20 +258,12 @@ func TestRedirects(t *testing.T) {
 	}
 	_, err := f.client.DownloadInvoice(t.Context(), client.Invoice{ID: 1, URL: f.URL + "/storage/round.pdf"})
 	wantKind(t, err, client.ErrTransport)
-	if _, err := f.client.DownloadInvoice(t.Context(), client.Invoice{ID: 1, URL: other.URL + "/direct.pdf"}); err != nil {
-		t.Error(err)
-	}
+	testenv.Of(f.client.DownloadInvoice(t.Context(), client.Invoice{ID: 1, URL: other.URL + "/direct.pdf"})).Must(t)
 	for _, request := range other.requests() {
-		if got := request.Header.Get("Authorization"); got != "" {
-			t.Errorf("%s got %q", request.URL, got)
-		}
+		testenv.Equal(t, fmt.Sprintf("%s got", request.URL), "", request.Header.Get("Authorization"))
 	}
 	trusting := f.newClient(t, client.WithStorage(other.URL))
-	if _, err := trusting.DownloadInvoice(t.Context(), client.Invoice{ID: 1, URL: other.URL + "/trusted.pdf"}); err != nil {
-		t.Error(err)
-	}
+	testenv.Of(trusting.DownloadInvoice(t.Context(), client.Invoice{ID: 1, URL: other.URL + "/trusted.pdf"})).Must(t)
 	requests := other.requests()
-	if got := requests[len(requests)-1].Header.Get("Authorization"); got != "Bearer "+secret {
-		t.Errorf("the named storage got %q", got)
-	}
+	testenv.Equal(t, "the named storage got", "Bearer "+secret, requests[len(requests)-1].Header.Get("Authorization"))
 }

@@ -61,12 +61,9 @@ func TestUploadContent(t *testing.T) {
 	big := bytes.Repeat([]byte("0123456789abcdef"), client.MaxInvoiceSize/16)
 	file := filepath.Join(t.TempDir(), "a.pdf")
 	testenv.NoError(t, os.WriteFile(file, append([]byte("skip"), big[:100_000]...), 0o600))
-	opened, err := os.Open(file)
-	testenv.NoError(t, err)
+	opened := testenv.Of(os.Open(file)).Must(t)
 	t.Cleanup(func() { _ = opened.Close() })
-	if _, err := opened.Seek(4, io.SeekStart); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(opened.Seek(4, io.SeekStart)).Must(t)
 	pipe, pipeWriter, err := os.Pipe()
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = pipe.Close() })
@@ -92,9 +89,7 @@ func TestUploadContent(t *testing.T) {
 			t.Parallel()
 			f, all := uploads(t, 2)
 			name := "τιμή \"1\"\\\n.pdf"
-			if _, err := f.client.UploadInvoice(t.Context(), "SF-1", name, test.content); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Of(f.client.UploadInvoice(t.Context(), "SF-1", name, test.content)).Must(t)
 			got := all()
 			if len(got) != 3 {
 				t.Fatalf("sent %d times", len(got))
@@ -114,13 +109,9 @@ func TestUploadTooBig(t *testing.T) {
 	big := make([]byte, client.MaxInvoiceSize+1)
 	for _, content := range []io.Reader{bytes.NewReader(big), onlyReader{bytes.NewReader(big)}} {
 		_, err := f.client.UploadInvoice(t.Context(), "SF-1", "a.pdf", content)
-		if e := wantKind(t, err, client.ErrFileTooBig); e.Status != 0 {
-			t.Errorf("%+v", e)
-		}
+		testenv.Equal(t, "status", 0, wantKind(t, err, client.ErrFileTooBig).Status)
 	}
-	if len(all()) != 0 {
-		t.Error("it was sent")
-	}
+	testenv.Equal(t, "requests", 0, len(all()))
 }
 
 // brokenSeeker reports a larger size than it can read.
@@ -152,9 +143,7 @@ func TestUploadReaderFails(t *testing.T) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
-	if len(all()) != 0 {
-		t.Error("a complete body arrived")
-	}
+	testenv.Equal(t, "complete bodies", 0, len(all()))
 }
 
 // TestUploadEndsReading checks that an early response ends the call and that the
@@ -234,10 +223,6 @@ func TestUploadCutInTheBody(t *testing.T) {
 		got, _ = base64.StdEncoding.DecodeString(body.ContentBase64)
 		response(w, 200, goodUploaded)
 	})
-	if _, err := f.client.UploadInvoice(context.Background(), "SF-1", "a.pdf", bytes.NewReader(content)); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, content) {
-		t.Errorf("%d bytes arrived, want %d", len(got), len(content))
-	}
+	testenv.Of(f.client.UploadInvoice(context.Background(), "SF-1", "a.pdf", bytes.NewReader(content))).Must(t)
+	testenv.Equal(t, "what arrived", content, got)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // The secret is that of the example in the Standard Webhooks specification.
@@ -39,9 +41,7 @@ func TestWebhookExample(t *testing.T) {
 		"Webhook-Id": {"msg_p5jXN8AQM9LWM0D4loKWxJek"}, "Webhook-Timestamp": {"1614265330"},
 		"Webhook-Signature": {"v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="},
 	}
-	if _, err := verifyWebhook(time.Unix(1614265330, 0), header, []byte(`{"test": 2432232314}`), []string{webhookSecret}); err != nil {
-		t.Error(err)
-	}
+	testenv.Of(verifyWebhook(time.Unix(1614265330, 0), header, []byte(`{"test": 2432232314}`), []string{webhookSecret})).Must(t)
 }
 
 // Proves decision 5 (webhooks: signatures, secrets).

@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -73,10 +72,6 @@ func TestWebhooksAgainstService(t *testing.T) {
 	if one, err2 := c.Webhook(ctx, added.ID); err != nil || err2 != nil || len(list) != 1 || one.ID != list[0].ID {
 		t.Errorf("%+v %+v, %v, %v", list, one, err, err2)
 	}
-	if err := c.RemoveWebhook(ctx, added.ID); err != nil {
-		t.Error(err)
-	}
-	if _, err := c.Webhook(ctx, added.ID); !errors.Is(err, client.ErrWebhookNotFound) {
-		t.Errorf("after the removal: %v", err)
-	}
+	testenv.NoError(t, c.RemoveWebhook(ctx, added.ID))
+	testenv.Of(c.Webhook(ctx, added.ID)).WantError(t, "after the removal", client.ErrWebhookNotFound)
 }

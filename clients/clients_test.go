@@ -65,8 +65,7 @@ func prepareGo(t *testing.T, folder, source string) *exec.Cmd {
 
 func preparePython(t *testing.T, folder, source string) *exec.Cmd {
 	testenv.Program(t, "python3", "python3")
-	absolute, err := filepath.Abs("python")
-	testenv.NoError(t, err)
+	absolute := testenv.Of(filepath.Abs("python")).Must(t)
 	if testenv.IsRelease() {
 		testenv.Program(t, "mypy", "mypy")
 		run(t, folder, "env", "MYPYPATH="+absolute, "mypy", "--strict", "--cache-dir", t.TempDir(), source, filepath.Join(absolute, "merchant_orders"))
@@ -81,8 +80,7 @@ func preparePython(t *testing.T, folder, source string) *exec.Cmd {
 func prepareTypeScript(t *testing.T, folder, source string) *exec.Cmd {
 	testenv.Program(t, "node", "nodejs")
 	testenv.Program(t, "npm", "npm")
-	module, err := module()
-	testenv.NoError(t, err)
+	module := testenv.Of(module()).Must(t)
 	packages := filepath.Join(folder, "node_modules")
 	write(t, filepath.Join(folder, "package.json"), []byte(`{"type":"module"}`))
 	testenv.NoError(t, os.Mkdir(packages, 0o700))
@@ -135,8 +133,7 @@ func buildModule() (string, error) {
 
 func preparePHP(t *testing.T, folder, source string) *exec.Cmd {
 	testenv.Program(t, "php", "php-cli")
-	text, err := os.ReadFile("php/MerchantOrders.php")
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile("php/MerchantOrders.php")).Must(t)
 	write(t, filepath.Join(folder, "MerchantOrders.php"), text)
 	return exec.Command("php", source)
 }
@@ -208,15 +205,13 @@ func TestCalls(t *testing.T) {
 		}
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile(filepath.Join("testdata", "calls."+map[string]string{"python": "py", "typescript": "ts", "php": "php"}[l.name]))
-			testenv.NoError(t, err)
+			text := testenv.Of(os.ReadFile(filepath.Join("testdata", "calls."+map[string]string{"python": "py", "typescript": "ts", "php": "php"}[l.name]))).Must(t)
 			program := l.program(t, t.TempDir(), text)
 			s := apptest.Start(t)
 			s.Import(t, apptest.Registered(apptest.MerchantID, 1, callOrders))
 			secret, at := webhook.NewSecret(), time.Now()
 			const body = `{"seq":17,"type":"order.created","orderReference":"R-17"}`
-			signature, err := webhook.Sign("msg_1", at, []byte(body), webhook.NewSecret(), secret)
-			testenv.NoError(t, err)
+			signature := testenv.Of(webhook.Sign("msg_1", at, []byte(body), webhook.NewSecret(), secret)).Must(t)
 			delivery, err := json.Marshal(map[string]any{"body": body, "secret": string(secret), "headers": map[string]string{
 				"Webhook-Id": "msg_1", "Webhook-Timestamp": strconv.FormatInt(at.Unix(), 10), "Webhook-Signature": signature,
 			}})
@@ -265,8 +260,7 @@ func checkFields(t *testing.T, fields any) {
 // request with LIMITED or limit=999 is refused for an hour.
 func flaky(t *testing.T, service string) string {
 	t.Helper()
-	target, err := url.Parse(service)
-	testenv.NoError(t, err)
+	target := testenv.Of(url.Parse(service)).Must(t)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	var mu sync.Mutex
 	seen := make(map[string]bool)
@@ -304,8 +298,7 @@ func flaky(t *testing.T, service string) string {
 // programOf returns the program of the page of a language.
 func programOf(t *testing.T, l language) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "docs", "guide", l.page))
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile(filepath.Join("..", "docs", "guide", l.page))).Must(t)
 	program := regexp.MustCompile("(?s)# A whole sync\n.*?```" + l.name + "\n(.*?)```").FindSubmatch(text)
 	if program == nil {
 		t.Fatalf("%s has no program", l.page)

@@ -88,9 +88,7 @@ func TestSync(t *testing.T) {
 func (s *syncing) wantCopy(l language, count int) {
 	s.Helper()
 	want := shownByService(s.T, s.server.BaseURL, s.token)
-	if len(want) != count {
-		s.Errorf("the service has %d orders, want %d", len(want), count)
-	}
+	testenv.Equal(s, "orders of the service", count, len(want))
 	var got orders
 	defer func() {
 		if s.Failed() {
@@ -181,8 +179,7 @@ func (o orders) add(t *testing.T, document []byte) {
 // databaseCopied reads the copy in an SQLite database.
 func databaseCopied(t *testing.T, folder string) orders {
 	t.Helper()
-	db, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_pragma=busy_timeout(60000)", filepath.Join(folder, "orders.db")))
-	testenv.NoError(t, err)
+	db := testenv.Of(sql.Open("sqlite", fmt.Sprintf("file:%s?_pragma=busy_timeout(60000)", filepath.Join(folder, "orders.db")))).Must(t)
 	defer func() { _ = db.Close() }()
 	rows, err := db.QueryContext(t.Context(), "SELECT document FROM orders")
 	if err != nil {
@@ -202,8 +199,7 @@ func databaseCopied(t *testing.T, folder string) orders {
 // filesCopied reads the copy in a folder with a file for each order.
 func filesCopied(t *testing.T, folder string) orders {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, "orders", "*.json"))
-	testenv.NoError(t, err)
+	files := testenv.Of(filepath.Glob(filepath.Join(folder, "orders", "*.json"))).Must(t)
 	result := make(orders)
 	for _, file := range files {
 		if document, err := os.ReadFile(file); err == nil { // it may be removed meanwhile

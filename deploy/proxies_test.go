@@ -46,8 +46,7 @@ type proxy struct {
 // a free port.
 func serveFlags(t *testing.T, example string) []string {
 	t.Helper()
-	content, err := os.ReadFile(example)
-	testenv.NoError(t, err)
+	content := testenv.Of(os.ReadFile(example)).Must(t)
 	_, rest, found := strings.Cut(string(content), "merchant-orders serve ")
 	flags, _, _ := strings.Cut(rest, "\n")
 	if !found || !strings.Contains(flags, "--admin-listen 127.0.0.1:8081") {
@@ -115,8 +114,7 @@ func waitFor(t *testing.T, address string) {
 // has all of the old ones.
 func rewrite(t *testing.T, from, to, prefix string, oldNew ...string) {
 	t.Helper()
-	content, err := os.ReadFile(from)
-	testenv.NoError(t, err)
+	content := testenv.Of(os.ReadFile(from)).Must(t)
 	for i := 0; i < len(oldNew); i += 2 {
 		if !strings.Contains(string(content), oldNew[i]) {
 			t.Fatalf("%s has no %q", from, oldNew[i])
@@ -184,14 +182,10 @@ func (p *proxy) check(t *testing.T) {
 		}
 		if entry.Status == 401 {
 			refused++
-			if entry.Client != clientAddress {
-				t.Errorf("the client is %s, want %s", entry.Client, clientAddress)
-			}
+			testenv.Equal(t, "the client", clientAddress, entry.Client)
 		}
 	}
-	if refused != 3 {
-		t.Errorf("%d requests were refused, want 3", refused)
-	}
+	testenv.Equal(t, "requests were refused", 3, refused)
 }
 
 // checkStrict checks that browsers are told, once, to use https only.
@@ -261,8 +255,7 @@ func (p *proxy) checkHalfClosed(t *testing.T) {
 	testenv.NoError(t, json.Unmarshal([]byte(text), &feed))
 	config := p.client.Transport.(*http.Transport).TLSClientConfig.Clone()
 	config.NextProtos = []string{"http/1.1"}
-	conn, err := tls.Dial("tcp", strings.TrimPrefix(p.url, "https://"), config)
-	testenv.NoError(t, err)
+	conn := testenv.Of(tls.Dial("tcp", strings.TrimPrefix(p.url, "https://"), config)).Must(t)
 	defer func() { _ = conn.Close() }()
 	_, err = fmt.Fprintf(conn, "GET /v2/events?after=%d&wait=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n", feed.Newest, p.service.Token)
 	testenv.NoError(t, errors.Join(err, conn.CloseWrite(), conn.NetConn().(*net.TCPConn).CloseWrite()))
@@ -351,8 +344,7 @@ func TestHAProxy(t *testing.T) {
 		both, main := filepath.Join(dir, "both.pem"), filepath.Join(dir, "haproxy.cfg")
 		var content []byte
 		for _, name := range []string{pair.Cert, pair.Key} {
-			part, err := os.ReadFile(name)
-			testenv.NoError(t, err)
+			part := testenv.Of(os.ReadFile(name)).Must(t)
 			content = append(content, part...)
 		}
 		testenv.NoError(t, os.WriteFile(both, content, 0o600))

@@ -74,10 +74,8 @@ func readProofs(t *testing.T, root fs.FS) (proofs map[string]map[string][]string
 		if err != nil || entry.IsDir() || !strings.HasSuffix(name, "_test.go") {
 			return err
 		}
-		text, err := fs.ReadFile(root, name)
-		testenv.NoError(t, err)
-		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
-		testenv.NoError(t, err)
+		text := testenv.Of(fs.ReadFile(root, name)).Must(t)
+		file := testenv.Of(parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)).Must(t)
 		for _, declaration := range file.Decls {
 			function, ok := declaration.(*ast.FuncDecl)
 			if !ok || !strings.HasPrefix(function.Name.Name, "Test") && !strings.HasPrefix(function.Name.Name, "Fuzz") {

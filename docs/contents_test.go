@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/docs/docstest"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
@@ -20,8 +18,7 @@ import (
 // blockOf returns the first code block of a document in a language.
 func blockOf(t *testing.T, file, language string) string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile(file)).Must(t)
 	_, rest, _ := strings.Cut(string(text), "```"+language+"\n")
 	block, _, found := strings.Cut(rest, "```")
 	if !found {
@@ -68,19 +65,14 @@ func TestStateDiagram(t *testing.T) {
 	}
 	slices.Sort(drawn)
 	slices.Sort(allowed)
-	if diff := cmp.Diff(allowed, drawn); diff != "" {
-		t.Errorf("transitions (-allowed +drawn):\n%s", diff)
-	}
+	testenv.Equal(t, "transitions", allowed, drawn)
 }
 
 // TestUpgradeNotes checks that the newest version of the upgrade notes has the newest
 // schema.
 func TestUpgradeNotes(t *testing.T) {
 	t.Parallel()
-	steps, err := migrations.SQLite.Steps()
-	testenv.NoError(t, err)
+	steps := testenv.Of(migrations.SQLite.Steps()).Must(t)
 	rows := docstest.Rows(t, "upgrading.md", "Versions")
-	if got, want := rows[0][1], strconv.FormatInt(steps[len(steps)-1].Version, 10); got != want {
-		t.Errorf("the first row of the upgrade notes has schema %s, want %s", got, want)
-	}
+	testenv.Equal(t, "the first row of the upgrade notes has schema", strconv.FormatInt(steps[len(steps)-1].Version, 10), rows[0][1])
 }

@@ -162,8 +162,7 @@ func anchorOf(heading string) string {
 // proseOf returns the lines of a file that are not in a code block.
 func proseOf(t *testing.T, tree fs.FS, file string) []string {
 	t.Helper()
-	text, err := fs.ReadFile(tree, file)
-	testenv.NoError(t, err)
+	text := testenv.Of(fs.ReadFile(tree, file)).Must(t)
 	var prose []string
 	inCode := false
 	for line := range strings.Lines(string(text)) {

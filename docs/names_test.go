@@ -47,7 +47,7 @@ func TestTestsExist(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("..")
 	folders := make(map[string][]string) // of tests
-	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+	testenv.NoError(t, fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(name, "_test.go") {
 			return err
 		}
@@ -56,8 +56,7 @@ func TestTestsExist(t *testing.T) {
 			folders[string(match[1])] = append(folders[string(match[1])], "/"+path.Dir(name))
 		}
 		return err
-	})
-	testenv.NoError(t, err)
+	}))
 	for _, file := range documents(t, root) {
 		for _, line := range proseOf(t, root, file) {
 			for _, match := range testForm.FindAllStringSubmatch(line, -1) {

@@ -168,8 +168,7 @@ func list(t *testing.T) map[string]goPackage {
 		"./client/...", "./cmd/...", "./internal/...", "./openapi/...", "./docs/...")
 	command.Dir = ".."
 	command.Stderr = os.Stderr
-	output, err := command.Output()
-	testenv.NoError(t, err)
+	output := testenv.Of(command.Output()).Must(t)
 	packages := make(map[string]goPackage)
 	for decoder := json.NewDecoder(strings.NewReader(string(output))); ; {
 		var p goPackage
@@ -282,15 +281,13 @@ func TestChangesAreRecorded(t *testing.T) {
 	t.Parallel()
 	for folder, begin := range map[string]string{"order": "InTx", "token": "ChangeTokens", "webhook": "InWebhookTx"} {
 		given := 0 // to NewChanges
-		files, err := filepath.Glob(folder + "/*.go")
-		testenv.NoError(t, err)
+		files := testenv.Of(filepath.Glob(folder + "/*.go")).Must(t)
 		for _, path := range files {
 			if strings.HasSuffix(path, "_test.go") {
 				continue
 			}
 			positions := token.NewFileSet()
-			file, err := parser.ParseFile(positions, path, nil, parser.SkipObjectResolution)
-			testenv.NoError(t, err)
+			file := testenv.Of(parser.ParseFile(positions, path, nil, parser.SkipObjectResolution)).Must(t)
 			ast.Inspect(file, func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.CallExpr:

@@ -16,9 +16,7 @@ func TestModulesOfBenchmark(t *testing.T) {
 	for name, version := range its {
 		if want, ok := ours[name]; ok {
 			compared++
-			if version != want {
-				t.Errorf("bench/go.mod has %s %s, want %s as in go.mod", name, version, want)
-			}
+			testenv.Equal(t, "bench/go.mod: "+name, want, version)
 		}
 	}
 	if compared < 10 {
@@ -29,8 +27,7 @@ func TestModulesOfBenchmark(t *testing.T) {
 // moduleVersions returns the versions in a go.mod file by module.
 func moduleVersions(t *testing.T, file string) map[string]string {
 	t.Helper()
-	content, err := os.ReadFile(file)
-	testenv.NoError(t, err)
+	content := testenv.Of(os.ReadFile(file)).Must(t)
 	versions := make(map[string]string)
 	for line := range strings.Lines(string(content)) {
 		if fields := strings.Fields(line); len(fields) >= 2 && strings.HasPrefix(fields[1], "v") {

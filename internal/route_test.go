@@ -62,8 +62,7 @@ func newCompiler(t *testing.T) func(declaration string) error {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./web")
 	list.Stderr = os.Stderr
-	output, err := list.Output()
-	testenv.NoError(t, err)
+	output := testenv.Of(list.Output()).Must(t)
 	exports := make(map[string]string)
 	for line := range strings.Lines(string(output)) {
 		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")

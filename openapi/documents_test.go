@@ -41,13 +41,10 @@ func TestFormatsHaveEqualContent(t *testing.T) {
 		var fromYAML, fromJSON any
 		testenv.NoError(t, yaml.Unmarshal(document.YAML, &fromYAML))
 		testenv.NoError(t, json.Unmarshal(document.JSON, &fromJSON))
-		text, err := json.Marshal(fromYAML)
-		testenv.NoError(t, err)
+		text := testenv.Of(json.Marshal(fromYAML)).Must(t)
 		var again any
 		testenv.NoError(t, json.Unmarshal(text, &again))
-		if diff := cmp.Diff(again, fromJSON); diff != "" {
-			t.Errorf("%s (-YAML +JSON):\n%s", document.Name, diff)
-		}
+		testenv.Equal(t, document.Name, again, fromJSON)
 	}
 }
 
@@ -58,15 +55,12 @@ func TestWithServer(t *testing.T) {
 	for _, document := range openapi.Documents() {
 		served := document.WithServer(url)
 		for form, text := range map[string][]byte{"YAML": served.YAML, "JSON": served.JSON} {
-			parsed, err := openapi3.NewLoader().LoadFromData(text)
-			testenv.NoError(t, err)
+			parsed := testenv.Of(openapi3.NewLoader().LoadFromData(text)).Must(t)
 			if len(parsed.Servers) != 1 || parsed.Servers[0].URL != url {
 				t.Errorf("%s: the servers of the %s are %+v", document.Name, form, parsed.Servers)
 			}
 		}
-		if same := document.WithServer(""); string(same.YAML) != string(document.YAML) {
-			t.Errorf("%s: without a URL the document changes", document.Name)
-		}
+		testenv.Equal(t, document.Name+" without a URL", string(document.YAML), string(document.WithServer("").YAML))
 	}
 }
 
@@ -78,9 +72,7 @@ func TestGeneratorsReadTheDocuments(t *testing.T) {
 		var root any
 		testenv.NoError(t, json.Unmarshal(document.JSON, &root))
 		eachSchema(document.Name, root, func(at string, schema map[string]any) {
-			if form := refusedForm(schema); form != "" {
-				t.Errorf("%s: %s", at, form)
-			}
+			testenv.Equal(t, at, "", refusedForm(schema))
 		})
 	}
 	for text, want := range map[string]string{
@@ -96,9 +88,7 @@ func TestGeneratorsReadTheDocuments(t *testing.T) {
 		var found string
 		testenv.NoError(t, json.Unmarshal([]byte(text), &root))
 		eachSchema("", root, func(_ string, schema map[string]any) { found += refusedForm(schema) })
-		if found != want {
-			t.Errorf("%s: %q, want %q", text, found, want)
-		}
+		testenv.Equal(t, text, want, found)
 	}
 }
 
@@ -152,8 +142,7 @@ func eachSchema(at string, value any, visit func(at string, schema map[string]an
 // TestEveryDocumentIsListed checks that Documents returns every file of the folder.
 func TestEveryDocumentIsListed(t *testing.T) {
 	t.Parallel()
-	entries, err := os.ReadDir(".")
-	testenv.NoError(t, err)
+	entries := testenv.Of(os.ReadDir(".")).Must(t)
 	var files, listed []string
 	for _, entry := range entries {
 		if name, ok := strings.CutSuffix(entry.Name(), ".yaml"); ok {
@@ -163,16 +152,13 @@ func TestEveryDocumentIsListed(t *testing.T) {
 	for _, document := range openapi.Documents() {
 		listed = append(listed, document.Name)
 	}
-	slices := cmp.Transformer("set", func(names []string) map[string]bool {
+	testenv.Equal(t, "documents", files, listed, cmp.Transformer("set", func(names []string) map[string]bool {
 		set := map[string]bool{}
 		for _, name := range names {
 			set[name] = true
 		}
 		return set
-	})
-	if diff := cmp.Diff(files, listed, slices); diff != "" {
-		t.Errorf("documents (-in the folder +listed):\n%s", diff)
-	}
+	}))
 }
 
 func TestParse(t *testing.T) {
@@ -201,9 +187,7 @@ func TestParse(t *testing.T) {
 				return
 			}
 			testenv.NoError(t, err)
-			if got := compact(t, document.JSON); got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
-			}
+			testenv.Equal(t, "document", test.want, compact(t, document.JSON))
 		})
 	}
 }

@@ -37,8 +37,7 @@ type rules struct {
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	testenv.NoError(t, err)
+	content := testenv.Of(os.ReadFile(path)).Must(t)
 	return string(content)
 }
 
@@ -94,12 +93,8 @@ func TestEveryAlertIsExplained(t *testing.T) {
 	for _, rule := range alerts(t).Groups[0].Rules {
 		named = append(named, rule.Alert)
 		anchor := strings.ToLower(rule.Alert)
-		if want := "docs/runbook.md#" + anchor; rule.Annotations["runbook"] != want {
-			t.Errorf("%s: runbook %q, want %q", rule.Alert, rule.Annotations["runbook"], want)
-		}
-		if want := "http://127.0.0.1:8081/docs/guide/runbook#" + anchor; rule.Annotations["runbook_url"] != want {
-			t.Errorf("%s: runbook_url %q, want %q", rule.Alert, rule.Annotations["runbook_url"], want)
-		}
+		testenv.Equal(t, rule.Alert+": runbook", "docs/runbook.md#"+anchor, rule.Annotations["runbook"])
+		testenv.Equal(t, rule.Alert+": runbook_url", "http://127.0.0.1:8081/docs/guide/runbook#"+anchor, rule.Annotations["runbook_url"])
 		if !strings.Contains(served, ` id="`+anchor+`"`) {
 			t.Errorf("%s: the runbook of a server has no such anchor", rule.Alert)
 		}

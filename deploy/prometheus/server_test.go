@@ -52,9 +52,7 @@ func TestScrape(t *testing.T) {
 		}
 		return len(loaded.Groups) == 1
 	})
-	if got, want := len(loaded.Groups[0].Rules), len(alerts(t).Groups[0].Rules); got != want {
-		t.Errorf("%d alerts are loaded, want %d", got, want)
-	}
+	testenv.Equal(t, "alerts are loaded", len(alerts(t).Groups[0].Rules), len(loaded.Groups[0].Rules))
 	shown := 0
 	for expression := range strings.SplitSeq(expressions(t), "\n") {
 		var found []sample
@@ -85,8 +83,7 @@ func startPrometheus(t *testing.T, target string) prometheus {
 	if _, err := os.Stat(program); err != nil {
 		program = testenv.Program(t, "prometheus", "prometheus")
 	}
-	rules, err := filepath.Abs("alerts.yml")
-	testenv.NoError(t, err)
+	rules := testenv.Of(filepath.Abs("alerts.yml")).Must(t)
 	dir := t.TempDir()
 	config := strings.NewReplacer("127.0.0.1:8081", target, "- alerts.yml", "- "+rules, "15s", "1s").Replace(read(t, "prometheus.yml"))
 	testenv.NoError(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(config), 0o600))

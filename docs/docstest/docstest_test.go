@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/testenv"
 )
 
@@ -23,20 +21,15 @@ func TestFields(t *testing.T) {
 		E []int  `json:"e"`
 		F string `json:"-"`
 	}
-	want := []string{"a", "b.x", "b.y", "c.x", "c.y", "d", "e"}
-	testenv.Equal(t, "fields", want, Fields(whole{}))
+	testenv.Equal(t, "fields", []string{"a", "b.x", "b.y", "c.x", "c.y", "d", "e"}, Fields(whole{}))
 }
 
 func TestCode(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"a b", "c"}, Code("`a b`, and `c` of d")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "code", []string{"a b", "c"}, Code("`a b`, and `c` of d"))
 }
 
 func TestCells(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"a", "", "`b`"}, cells("| a | | `b` |")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "cells", []string{"a", "", "`b`"}, cells("| a | | `b` |"))
 }

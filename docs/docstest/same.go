@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"merchantorders/internal/testenv"
 )
 
 // Same fails the test if a document does not list exactly what the code has, in
@@ -13,9 +13,7 @@ import (
 func Same(t testing.TB, what string, code, document []string) {
 	t.Helper()
 	code, document = slices.Sorted(slices.Values(code)), slices.Sorted(slices.Values(document))
-	if diff := cmp.Diff(code, document); diff != "" {
-		t.Errorf("%s (-code +document):\n%s", what, diff)
-	}
+	testenv.Equal(t, what, code, document)
 }
 
 // SameErrors fails the test if the tables below a heading of a document do not list

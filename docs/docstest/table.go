@@ -17,8 +17,7 @@ import (
 // "guide/errors.md". The test fails if there is no row.
 func Rows(t testing.TB, file, heading string) [][]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", filepath.FromSlash(file)))
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile(filepath.Join(moduleRoot(t), "docs", filepath.FromSlash(file)))).Must(t)
 	_, below, found := strings.Cut(string(text), "\n## "+heading+"\n")
 	if !found {
 		t.Fatalf("%s has no heading %q", file, heading)

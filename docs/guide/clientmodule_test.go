@@ -17,8 +17,7 @@ import (
 func TestClientInAnotherModule(t *testing.T) {
 	testenv.Long(t, "it builds a program")
 	t.Parallel()
-	text, err := os.ReadFile("client.md")
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile("client.md")).Must(t)
 	section := regexp.MustCompile(`(?s)### In another module\n(.*?)\n### `).Find(text)
 	commands := regexp.MustCompile("(?s)```sh\n(.*?)```").FindSubmatch(section)
 	program := regexp.MustCompile("(?s)```go\n(.*?)```").FindSubmatch(section)

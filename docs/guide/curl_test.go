@@ -24,12 +24,10 @@ var refusedCommands = map[string]int{
 func TestCommandsOfTheGuide(t *testing.T) {
 	t.Parallel()
 	testenv.Program(t, "curl", "curl")
-	pages, err := filepath.Glob("*.md")
-	testenv.NoError(t, err)
+	pages := testenv.Of(filepath.Glob("*.md")).Must(t)
 	typed := 0
 	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		testenv.NoError(t, err)
+		text := testenv.Of(os.ReadFile(page)).Must(t)
 		commands := commandsOf(string(text))
 		if typed += len(commands); len(commands) > 0 {
 			t.Run(page, func(t *testing.T) { typeCommands(t, commands) })
@@ -75,9 +73,7 @@ func typeCommands(t *testing.T, commands []string) {
 		shell := exec.CommandContext(t.Context(), "bash", "-c", "curl() { command curl --silent --show-error --fail-with-body \"$@\"; }\n"+command)
 		shell.Dir, shell.Env = folder, append(os.Environ(), "BASE="+s.BaseURL, "TOKEN="+token, "TAG="+tag)
 		output, _ := shell.CombinedOutput()
-		if got := shell.ProcessState.ExitCode(); got != want {
-			t.Errorf("%s\nexit code %d, want %d: %s", command, got, want, output)
-		}
+		testenv.Equal(t, "exit code of "+command, want, shell.ProcessState.ExitCode())
 		if want == 22 && !strings.Contains(string(output), "precondition_failed") {
 			t.Errorf("%s\nis refused otherwise: %s", command, output)
 		}

@@ -26,8 +26,7 @@ func TestStatePicture(t *testing.T) {
 	if *update {
 		testenv.NoError(t, os.WriteFile(pictureFile, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(pictureFile)
-	testenv.NoError(t, err)
+	got := testenv.Of(os.ReadFile(pictureFile)).Must(t)
 	testenv.Equal(t, "states.svg does not match the allowed transitions; redraw it with go test ./docs/guide -update", want, string(got))
 }
 

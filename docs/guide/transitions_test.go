@@ -8,6 +8,7 @@ import (
 
 	"merchantorders/docs/docstest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // TestTransitionTable compares the table of transitions in the guide with the
@@ -34,14 +35,11 @@ func TestTransitionTable(t *testing.T) {
 		}
 		got = append(got, cells)
 	}
-	sorted := cmp.Transformer("sorted", func(text string) map[string]int {
+	testenv.Equal(t, "transitions", want, got, cmp.Transformer("sorted", func(text string) map[string]int {
 		words := map[string]int{}
 		for _, word := range strings.Fields(text) {
 			words[word]++
 		}
 		return words
-	})
-	if diff := cmp.Diff(want, got, sorted); diff != "" {
-		t.Errorf("transitions (-code +guide):\n%s", diff)
-	}
+	}))
 }

@@ -1,6 +1,7 @@
 package guide_test
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -10,9 +11,12 @@ import (
 
 	"merchantorders/docs/docstest"
 	"merchantorders/internal/api/invoiceapi"
+	"merchantorders/internal/api/tokenapi"
+	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
+	"merchantorders/internal/web"
 )
 
 // TestLimits compares the table of limits with the constants of the domain.
@@ -34,9 +38,7 @@ func TestLimits(t *testing.T) {
 		}
 		delete(want, row[0])
 		number, _, _ := strings.Cut(strings.ReplaceAll(row[1], ";", " "), " ")
-		if got := strings.ReplaceAll(number, ",", ""); got != strconv.FormatInt(limit, 10) {
-			t.Errorf("%s: the guide has %s, the code %d", row[0], row[1], limit)
-		}
+		testenv.Equal(t, row[0], strconv.FormatInt(limit, 10), strings.ReplaceAll(number, ",", ""))
 	}
 	for name := range want {
 		t.Errorf("the guide has no limit for: %s", name)
@@ -56,8 +58,7 @@ func TestUploadLimits(t *testing.T) {
 		"client.md", "errors.md", "invoices.md", "limits.md", "../interface.md", "../../openapi/v1.yaml", "../../openapi/v2.yaml",
 		"../../deploy/nginx/merchant-orders.conf", "../../deploy/caddy/Caddyfile",
 	} {
-		text, err := os.ReadFile(file)
-		testenv.NoError(t, err)
+		text := testenv.Of(os.ReadFile(file)).Must(t)
 		found := limits.FindAllString(string(text), -1)
 		if len(found) == 0 {
 			t.Errorf("%s names no limit of an upload", file)
@@ -83,4 +84,16 @@ func TestEventTypes(t *testing.T) {
 		}
 	}
 	docstest.Same(t, "event types", types, documented)
+}
+
+// TestGuideHasEveryError compares the page of errors with the refusals of tokens and webhooks.
+func TestGuideHasEveryError(t *testing.T) {
+	t.Parallel()
+	for heading, refusals := range map[string]web.CodedRefusals{"Tokens": tokenapi.Refusals, "Webhooks": webhookapi.Refusals} {
+		var want []string
+		for _, r := range refusals {
+			want = append(want, fmt.Sprint(r.Status, " ", r.Code, " ", r.Message))
+		}
+		docstest.SameErrors(t, "guide/errors.md", heading, want)
+	}
 }

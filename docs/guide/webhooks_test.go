@@ -22,10 +22,8 @@ import (
 // changed, and an old one.
 func TestWebhookReceivers(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("webhooks.md")
-	testenv.NoError(t, err)
-	clients, err := filepath.Abs("../../clients")
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile("webhooks.md")).Must(t)
+	clients := testenv.Of(filepath.Abs("../../clients")).Must(t)
 	for language, commands := range map[string][]string{
 		"go": {"go", "build", "-o", "receiver", "main.go"}, "php": {"php", "-S", "ADDRESS", "main.php"}, "python": {"python3", "main.python"},
 	} {
@@ -79,8 +77,7 @@ func testReceiver(t *testing.T, program string, args []string, dir string) {
 	receiver := exec.CommandContext(t.Context(), program, args...)
 	receiver.Dir = dir
 	receiver.Env = append(os.Environ(), "WEBHOOK_SECRET="+string(secret), "PORT="+port, "SEEN_FOLDER="+dir, "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1")
-	output, err := receiver.StderrPipe()
-	testenv.NoError(t, err)
+	output := testenv.Of(receiver.StderrPipe()).Must(t)
 	receiver.Stdout = receiver.Stderr
 	testenv.NoError(t, receiver.Start())
 	t.Cleanup(func() {
@@ -116,15 +113,12 @@ func testReceiver(t *testing.T, program string, args []string, dir string) {
 		if d.status == http.StatusNoContent {
 			signed = d.sent
 		}
-		signature, err := webhook.Sign(d.id, d.at, []byte(signed), d.secrets...)
-		testenv.NoError(t, err)
+		signature := testenv.Of(webhook.Sign(d.id, d.at, []byte(signed), d.secrets...)).Must(t)
 		client := webhook.NewClient(true)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		got := client.Post(ctx, webhook.Message{ID: d.id, URL: "http://" + address + "/hook", At: d.at, Signature: signature, Body: []byte(d.sent)})
 		cancel()
-		if got.Status != d.status {
-			t.Errorf("%s: %+v, want status %d", d.what, got, d.status)
-		}
+		testenv.Equal(t, d.what, d.status, got.Status)
 	}
 	_ = receiver.Process.Kill()
 	var processed []string
@@ -133,9 +127,7 @@ func testReceiver(t *testing.T, program string, args []string, dir string) {
 			processed = append(processed, line[i-3:])
 		}
 	}
-	if strings.Join(processed, "; ") != "17 order.created R-17; 18 order.created R-18" {
-		t.Errorf("the receiver has processed %q", processed)
-	}
+	testenv.Equal(t, "what the receiver has processed", "17 order.created R-17; 18 order.created R-18", strings.Join(processed, "; "))
 }
 
 // waitForPort waits until a program listens.

@@ -69,9 +69,7 @@ func TestTokens(t *testing.T) {
 	testenv.NoError(t, err)
 	s.At(2 * time.Second)
 	revoked := s.NewToken(apitest.MerchantID, order.DefaultScopes)
-	if _, err := s.Tokens.Revoke(t.Context(), order.Command(), revoked); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(s.Tokens.Revoke(t.Context(), order.Command(), revoked)).Must(t)
 	unknown, _ := token.NewText(token.MerchantPrefix)
 	for _, endpoint := range endpoints {
 		unauthorized, forbidden, operators := v1Unauthorized, v1Forbidden, v1Forbidden

@@ -116,9 +116,7 @@ func TestAnswers(t *testing.T) {
 	}
 	s.Send(s.operator, "GET", "/operator/audit?orderReference=R-2&action=order.state_changed", "").
 		WantText(t, 200, `"actor":"merchant","tokenId":1,`)
-	if got := s.state("R-5"); got != order.Registered {
-		t.Errorf("R-5 is %s", got)
-	}
+	testenv.Equal(t, "R-5", order.Registered, s.state("R-5"))
 }
 
 // TestAnswerKeys repeats answers with their key.
@@ -179,11 +177,9 @@ func TestAnswersRefused(t *testing.T) {
 		}
 	}
 	s.Send(s.NewToken(355, order.ScopeOrdersRead), "POST", "/v2/orders/answers", accept, lines...).Want(t, "without the scope", 403, v2Forbidden)
-	_, err := s.Merchants.Suspend(t.Context(), order.Command(), 355, "", order.Options[order.Merchant]{})
-	testenv.NoError(t, err)
+	testenv.Of(s.Merchants.Suspend(t.Context(), order.Command(), 355, "", order.Options[order.Merchant]{})).Must(t)
 	s.Send(s.merchant, "POST", "/v2/orders/answers", accept, lines...).WantText(t, 403, "merchant_suspended")
-	_, err = s.Merchants.Resume(t.Context(), order.Command(), 355, order.Options[order.Merchant]{})
-	testenv.NoError(t, err)
+	testenv.Of(s.Merchants.Resume(t.Context(), order.Command(), 355, order.Options[order.Merchant]{})).Must(t)
 	if got := s.state("R-1"); got != order.Registered {
 		t.Fatalf("R-1 is %s", got)
 	}
@@ -202,8 +198,7 @@ func TestAnswersEndWithTheToken(t *testing.T) {
 	body, send := io.Pipe()
 	t.Cleanup(func() { _ = send.Close() })
 	go func() { _, _ = io.WriteString(send, `{"orderReference":"R-1","answer":"accept"}`+"\n") }()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v2/orders/answers", body)
-	testenv.NoError(t, err)
+	r := testenv.Of(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v2/orders/answers", body)).Must(t)
 	r.Header.Set("Authorization", "Bearer "+s.merchant)
 	r.Header.Set("Content-Type", "application/x-ndjson")
 	response, err := http.DefaultClient.Do(r)
@@ -213,8 +208,7 @@ func TestAnswersEndWithTheToken(t *testing.T) {
 	if !lines.Scan() || !strings.Contains(lines.Text(), `"status":"changed"`) {
 		t.Fatal(lines.Text(), lines.Err())
 	}
-	_, err = s.Tokens.RevokeAll(t.Context(), order.Command(), 355, order.Options[[]int64]{})
-	testenv.NoError(t, err)
+	testenv.Of(s.Tokens.RevokeAll(t.Context(), order.Command(), 355, order.Options[[]int64]{})).Must(t)
 	_, _ = io.WriteString(send, `{"orderReference":"R-2","answer":"accept"}`+"\n")
 	lines.Scan()
 	const want = `"complete":false,"lastLine":1,"problem":"The token is not valid any more. Send the lines after lastLine again."}`

@@ -88,9 +88,7 @@ func TestAudit(t *testing.T) {
 		fmt.Sprintf("tokenId=%d&merchantId=355", *newest.TokenID): 1, "merchantId=400&orderReference=R-1": 0, "merchantId=999": 0,
 		"merchantId=400&action=order.created": 1, "from=2026-11-22": 0, "action=order.created&orderReference=R-1": 1,
 	} {
-		if got := s.audit(query); len(got) != want {
-			t.Errorf("%s: %d entries, want %d", query, len(got), want)
-		}
+		testenv.Equal(t, query+": entries", want, len(s.audit(query)))
 	}
 	lines := s.Send(s.operator, "GET", "/operator/audit?limit=1", "", "Accept", "text/html, Application/X-NDJSON;q=0.9")
 	if n := strings.Count(lines.Body, "\n") + 1; lines.Status != http.StatusOK || n != len(all) || strings.Contains(lines.Body, "secret") {
@@ -172,9 +170,7 @@ func TestAuditBadInput(t *testing.T) {
 			t.Errorf("%s: %d bad values are allowed", name, allowed)
 		}
 		got := s.Send(s.operator, "GET", "/operator/audit?"+name+"=1&"+name+"=1", "")
-		if got.Status != http.StatusBadRequest {
-			t.Errorf("%s twice: %d %s", name, got.Status, got.Body)
-		}
+		got.WantStatus(t, http.StatusBadRequest)
 	}
 	s.asOperator("GET", "/audit?from=2026-11-21&to=2026-11-20", "", 400, coded("invalid_params", "from is after to"))
 	unscoped := s.NewOperatorToken(order.OperatorScopes &^ order.ScopeAudit)

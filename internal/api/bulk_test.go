@@ -85,8 +85,7 @@ func TestDeletedOrdersAgain(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.bulk("/orders/import", line("D-1", 7001, `,"state":"completed"`), nil, `{"line":1,"reference":"D-1","status":"created","orderId":7001}`, importSummary(1, 0, 0, 0, 1))
-	_, err := s.Retention.DeleteOldOrders(t.Context(), s.Now().AddDate(10, 0, 0))
-	testenv.NoError(t, err)
+	testenv.Of(s.Retention.DeleteOldOrders(t.Context(), s.Now().AddDate(10, 0, 0))).Must(t)
 	s.bulk("/orders/import", line("D-1", 7001, `,"notes":"other"`)+line("D-1", 7002, ""), nil,
 		`{"line":1,"reference":"D-1","status":"deleted","orderId":7001}`,
 		`{"line":2,"reference":"D-1","status":"conflicting","problem":"orderId: the order D-1 has the number 7001"}`,
@@ -159,12 +158,8 @@ func TestBulkTransitions(t *testing.T) {
 		refused,
 	}
 	s.bulk("/orders/transitions?results=problems", body, nil, append(append(again, problems...), changeSummary(0, 3, 3, 2, 9, 17))...)
-	if got := s.state("R-1"); got != order.ReadyForShipment {
-		t.Errorf("R-1 is %s", got)
-	}
-	if events := s.Send(s.merchant, "GET", "/v2/orders/R-1/events", "").Body; strings.Count(events, `"type":`) != 4 {
-		t.Errorf("events of R-1: %s", events)
-	}
+	testenv.Equal(t, "R-1", order.ReadyForShipment, s.state("R-1"))
+	testenv.Equal(t, "events of R-1", 4, strings.Count(s.Send(s.merchant, "GET", "/v2/orders/R-1/events", "").Body, `"type":`))
 }
 
 // TestBulkKeys repeats lines with their Idempotency-Key: each takes effect once, although
@@ -236,8 +231,7 @@ func TestBulkContinue(t *testing.T) {
 	s := start(t)
 	continued := false
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { continued = true }})
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/operator/orders/import", strings.NewReader(line("C-1", 7100, "")))
-	testenv.NoError(t, err)
+	r := testenv.Of(http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/operator/orders/import", strings.NewReader(line("C-1", 7100, "")))).Must(t)
 	r.Header.Set("Authorization", "Bearer "+s.operator)
 	r.Header.Set("Expect", "100-continue")
 	transport := &http.Transport{ExpectContinueTimeout: time.Minute}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +38,7 @@ func (s *service) personalTexts() []string {
 	s.T.Helper()
 	folder := filepath.Dir(s.Folder)
 	all := []byte(databaseTexts(s.T, filepath.Join(folder, "orders.db")))
-	err := filepath.WalkDir(s.Folder, func(path string, entry os.DirEntry, err error) error {
+	testenv.NoError(s.T, filepath.WalkDir(s.Folder, func(path string, entry os.DirEntry, err error) error {
 		all = append(all, path...)
 		if err != nil || entry.IsDir() {
 			return err
@@ -47,8 +46,7 @@ func (s *service) personalTexts() []string {
 		content, err := os.ReadFile(path)
 		all = append(all, content...)
 		return err
-	})
-	testenv.NoError(s.T, err)
+	}))
 	var found []string
 	for _, text := range personal {
 		if bytes.Contains(bytes.ToLower(all), []byte(strings.ToLower(text))) {
@@ -61,8 +59,7 @@ func (s *service) personalTexts() []string {
 // databaseTexts returns all values of all tables, also those in recorded responses.
 func databaseTexts(t testing.TB, path string) string {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
-	testenv.NoError(t, err)
+	db := testenv.Of(sql.Open("sqlite", "file:"+path+"?mode=ro")).Must(t)
 	defer func() { _ = db.Close() }()
 	var all strings.Builder
 	each := func(text string, scan func(values []any)) {
@@ -71,8 +68,7 @@ func databaseTexts(t testing.TB, path string) string {
 			t.Fatalf("%s: %v", text, err)
 		}
 		defer func() { _ = rows.Close() }()
-		columns, err := rows.Columns()
-		testenv.NoError(t, err)
+		columns := testenv.Of(rows.Columns()).Must(t)
 		for rows.Next() {
 			values, dest := make([]any, len(columns)), make([]any, len(columns))
 			for i := range values {
@@ -105,13 +101,11 @@ func databaseTexts(t testing.TB, path string) string {
 func (s *service) deliverAbout(reference, response string) {
 	s.T.Helper()
 	ctx := s.T.Context()
-	events, err := s.Orders.OrderEvents(ctx, apitest.MerchantID, order.ByReference(reference), order.FeedQuery{Limit: 1})
-	testenv.NoError(s.T, err)
+	events := testenv.Of(s.Orders.OrderEvents(ctx, apitest.MerchantID, order.ByReference(reference), order.FeedQuery{Limit: 1})).Must(s.T)
 	for of, eventMerchant := range map[int64]int64{apitest.MerchantID: 0, webhook.Marketplace: apitest.MerchantID} {
 		added, err := s.Webhooks.Add(ctx, order.Command(), webhook.Addition{MerchantID: of, URL: "https://hooks.example.com"}, order.Options[webhook.Endpoint]{})
 		testenv.NoError(s.T, err)
-		lease, err := s.DB.BorrowWebhook(ctx, added.Key, apptest.StartOfTime, apptest.StartOfTime.Add(time.Minute))
-		testenv.NoError(s.T, err)
+		lease := testenv.Of(s.DB.BorrowWebhook(ctx, added.Key, apptest.StartOfTime, apptest.StartOfTime.Add(time.Minute))).Must(s.T)
 		delivery := webhook.Delivery{
 			At: apptest.StartOfTime, Event: events[0].Seq, EventMerchant: eventMerchant, Type: "order.created", Result: webhook.Result{Status: 200, Response: response},
 		}
@@ -140,9 +134,7 @@ func TestErase(t *testing.T) {
 		t.Fatalf("%d %d, stored %q", upload.Status, moved.Status, s.personalTexts())
 	}
 	exported := s.Send(s.operator, "POST", "/operator/customers/export", `{"email":"Zoe@secret.example"}`)
-	if strings.Count(exported.Body, "\n") != 1 {
-		t.Errorf("exported %s", exported.Body)
-	}
+	testenv.Equal(t, "lines of the export", 1, strings.Count(exported.Body, "\n"))
 	for _, text := range personal {
 		if own := strings.HasPrefix(text, "Own-"); strings.Contains(exported.Body, text) == own {
 			t.Errorf("the export lacks %s, or has what is the merchant's own", text)
@@ -182,9 +174,7 @@ func TestErase(t *testing.T) {
 		actions = append(actions, e.Action)
 	}
 	want := []string{"customer.erased", "order.updated", "invoice.deleted", "order.updated", "order.state_changed", "invoice.uploaded", "order.created"}
-	if !slices.Equal(actions, want) {
-		t.Errorf("audit log %q, want %q", actions, want)
-	}
+	testenv.Equal(t, "audit log", want, actions)
 	if got := s.audit("merchantId=0&action=customer.exported"); len(got) != 1 || got[0].Detail != "orders=2" {
 		t.Errorf("audit log of the export %v", got)
 	}
@@ -197,15 +187,11 @@ func TestErase(t *testing.T) {
 	}
 	lines := s.Send(s.operator, "POST", "/operator/orders/transitions", `{"merchantId":355,"reference":"P-0","customer":{"phone":"69"}}`, "Content-Type", "application/x-ndjson")
 	lines.WantText(t, http.StatusOK, `"status":"refused","state":"canceled","problem":"`+erased)
-	if now := s.Send(s.merchant, "GET", "/v2/orders/P-0", ""); now.Body != after.Body {
-		t.Errorf("corrected: %s", now.Body)
-	}
+	testenv.Equal(t, "corrected", after.Body, s.Send(s.merchant, "GET", "/v2/orders/P-0", "").Body)
 	s.asOperator("PATCH", "/merchants/355/orders/P-0", `{"dispatchUntil":"2026-12-01T08:00:00Z","customer":{"phone":null},"shippingAddress":{"city":""},"carrier":{"name":"x"}}`,
 		200, `{"success":true,"state":"canceled","corrected":["dispatchUntil","carrier.name"]}`)
 	again := s.Send(s.operator, "POST", "/operator/orders", personalOrder("P-0", "zoe@secret.example"))
-	if again.Status != http.StatusConflict {
-		t.Errorf("imported again: %d %s", again.Status, again.Body)
-	}
+	again.WantStatus(t, http.StatusConflict)
 }
 
 // TestCustomersBadInput sends every field wrong in every way.
@@ -235,9 +221,7 @@ func TestCustomersBadInput(t *testing.T) {
 					if wrong == "other" && fields[0] == "email" && len(members) == 1 || numbered && path == "/customers/erase" {
 						continue // well-formed
 					}
-					if got.Status != http.StatusBadRequest || !strings.Contains(got.Body, `"code":"invalid_params"`) {
-						t.Errorf("%s %s: %d %s", path, body, got.Status, got.Body)
-					}
+					got.WantText(t, http.StatusBadRequest, `"code":"invalid_params"`)
 				}
 			}
 		}
@@ -266,9 +250,7 @@ func TestRetention(t *testing.T) {
 	}
 	s.Send(s.merchant, "POST", "/v2/orders/P-0/invoices", apptest.UploadBody("a.pdf", []byte("content"))).WantStatus(t, http.StatusOK)
 	for _, want := range []int{1, 0} {
-		if n, err := s.Retention.DeleteOldOrders(t.Context(), apptest.StartOfTime.AddDate(-10, 0, 0)); n != want || err != nil {
-			t.Errorf("%d orders deleted, want %d; error %v", n, want, err)
-		}
+		testenv.Of(s.Retention.DeleteOldOrders(t.Context(), apptest.StartOfTime.AddDate(-10, 0, 0))).Want(t, "orders deleted", want)
 	}
 	s.expect("GET", "/v2/orders/P-0", "", 404, v2NotFound("P-0"))
 	for _, stays := range []string{"P-1", "P-2"} {
@@ -293,8 +275,7 @@ func TestRetentionNotice(t *testing.T) {
 	const day = 24 * time.Hour
 	begin := func(period time.Duration, confirmed bool, want time.Duration) {
 		t.Helper()
-		begins, err := s.Retention.BeginRetention(t.Context(), period, confirmed)
-		testenv.NoError(t, err)
+		begins := testenv.Of(s.Retention.BeginRetention(t.Context(), period, confirmed)).Must(t)
 		testenv.Equal(t, "begins in", want, begins.Sub(s.Now()))
 	}
 	begin(3650*day, false, day)

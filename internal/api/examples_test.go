@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/app"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest"
@@ -55,10 +53,8 @@ func fillExamples(s *service) {
 	s.merchant = s.NewToken(355, order.MerchantScopes)
 	s.operator = s.NewOperatorToken(order.OperatorScopes)
 	for _, text := range exampleOrders {
-		incoming, err := ingest.Parse([]byte(text))
-		testenv.NoError(s.T, err)
-		_, err = s.Orders.Import(ctx, order.Command(), []order.Incoming{incoming})
-		testenv.NoError(s.T, err)
+		incoming := testenv.Of(ingest.Parse([]byte(text))).Must(s.T)
+		testenv.Of(s.Orders.Import(ctx, order.Command(), []order.Incoming{incoming})).Must(s.T)
 	}
 	for _, file := range []struct{ reference, name string }{
 		{"SF-2026-000124", "invoice.pdf"}, {"SF-2026-000125", "a.pdf"}, {"SF-2026-000125", "b.pdf"}, {"SF-2026-000125", "c.pdf"},
@@ -75,17 +71,14 @@ func fillWebhooks(s *service) {
 		MerchantID: 355, URL: "https://hooks.example.com/orders", Description: "Order system",
 	}, order.Options[webhook.Endpoint]{})
 	testenv.NoError(s.T, err)
-	_, err = hooks.Test(ctx, order.CommandFor(355), added.Key, order.Options[webhook.Delivery]{})
-	testenv.NoError(s.T, err)
+	testenv.Of(hooks.Test(ctx, order.CommandFor(355), added.Key, order.Options[webhook.Delivery]{})).Must(s.T)
 	second, err := hooks.Add(ctx, order.CommandFor(355), webhook.Addition{
 		MerchantID: 355, URL: "https://erp.example.com/in?shop=355", Types: webhook.NewTypes(order.OrderCreated, order.OrderStateChanged),
 	}, order.Options[webhook.Endpoint]{})
 	testenv.NoError(s.T, err)
-	_, err = hooks.Redeliver(ctx, order.CommandFor(355), second.Key, 355, 3, order.Options[webhook.Delivery]{})
-	testenv.NoError(s.T, err)
+	testenv.Of(hooks.Redeliver(ctx, order.CommandFor(355), second.Key, 355, 3, order.Options[webhook.Delivery]{})).Must(s.T)
 	enabled := false
-	_, err = hooks.Change(ctx, order.CommandFor(355), second.Key, webhook.Change{Enabled: &enabled}, order.Options[webhook.Endpoint]{})
-	testenv.NoError(s.T, err)
+	testenv.Of(hooks.Change(ctx, order.CommandFor(355), second.Key, webhook.Change{Enabled: &enabled}, order.Options[webhook.Endpoint]{})).Must(s.T)
 }
 
 func upload(ctx context.Context, orders *order.Service, reference, name string) error {
@@ -132,8 +125,7 @@ var faulty = map[string]apptest.Setup{
 // compares the response with that in the document.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	examples, err := openapitest.Published().Examples()
-	testenv.NoError(t, err)
+	examples := testenv.Of(openapitest.Published().Examples()).Must(t)
 	if len(examples) < 100 {
 		t.Errorf("there are only %d examples", len(examples))
 	}
@@ -158,9 +150,7 @@ func TestExamples(t *testing.T) {
 			}
 			got := testenv.Send(t, s.tokenFor(t, e), e.Method, s.URL+e.Path, string(e.Body), header...)
 			got.WantStatus(t, e.Status)
-			if diff := cmp.Diff(comparable(t, e.Want), comparable(t, json.RawMessage(got.Body))); diff != "" {
-				t.Errorf("%s %s (-document +service):\n%s", e.Method, e.Path, diff)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s %s", e.Method, e.Path), comparable(t, e.Want), comparable(t, json.RawMessage(got.Body)))
 		})
 	}
 }
@@ -216,8 +206,7 @@ func comparable(t *testing.T, value any) any {
 	var plain any
 	// Twice, so that the members of the body of a response are sorted.
 	for range 2 {
-		text, err := json.Marshal(value)
-		testenv.NoError(t, err)
+		text := testenv.Of(json.Marshal(value)).Must(t)
 		text = randomText.ReplaceAll(text, []byte(`"$1..."`))
 		text = auditEntry.ReplaceAll(text, []byte(`"hash":"..."$1"seq":0`))
 		plain = nil

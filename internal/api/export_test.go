@@ -48,8 +48,7 @@ func (s *service) fillMany() {
 // position is the end of a summary of a merchant's export.
 func (s *service) position() string {
 	s.T.Helper()
-	feed, err := s.Orders.Events(s.T.Context(), apitest.MerchantID, order.FeedQuery{Latest: true})
-	testenv.NoError(s.T, err)
+	feed := testenv.Of(s.Orders.Events(s.T.Context(), apitest.MerchantID, order.FeedQuery{Latest: true})).Must(s.T)
 	return fmt.Sprintf(`"complete":true,"after":%d,"history":%q}`, feed.Next, feed.History)
 }
 
@@ -68,8 +67,7 @@ func TestExport(t *testing.T) {
 	previous := ""
 	for i, line := range lines {
 		id, _, _ := strings.Cut(strings.TrimPrefix(line, `{"id":"`), `"`)
-		o, err := s.Orders.Get(t.Context(), apitest.MerchantID, order.ByReference(id))
-		testenv.NoError(t, err)
+		o := testenv.Of(s.Orders.Get(t.Context(), apitest.MerchantID, order.ByReference(id))).Must(t)
 		key := fmt.Sprintf("%d %d", o.CreatedAt.Unix(), 1_000_000+o.LegacyID)
 		if key <= previous {
 			t.Errorf("%s comes after an order with %s: %s", id, previous, key)
@@ -79,9 +77,7 @@ func TestExport(t *testing.T) {
 			s.Send(s.merchant, "GET", "/v2/orders/"+id, "").Want(t, id, 200, `{"order":`+line+`}`)
 		}
 	}
-	if len(keys) != all {
-		t.Errorf("%d different orders", len(keys))
-	}
+	testenv.Equal(t, "different orders", all, len(keys))
 
 	// Changes, also of the last order that the client has, move no position.
 	s.Send(s.merchant, "PATCH", "/v2/orders/R-3/accept", "").WantStatus(t, 200)
@@ -123,10 +119,8 @@ func TestExport(t *testing.T) {
 	zipped := testenv.NewRequest(t, s.merchant, "GET", s.URL+"/v2/orders/export?state=registered", http.NoBody)
 	zipped.Header.Set("Accept-Encoding", "gzip")
 	response := testenv.Do(t, http.DefaultTransport.RoundTrip, zipped)
-	reader, err := gzip.NewReader(strings.NewReader(response.Body))
-	testenv.NoError(t, err)
-	plain, err := io.ReadAll(reader)
-	testenv.NoError(t, err)
+	reader := testenv.Of(gzip.NewReader(strings.NewReader(response.Body))).Must(t)
+	plain := testenv.Of(io.ReadAll(reader)).Must(t)
 	testenv.Equal(t, "decompressed", s.Send(s.merchant, "GET", "/v2/orders/export?state=registered", "").Body+"\n", string(plain))
 }
 
@@ -140,11 +134,9 @@ func TestExportDeleted(t *testing.T) {
 	for _, line := range lines[:11] {
 		var o struct{ ID string }
 		testenv.NoError(t, json.Unmarshal([]byte(line), &o))
-		_, err := s.Orders.ChangeOrder(t.Context(), order.Command(), apitest.MerchantID, order.ByReference(o.ID), order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})
-		testenv.NoError(t, err)
+		testenv.Of(s.Orders.ChangeOrder(t.Context(), order.Command(), apitest.MerchantID, order.ByReference(o.ID), order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})).Must(t)
 	}
-	_, err := s.Retention.DeleteOldOrders(t.Context(), time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC))
-	testenv.NoError(t, err)
+	testenv.Of(s.Retention.DeleteOldOrders(t.Context(), time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC))).Must(t)
 	rest, _, _ := s.export(s.merchant, "/v2/orders/export?cursor="+cursor+".R-9")
 	if testenv.Equal(t, "lines", manyOrders, len(rest)); rest[0] != lines[11] {
 		t.Errorf("the first one is %s", rest[0])
@@ -209,8 +201,7 @@ func TestExportEndsEarly(t *testing.T) {
 		before = func(context.Context) error { return nil }
 		switch {
 		case strings.HasPrefix(test.problem, "The merchant"):
-			_, err := s.Merchants.Resume(t.Context(), order.Command(), apitest.MerchantID, order.Options[order.Merchant]{})
-			testenv.NoError(t, err)
+			testenv.Of(s.Merchants.Resume(t.Context(), order.Command(), apitest.MerchantID, order.Options[order.Merchant]{})).Must(t)
 		case strings.HasPrefix(test.problem, "The token"):
 			s.merchant = s.NewToken(apitest.MerchantID, order.DefaultScopes)
 		case !strings.HasPrefix(test.problem, "The service is stopping"):
@@ -228,8 +219,7 @@ func TestExportRoundTrip(t *testing.T) {
 	s := start(t)
 	s.fillMany()
 	s.asOperator("PATCH", "/merchants/355/orders/R-1", `{"carrier":{"trackingCodes":"T-1"}}`, 200, `{"success":true,"state":"registered","corrected":["carrier.trackingCodes"]}`)
-	_, err := s.Retention.Erase(t.Context(), order.Command(), order.EraseTarget{MerchantID: 355, Reference: "R-4"}, order.Options[order.Erasure]{})
-	testenv.NoError(t, err)
+	testenv.Of(s.Retention.Erase(t.Context(), order.Command(), order.EraseTarget{MerchantID: 355, Reference: "R-4"}, order.Options[order.Erasure]{})).Must(t)
 	lines, summary, cursor := s.export(s.operator, "/operator/orders/export")
 	var feed struct{ Next, History string }
 	s.Send(s.operator, "GET", "/operator/events?cursor=latest", "").Decode(t, &feed)

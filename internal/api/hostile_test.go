@@ -32,8 +32,7 @@ var (
 // nothing.
 func TestHostileRequests(t *testing.T) {
 	t.Parallel()
-	examples, err := openapitest.Published().Examples()
-	testenv.NoError(t, err)
+	examples := testenv.Of(openapitest.Published().Examples()).Must(t)
 	h := hostile{service: startExamples(t, faulty[""]), T: t}
 	sent := make(map[string]bool)
 	for _, e := range examples {
@@ -107,8 +106,7 @@ func (h *hostile) paths(e openapitest.Example) {
 // queries replaces each parameter of the query, and sends it twice.
 func (h *hostile) queries(e openapitest.Example) {
 	path, query, _ := strings.Cut(e.Path, "?")
-	given, err := url.ParseQuery(query)
-	testenv.NoError(h.T, err)
+	given := testenv.Of(url.ParseQuery(query)).Must(h.T)
 	for _, name := range e.Query {
 		changed := maps.Clone(given)
 		for _, value := range hostileValues {
@@ -116,9 +114,7 @@ func (h *hostile) queries(e openapitest.Example) {
 			h.try(e, path+"?"+changed.Encode(), "")
 		}
 		changed[name] = []string{"1", "2"}
-		if status := h.try(e, path+"?"+changed.Encode(), ""); status != 400 {
-			h.Errorf("%s %s with %s twice: %d", e.Method, path, name, status)
-		}
+		testenv.Equal(h.T, fmt.Sprintf("%s %s with %s twice", e.Method, path, name), 400, h.try(e, path+"?"+changed.Encode(), ""))
 	}
 }
 
@@ -140,8 +136,7 @@ func (h *hostile) bodies(e openapitest.Example) {
 		for _, text := range hostileJSON {
 			changed := maps.Clone(fields)
 			delete(changed, name)
-			rest, err := json.Marshal(changed)
-			testenv.NoError(h.T, err)
+			rest := testenv.Of(json.Marshal(changed)).Must(h.T)
 			separator := ","
 			if len(changed) == 0 {
 				separator = ""

@@ -32,9 +32,7 @@ func TestIdempotencyRetention(t *testing.T) {
 	if a := accept(); a.Status != 200 || !a.Replayed() {
 		t.Errorf("a second before the end: %d %s", a.Status, a.Body)
 	}
-	if n, err := s.Orders.DeleteExpiredIdempotencyRecords(t.Context()); n != 0 || err != nil {
-		t.Errorf("deleted %d records, error %v", n, err)
-	}
+	testenv.Of(s.Orders.DeleteExpiredIdempotencyRecords(t.Context())).Want(t, "deleted records", 0)
 	s.At(24 * 3600 * time.Second)
 	if a := accept(); a.Status != 400 || a.Replayed() {
 		t.Errorf("after a day: %d %s", a.Status, a.Body)
@@ -43,9 +41,7 @@ func TestIdempotencyRetention(t *testing.T) {
 		t.Errorf("the same again: %d %s", a.Status, a.Body)
 	}
 	s.At(48 * 3600 * time.Second)
-	if n, err := s.Orders.DeleteExpiredIdempotencyRecords(t.Context()); n != 1 || err != nil {
-		t.Errorf("deleted %d records, error %v", n, err)
-	}
+	testenv.Of(s.Orders.DeleteExpiredIdempotencyRecords(t.Context())).Want(t, "deleted records", 1)
 }
 
 // failingStore is a database that cannot be written while broken is set.
@@ -154,9 +150,7 @@ func TestRepeatedUpload(t *testing.T) {
 		<-held.waiting
 		running := s.withKey(test.path, "POST", test.path, body)
 		running.Want(s.T, test.path+", repeated", http.StatusConflict, test.running)
-		if got := running.Header.Get("Retry-After"); got != "1" {
-			t.Errorf("Retry-After is %q", got)
-		}
+		testenv.Equal(t, "Retry-After", "1", running.Header.Get("Retry-After"))
 		other := s.withKey(test.path, "POST", test.path, strings.Replace(body, "YQ", "Yg", 1))
 		other.Want(t, test.path+", with other bytes", http.StatusUnprocessableEntity, test.reused)
 	}
@@ -169,9 +163,7 @@ func TestRepeatedUpload(t *testing.T) {
 			t.Errorf("%s: %+v, then %+v", test.path, firsts[i], again)
 		}
 	}
-	if files := s.storedFiles(); len(files) != len(tests) {
-		t.Errorf("files %q", files)
-	}
+	testenv.Equal(t, "files", len(tests), len(s.storedFiles()))
 	for _, want := range []string{
 		`merchant_orders_uploads_total{result="stored"} 2`,
 		`merchant_orders_uploads_total{result="refused"} 4`,

@@ -33,10 +33,7 @@ func TestHundredFiles(t *testing.T) {
 	for _, path := range paths {
 		s.expect("POST", path, apptest.UploadBody("b.pdf", []byte("x")), 400, `{"message":"You cannot upload more than 3 files."}`)
 	}
-	stored := len(s.storedFiles())
-	if stored != 100 {
-		t.Errorf("%d files are stored, want 100", stored)
-	}
+	testenv.Equal(t, "stored files", 100, len(s.storedFiles()))
 }
 
 // TestRefusedUploadLeavesNoFile checks that no file of a refused upload remains.
@@ -57,9 +54,7 @@ func TestRefusedUploadLeavesNoFile(t *testing.T) {
 		}
 	}
 	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", apptest.UploadBody("a.pdf", []byte("x")))
-	if stored := s.storedFiles(); len(stored) != 1 {
-		t.Errorf("stored %v, want one file", stored)
-	}
+	testenv.Equal(t, "stored files", 1, len(s.storedFiles()))
 }
 
 // fullDisk stages files that cannot be written.
@@ -115,21 +110,18 @@ func (outOfReach) List(context.Context, int64, order.Filter) (order.Page, error)
 // Proves spec 7.1.
 func TestUploadFailures(t *testing.T) {
 	t.Parallel()
-	setups := map[string]apptest.Setup{
+	for name, with := range map[string]apptest.Setup{
 		"full disk":    {Files: func(f order.Files) order.Files { return fullDisk{f} }},
 		"no staging":   {Files: func(f order.Files) order.Files { return unstageable{f} }},
 		"no publish":   {Files: func(f order.Files) order.Files { return uncommittable{f} }},
 		"out of reach": {Store: func(s app.Store) app.Store { return outOfReach{s} }},
-	}
-	for name, with := range setups {
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := startWith(t, with)
 			for _, path := range invoicePaths {
 				got := s.expect("POST", path, apptest.UploadBody("a.pdf", bytes.Repeat([]byte("x"), 1<<20)), 500, `{"message":"There were errors during the upload."}`)
-				if got.Header.Get("Retry-After") != "" {
-					t.Error("a failed upload has Retry-After")
-				}
+				testenv.Equal(t, "Retry-After of a failed upload", "", got.Header.Get("Retry-After"))
 			}
 			o, err := s.Orders.Get(t.Context(), 355, order.ByLegacyID(101))
 			if err != nil || len(o.Invoices) != 0 {

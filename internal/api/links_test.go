@@ -54,9 +54,7 @@ func TestLinks(t *testing.T) {
 	part := s.Send("", "GET", path, "", "Range", "bytes=2-4")
 	part.Want(s.T, "a range", http.StatusPartialContent, "234")
 	s.Send(s.other, "GET", path, "").Want(s.T, "with a token", http.StatusOK, "0123456789")
-	if path != s.link() {
-		t.Error("two links made at the same time differ")
-	}
+	testenv.Equal(t, "links made at the same time", s.link(), path)
 
 	s.At(15*60 - 1*time.Second)
 	s.Send("", "GET", path, "").Want(s.T, "just before the expiry", http.StatusOK, "0123456789")
@@ -104,13 +102,9 @@ func TestLinkPages(t *testing.T) {
 	s.Send("", "GET", path, "", "Range", "bytes=10-").Want(s.T, "a range past the end", 416, "Requested Range Not Satisfiable.")
 	s.Send("", "GET", path, "", "If-Match", `"other"`).Want(s.T, "a condition", 412, "Precondition Failed.")
 	s.Send("", "GET", path[:len(path)-3], "").Want(s.T, "a part of the link", 404, invalid)
-	if _, err := s.Merchants.Suspend(t.Context(), order.Command(), apitest.MerchantID, "unpaid", order.Options[order.Merchant]{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(s.Merchants.Suspend(t.Context(), order.Command(), apitest.MerchantID, "unpaid", order.Options[order.Merchant]{})).Must(t)
 	s.Send("", "GET", path, "").Want(s.T, "while suspended", 403, "This invoice file cannot be opened now: the merchant is suspended.")
-	if _, err := s.Merchants.Resume(t.Context(), order.Command(), apitest.MerchantID, order.Options[order.Merchant]{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(s.Merchants.Resume(t.Context(), order.Command(), apitest.MerchantID, order.Options[order.Merchant]{})).Must(t)
 	s.Send("", "GET", path, "").Want(s.T, "after that", 200, "content")
 	s.Send("", "POST", path, "").Want(s.T, "another method", 405, `{"message":"Method Not Allowed"}`)
 	s.Send(s.merchant, "DELETE", "/v2/orders/R-1/invoices/1", "")
@@ -125,8 +119,6 @@ func TestLinkPages(t *testing.T) {
 		"Content-Type": "text/html; charset=utf-8", "Referrer-Policy": "no-referrer", "Content-Security-Policy": "sandbox; default-src 'none'",
 		"X-Content-Type-Options": "nosniff", "Content-Disposition": "",
 	} {
-		if got.Header.Get(name) != want {
-			t.Errorf("in a browser: %s %q, want %q", name, got.Header.Get(name), want)
-		}
+		testenv.Equal(t, "in a browser: "+name, want, got.Header.Get(name))
 	}
 }

@@ -49,18 +49,12 @@ func TestRename(t *testing.T) {
 		}
 		for range 3 { // the response cache takes a response that is requested twice
 			got := read("")
-			if got.Status != http.StatusOK || !strings.Contains(got.Body, `"company_name":"`+name+`"`) {
-				t.Errorf("%s: %d %s", name, got.Status, got.Body)
-			}
+			got.WantText(t, http.StatusOK, `"company_name":"`+name+`"`)
 			tags[got.Header.Get("ETag")] = true
-			if again := read(got.Header.Get("ETag")); again.Status != http.StatusNotModified {
-				t.Errorf("%s: %d with the present tag", name, again.Status)
-			}
+			read(got.Header.Get("ETag")).WantStatus(t, http.StatusNotModified)
 		}
 	}
-	if len(tags) != 3 {
-		t.Errorf("the tags of 3 names are %v", tags)
-	}
+	testenv.Equal(t, "tags of 3 names", 3, len(tags))
 	// A tag with an old name is good for If-Match: the order has not changed. The tag of
 	// the response to a write is that of the order.
 	old := slices.Min(slices.Collect(maps.Keys(tags)))

@@ -30,9 +30,7 @@ func TestOperatorCorrections(t *testing.T) {
 		t.Error("an entity tag stays")
 	}
 	s.asOperator("PATCH", path, `{"carrier":{"name":"ACS"}}`, 200, `{"success":true,"state":"registered"}`)
-	if again := seen("/v2/orders/R-1"); again.Header.Get("ETag") != after.Header.Get("ETag") {
-		t.Error("the entity tag changes without a change")
-	}
+	testenv.Equal(t, "entity tag without a change", after.Header.Get("ETag"), seen("/v2/orders/R-1").Header.Get("ETag"))
 	s.asOperator("POST", path+"/state", `{"state":"canceled","reason":"customer-request","carrier":{"trackingCodes":"T"}}`, 200,
 		`{"success":true,"state":"canceled","corrected":["carrier.trackingCodes"]}`)
 	events := seen("/v2/orders/R-1/events").Body
@@ -43,9 +41,7 @@ func TestOperatorCorrections(t *testing.T) {
 			t.Errorf("%s is not in %s", text, events)
 		}
 	}
-	if n := strings.Count(events, `"type":`); n != 4 {
-		t.Errorf("%d events: %s", n, events)
-	}
+	testenv.Equal(t, "events", 4, strings.Count(events, `"type":`))
 }
 
 // TestCorrectionRefusals gives the keys of a change values that are wrong. None changes

@@ -22,7 +22,7 @@ func (s *service) operatorWithKey(key, method, path, body string) testenv.Respon
 func TestOperatorKeys(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	writes := []struct {
+	for i, w := range []struct {
 		method, path, body string
 		status             int
 	}{
@@ -35,8 +35,7 @@ func TestOperatorKeys(t *testing.T) {
 		{"DELETE", "/tokens/2", "", 200},
 		{"POST", "/orders", document("K-2", 6001, `,"discount":-1`), 400},
 		{"POST", "/merchants/355/orders/missing/state", `{"state":"canceled"}`, 404},
-	}
-	for i, w := range writes {
+	} {
 		key := fmt.Sprintf("key %d", i)
 		first := s.operatorWithKey(key, w.method, w.path, w.body)
 		again := s.operatorWithKey(key, w.method, w.path, w.body)
@@ -56,9 +55,7 @@ func TestOperatorKeys(t *testing.T) {
 		t.Errorf("a merchant's: %d %s", a.Status, a.Body)
 	}
 	s.operatorWithKey(strings.Repeat("k", 256), "POST", "/merchants", `{"id":14,"name":"x"}`).WantStatus(t, 400)
-	if got := s.state("R-1"); got != order.InProcessing {
-		t.Errorf("R-1 is %s", got)
-	}
+	testenv.Equal(t, "R-1", order.InProcessing, s.state("R-1"))
 }
 
 // TestTokenIsNotRecorded checks that the replay of a creation does not have the text
@@ -94,10 +91,6 @@ func TestOperatorIfMatch(t *testing.T) {
 		t.Fatalf("%d %s", moved.Status, moved.Body)
 	}
 	move(tag, "ready-for-shipment").Want(t, "an old version", 412, coded("precondition_failed", "The order has changed."))
-	if now := s.Send(s.merchant, "GET", "/v2/orders/R-1", "").Header.Get("ETag"); now != moved.Header.Get("ETag") {
-		t.Errorf("ETag %s after the change, now %s", moved.Header.Get("ETag"), now)
-	}
-	if a := move(moved.Header.Get("ETag"), "ready-for-shipment"); a.Status != 200 {
-		t.Errorf("the current version: %d %s", a.Status, a.Body)
-	}
+	testenv.Equal(t, "ETag after the change", moved.Header.Get("ETag"), s.Send(s.merchant, "GET", "/v2/orders/R-1", "").Header.Get("ETag"))
+	move(moved.Header.Get("ETag"), "ready-for-shipment").WantStatus(t, 200)
 }

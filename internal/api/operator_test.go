@@ -63,10 +63,7 @@ func TestOperatorOrders(t *testing.T) {
 		document("N-3", 1, "") + " {}": "object",
 	} {
 		refused := s.Send(s.operator, "POST", "/operator/orders", body)
-		if refused.Status != http.StatusBadRequest || !strings.Contains(refused.Body, `{"error":{"code":"invalid_document","message":"`) ||
-			!strings.Contains(refused.Body, field) {
-			t.Errorf("%s: %d %s", field, refused.Status, refused.Body)
-		}
+		refused.WantText(t, http.StatusBadRequest, `{"error":{"code":"invalid_document","message":"`, field)
 	}
 	tooLong := document("N-4", 1, "") + strings.Repeat(" ", 4<<20)
 	s.asOperator("POST", "/orders", tooLong, 400, coded("invalid_payload", "Invalid payload."))
@@ -94,9 +91,7 @@ func TestOperatorTransitions(t *testing.T) {
 		s.asOperator("POST", path, `{"state":"`+state+`"}`, 200, moved(state))
 		s.asOperator("POST", path, `{"state":"`+state+`"}`, 409, notMoved(state, state, next[state]))
 	}
-	if got := s.state("R-1"); got != order.Completed {
-		t.Errorf("R-1 is %s", got)
-	}
+	testenv.Equal(t, "R-1", order.Completed, s.state("R-1"))
 	state := coded("invalid_params", "state must be one of registered, in-processing, ready-for-shipment, picked-by-courier, delivered-to-pickup-point, delivery-failed, rejected-by-merchant, canceled, completed, delivered-to-customer, return-canceled")
 	s.asOperator("POST", path, `{"state":"C"}`, 400, state)
 	s.asOperator("POST", path, `{"state":""}`, 400, state)

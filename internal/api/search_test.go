@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // search reads all pages of a search and returns the references.
@@ -74,9 +75,7 @@ func TestSearch(t *testing.T) {
 		"sort=expires&limit=3":                                       {"Q-0", "Q-1", "Q-2", "Q-3"},
 		"name=%21":                                                   {},
 	} {
-		if got := s.search(strings.ReplaceAll(query, "+02:00", "%2B02:00")); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", query, got, want)
-		}
+		testenv.Equal(t, query, want, s.search(strings.ReplaceAll(query, "+02:00", "%2B02:00")))
 	}
 	s.Send(s.operator, "GET", "/operator/orders?q=tea-1&limit=2", "").WantText(t, http.StatusOK, `"total":4`)
 	all := s.search("limit=3")
@@ -146,9 +145,7 @@ func TestInspect(t *testing.T) {
 		t.Errorf("%d %s: %v", got.Status, got.Body, err)
 	}
 	want := s.Send(s.merchant, "GET", "/v2/orders/Q-0", "").Body
-	if want != `{"order":`+string(all.Order)+`}` {
-		t.Errorf("order %s, as its merchant sees it %s", all.Order, want)
-	}
+	testenv.Equal(t, "the order, as its merchant sees it", want, `{"order":`+string(all.Order)+`}`)
 	if want := s.Send(s.merchant, "GET", "/v2/orders/Q-0/events", "").Body; !strings.HasPrefix(want, `{"events":`+string(all.History)+`,`) {
 		t.Errorf("history %s, as its merchant sees it %s", all.History, want)
 	}

@@ -86,8 +86,7 @@ func (s *service) expect(method, path, body string, status int, want string) tes
 // state returns the state of an order in the database.
 func (s *service) state(reference string) order.State {
 	s.T.Helper()
-	o, err := s.Orders.Get(s.T.Context(), apitest.MerchantID, order.ByReference(reference))
-	testenv.NoError(s.T, err)
+	o := testenv.Of(s.Orders.Get(s.T.Context(), apitest.MerchantID, order.ByReference(reference))).Must(s.T)
 	return o.State
 }
 
@@ -95,13 +94,12 @@ func (s *service) state(reference string) order.State {
 func (s *service) storedFiles() []string {
 	s.T.Helper()
 	var names []string
-	err := filepath.WalkDir(s.Folder, func(_ string, entry fs.DirEntry, err error) error {
+	testenv.NoError(s.T, filepath.WalkDir(s.Folder, func(_ string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() {
 			names = append(names, entry.Name())
 		}
 		return err
-	})
-	testenv.NoError(s.T, err)
+	}))
 	return names
 }
 

@@ -36,9 +36,7 @@ func TestStorageRanges(t *testing.T) {
 	}
 	got := ranged("bytes=2-4")
 	got.Want(s.T, "a range", http.StatusPartialContent, "234")
-	if got.Header.Get("Content-Range") != "bytes 2-4/10" {
-		t.Errorf("Content-Range %q", got.Header.Get("Content-Range"))
-	}
+	testenv.Equal(t, "Content-Range", "bytes 2-4/10", got.Header.Get("Content-Range"))
 	ranged("bytes=8-").Want(s.T, "a range to the end", http.StatusPartialContent, "89")
 	ranged("bytes=-3").Want(s.T, "the last bytes", http.StatusPartialContent, "789")
 
@@ -47,9 +45,7 @@ func TestStorageRanges(t *testing.T) {
 	for name, want := range map[string]string{
 		"Content-Type": "application/json", "Content-Range": "bytes */10", "Content-Disposition": "",
 	} {
-		if got.Header.Get(name) != want {
-			t.Errorf("past the end: %s %q, want %q", name, got.Header.Get(name), want)
-		}
+		testenv.Equal(t, "past the end: "+name, want, got.Header.Get(name))
 	}
 	refused := s.Send(s.merchant, "GET", path, "", "If-Match", `"another"`)
 	refused.Want(s.T, "If-Match", http.StatusPreconditionFailed, `{"message":"Precondition Failed"}`)
@@ -100,7 +96,5 @@ func TestDamagedFiles(t *testing.T) {
 			logged++
 		}
 	}
-	if logged != requests {
-		t.Errorf("%d of %d refused downloads are logged", logged, requests)
-	}
+	testenv.Equal(t, "refused downloads in the log", requests, logged)
 }

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/app"
 	"merchantorders/internal/app/apptest"
@@ -156,9 +154,7 @@ func TestWebhookFailure(t *testing.T) {
 	before := newest().Newest
 	s.Send(hooks, "POST", "/v2/webhooks", `{"url":"https://hooks.example.com/a"}`)
 	s.failWebhook(webhook.Failed, order.WebhookFailed, "gone")
-	if newest().Newest != before+1 {
-		t.Errorf("the newest event is %d after %d", newest().Newest, before)
-	}
+	testenv.Equal(t, fmt.Sprintf("the newest event after %d", before), before+1, newest().Newest)
 	want := fmt.Sprintf(`{"events":[{"seq":%d,"type":"webhook.failed","orderReference":"","orderId":0,"at":"2026-11-20T10:00:00Z","actor":"system",`+
 		`"tokenId":null,"requestId":null,"data":{"webhookId":1,"reason":"gone"}}]`, before+1)
 	if got := s.Send(s.merchant, "GET", fmt.Sprintf("/v2/events?after=%d", before), ""); !strings.HasPrefix(got.Body, want) {
@@ -201,21 +197,15 @@ func TestDeliveryExamples(t *testing.T) {
 	caller := order.Caller{Actor: order.ActorMerchant, MerchantID: apitest.MerchantID, TokenID: 3, RequestID: "3re9kh5bofoj86b1ty1y8yn9f"}
 	expiring, prepared := order.ByReference("SF-2026-000123"), order.ByReference("SF-2026-000124")
 	tracking := order.Correction{Carrier: order.CarrierCorrection{TrackingCodes: order.To("AC123456789GR")}}
-	_, err := s.Orders.ChangeOrder(ctx, order.Command(), apitest.MerchantID, prepared, order.Update{Correction: tracking}, none)
-	testenv.NoError(t, err)
-	_, err = s.Orders.DeleteInvoice(ctx, caller, prepared, 1, none)
-	testenv.NoError(t, err)
-	_, err = s.Orders.WarnOfDeadlines(ctx, 48*time.Hour)
-	testenv.NoError(t, err)
-	_, err = s.Orders.Reject(ctx, caller, expiring, "damaged", none)
-	testenv.NoError(t, err)
-	_, err = s.Retention.DeleteOldOrders(ctx, apptest.StartOfTime.Add(-100*time.Minute))
-	testenv.NoError(t, err)
+	testenv.Of(s.Orders.ChangeOrder(ctx, order.Command(), apitest.MerchantID, prepared, order.Update{Correction: tracking}, none)).Must(t)
+	testenv.Of(s.Orders.DeleteInvoice(ctx, caller, prepared, 1, none)).Must(t)
+	testenv.Of(s.Orders.WarnOfDeadlines(ctx, 48*time.Hour)).Must(t)
+	testenv.Of(s.Orders.Reject(ctx, caller, expiring, "damaged", none)).Must(t)
+	testenv.Of(s.Retention.DeleteOldOrders(ctx, apptest.StartOfTime.Add(-100*time.Minute))).Must(t)
 	s.failWebhook(webhook.Failing, order.WebhookFailing, "deliveries have failed for 36 hours, and the webhook is disabled after 3 days; the last error was the status 503")
 	s.failWebhook(webhook.Failed, order.WebhookFailed, "the endpoint answered 410 Gone")
 
-	feed, err := s.Orders.Events(ctx, apitest.MerchantID, order.FeedQuery{Limit: order.MaxFeedLimit})
-	testenv.NoError(t, err)
+	feed := testenv.Of(s.Orders.Events(ctx, apitest.MerchantID, order.FeedQuery{Limit: order.MaxFeedLimit})).Must(t)
 	const withOrder = "order.created, with the order"
 	last := func(_ webhook.Delivery, err error) []byte {
 		t.Helper()
@@ -230,8 +220,7 @@ func TestDeliveryExamples(t *testing.T) {
 		t.Helper()
 		return last(s.Webhooks.Test(ctx, order.Command(), to, order.Options[webhook.Delivery]{}))
 	}
-	market, err := s.Webhooks.Add(ctx, order.Command(), webhook.Addition{URL: "https://hooks.example.com/market"}, order.Options[webhook.Endpoint]{})
-	testenv.NoError(t, err)
+	market := testenv.Of(s.Webhooks.Add(ctx, order.Command(), webhook.Addition{URL: "https://hooks.example.com/market"}, order.Options[webhook.Endpoint]{})).Must(t)
 	delivered, toMarket := map[string][]byte{"webhook.test": test(hook)}, map[string][]byte{"webhook.test": test(market.Key)}
 	for _, e := range feed.Events {
 		if name := e.Type.String(); delivered[name] == nil {
@@ -240,8 +229,7 @@ func TestDeliveryExamples(t *testing.T) {
 	}
 	toMarket["order.created"] = deliver(market.Key, feed.Events[0])
 	for _, key := range []webhook.Key{hook, market.Key} {
-		_, err = s.Webhooks.Change(ctx, order.Command(), key, webhook.Change{Orders: new(true)}, order.Options[webhook.Endpoint]{})
-		testenv.NoError(t, err)
+		testenv.Of(s.Webhooks.Change(ctx, order.Command(), key, webhook.Change{Orders: new(true)}, order.Options[webhook.Endpoint]{})).Must(t)
 	}
 	delivered[withOrder], toMarket[withOrder] = deliver(hook, feed.Events[1]), deliver(market.Key, feed.Events[1])
 
@@ -253,11 +241,8 @@ func TestDeliveryExamples(t *testing.T) {
 	for document, bodies := range map[string]map[string][]byte{"v2": delivered, "operator": toMarket} {
 		examples := openapitest.Published().DeliveryExamples(document)
 		for name, body := range bodies {
-			if diff := cmp.Diff(comparable(t, examples[name]), comparable(t, json.RawMessage(body))); diff != "" {
-				t.Errorf("%s, %s (-document +delivered):\n%s", document, name, diff)
-			}
-			text, err := json.Marshal(examples[name])
-			testenv.NoError(t, err)
+			testenv.Equal(t, fmt.Sprintf("%s, %s", document, name), comparable(t, examples[name]), comparable(t, json.RawMessage(body)))
+			text := testenv.Of(json.Marshal(examples[name])).Must(t)
 			if err := openapitest.Published().DeliveryViolation(document, text); err != nil {
 				t.Errorf("%s, %s: %v", document, name, err)
 			}

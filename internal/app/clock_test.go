@@ -25,8 +25,7 @@ func TestClock(t *testing.T) {
 					Settings: config.Config{Data: t.TempDir(), Database: database},
 					Now:      func() time.Time { return time.Now().Add(apart) },
 				}
-				db, err := o.OpenDatabase(t.Context(), store.Options{})
-				testenv.NoError(t, err)
+				db := testenv.Of(o.OpenDatabase(t.Context(), store.Options{})).Must(t)
 				t.Cleanup(func() { _ = db.Close() })
 				wrong := o.Now().Sub(time.Now())
 				if got := wrong.Abs() < (wrong - apart).Abs(); got != want {

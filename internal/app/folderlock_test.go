@@ -13,17 +13,14 @@ import (
 
 func take(t *testing.T, path string) (*fileLock, bool) {
 	t.Helper()
-	lock, err := lockFile(t.Context(), path)
-	testenv.NoError(t, err)
+	lock := testenv.Of(lockFile(t.Context(), path)).Must(t)
 	return lock, lock.alone
 }
 
 func release(t *testing.T, locks ...*fileLock) {
 	t.Helper()
 	for _, lock := range locks {
-		if err := lock.Unlock(); err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, lock.Unlock())
 	}
 }
 

@@ -21,8 +21,7 @@ import (
 // of the OpenAPI documents.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
-	db, err := store.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), store.Options{})
-	testenv.NoError(t, err)
+	db := testenv.Of(store.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), store.Options{})).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	s := NewService(Deps{Store: db, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	served := map[openapitest.Operation]bool{}

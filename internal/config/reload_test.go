@@ -2,11 +2,10 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/config"
 	"merchantorders/internal/testenv"
@@ -30,10 +29,7 @@ func TestReadEnvironmentFile(t *testing.T) {
 		"A=1\nA=2":                                 {"A=1", "A=2"},
 	} {
 		testenv.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		got, err := config.ReadEnvironmentFile(path)
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
-			t.Errorf("%q: %v (-want +got):\n%s", text, err, diff)
-		}
+		testenv.Of(config.ReadEnvironmentFile(path)).Want(t, fmt.Sprintf("%q", text), want)
 	}
 	for text, want := range map[string]string{
 		"A=1\nsecret\n":         ":2: ",

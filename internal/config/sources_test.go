@@ -149,9 +149,7 @@ func TestReadFile(t *testing.T) {
 		if err != nil {
 			got = strings.ReplaceAll(strings.TrimPrefix(err.Error(), "--config (MERCHANT_ORDERS_CONFIG): "), path, "")
 		}
-		if got != c.want {
-			t.Errorf("%s: got %q, want %q", name, got, c.want)
-		}
+		testenv.Equal(t, name, c.want, got)
 	}
 }
 
@@ -175,15 +173,11 @@ func TestPrecedence(t *testing.T) {
 		if err != nil {
 			got[2] = err.Error()
 		}
-		if got != want {
-			t.Errorf("%s: got %q, want %q", name, got, want)
-		}
+		testenv.Equal(t, name, want, got)
 	}
 	err := config.Invalid("rate-limit", "must be smaller")
 	s.Annotate(err)
-	if want := "--rate-limit (" + path + ":4): must be smaller"; err.Error() != want {
-		t.Errorf("got %q, want %q", err, want)
-	}
+	testenv.Equal(t, "error", "--rate-limit ("+path+":4): must be smaller", err.Error())
 	s = config.NewSources(nil, flags)
 	both := write(t, "settings.yaml", "database: x\ndatabase-file: "+secret)
 	testenv.NoError(t, s.ReadFile(both))

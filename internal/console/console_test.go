@@ -90,8 +90,7 @@ func (s *service) add(documents ...[]byte) {
 	s.T.Helper()
 	var batch []order.Incoming
 	for _, document := range documents {
-		incoming, err := ingest.Parse(document)
-		testenv.NoError(s.T, err)
+		incoming := testenv.Of(ingest.Parse(document)).Must(s.T)
 		batch = append(batch, incoming)
 	}
 	s.MustImport(batch...)
@@ -125,8 +124,7 @@ type page struct{ testenv.Response }
 func (p page) location() string { return p.Header.Get("Location") }
 
 func (s *service) browser() *browser {
-	jar, err := cookiejar.New(nil)
-	testenv.NoError(s.T, err)
+	jar := testenv.Of(cookiejar.New(nil)).Must(s.T)
 	return &browser{s: s, header: http.Header{}, client: &http.Client{
 		Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

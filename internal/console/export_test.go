@@ -34,8 +34,7 @@ func TestExport(t *testing.T) {
 	}
 	s := start(t, append(documents, newOrder(900, "B-1", ofMerchant(theirs)))...)
 	zone, name := "Europe/Athens", "Μαγαζί: \"A/B\""
-	_, err := s.Merchants.Update(t.Context(), order.Command(), ours, order.MerchantUpdate{TimeZone: &zone, Name: &name}, order.Options[order.Merchant]{})
-	testenv.NoError(t, err)
+	testenv.Of(s.Merchants.Update(t.Context(), order.Command(), ours, order.MerchantUpdate{TimeZone: &zone, Name: &name}, order.Options[order.Merchant]{})).Must(t)
 	b := s.signedIn(s.token)
 	for query, want := range map[string]int{"": orders, "?state=in-processing": orders / 2, "?q=a-00": 10, "?from=2026-11-21": 0, "?from=2026-11-20&to=2026-11-20": orders - 1} {
 		got := b.get("/console/orders.xlsx" + query)
@@ -55,8 +54,7 @@ func TestExport(t *testing.T) {
 			t.Errorf("%q: %d orders in NDJSON, want %d", query, len(seen), want)
 		}
 	}
-	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("A-003"))
-	testenv.NoError(t, err)
+	o := testenv.Of(s.Orders.Get(t.Context(), ours, order.ByReference("A-003"))).Must(t)
 	d, item := o.InvoiceDetails, o.LineItems[0]
 	b.header.Set("Accept-Language", "el")
 	got := b.get("/console/orders.xlsx?to=2026-03-29")
@@ -79,9 +77,7 @@ func TestExport(t *testing.T) {
 		"A-003", "", "46110.1875", "Σε επεξεργασία", row[6], *d.Company, d.VATNumber, "-1+1\r\n@SUM(A1)", item.MerchantSKU, item.SKU, item.MerchantEAN,
 		fmt.Sprint(item.Quantity), order.Decimal(item.UnitPrice, "EUR"), "9.90", order.Decimal(item.TotalPrice, "EUR"), "EUR",
 	}, rows[1])
-	if len(rows) != len(o.LineItems)+1 {
-		t.Errorf("%d rows of %d items", len(rows), len(o.LineItems))
-	}
+	testenv.Equal(t, "rows", len(o.LineItems)+1, len(rows))
 	months := b.get("/console/orders?state=in-processing").Body
 	for _, query := range []string{"from=2026-11-01&amp;state=in-processing&amp;to=2026-11-30", "from=2026-10-01&amp;state=in-processing&amp;to=2026-10-31"} {
 		if !strings.Contains(months, `href="/console/orders?`+query+`"`) {

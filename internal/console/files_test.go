@@ -34,10 +34,8 @@ func (b *browser) sendFiles(path, key, next string, files ...string) page {
 	form := multipart.NewWriter(&body)
 	testenv.NoError(b.s.T, form.WriteField("key", key))
 	for i := 0; i < len(files); i += 2 {
-		part, err := form.CreateFormFile("file", files[i])
-		testenv.NoError(b.s.T, err)
-		_, err = part.Write([]byte(files[i+1]))
-		testenv.NoError(b.s.T, err)
+		part := testenv.Of(form.CreateFormFile("file", files[i])).Must(b.s.T)
+		testenv.Of(part.Write([]byte(files[i+1]))).Must(b.s.T)
 	}
 	testenv.NoError(b.s.T, form.WriteField("next", next))
 	testenv.NoError(b.s.T, form.Close())
@@ -59,9 +57,7 @@ func TestUpload(t *testing.T) {
 	// Of three files one is refused; the other two are stored.
 	b.upload(orderPage, "Τιμολόγιο 1.pdf", "one", "x.txt", "two", "<b>.png", "one").WantText(t, http.StatusBadRequest,
 		"<bdi>x.txt</bdi>", "&lt;b&gt;.png", "1 more file is possible")
-	if got := b.upload(orderPage, "last.jpg", "four"); got.location() != orderPage+"?done=uploaded" {
-		t.Errorf("upload: %d %s", got.Status, got.Body)
-	}
+	testenv.Equal(t, "upload", orderPage+"?done=uploaded", b.upload(orderPage, "last.jpg", "four").location())
 	b.get(orderPage).WantText(t, http.StatusOK, "which is the maximum", "File added:")
 	b.upload(orderPage, "fifth.pdf", "five").WantText(t, http.StatusBadRequest, "at most 3 files")
 
@@ -71,9 +67,7 @@ func TestUpload(t *testing.T) {
 		"Content-Type": "application/pdf", "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-store",
 		"Content-Disposition": "inline; filename*=utf-8''%CE%A4%CE%B9%CE%BC%CE%BF%CE%BB%CF%8C%CE%B3%CE%B9%CE%BF%201.pdf",
 	} {
-		if value := got.Header.Get(name); value != want {
-			t.Errorf("%s: %q, want %q", name, value, want)
-		}
+		testenv.Equal(t, name, want, got.Header.Get(name))
 	}
 	if policy := got.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") {
 		t.Errorf("Content-Security-Policy: %q", policy)
@@ -89,22 +83,15 @@ func TestUploadTwice(t *testing.T) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	testenv.NoError(s.T, form.WriteField("key", b.get(orderPage).form(t, orderPage+"/files").Get("key")))
-	part, err := form.CreateFormFile("file", "a.pdf")
-	testenv.NoError(s.T, err)
-	_, err = part.Write([]byte("content"))
-	testenv.NoError(s.T, err)
+	part := testenv.Of(form.CreateFormFile("file", "a.pdf")).Must(s.T)
+	testenv.Of(part.Write([]byte("content"))).Must(s.T)
 	testenv.NoError(s.T, form.Close())
 	for range 2 {
 		got := b.send(http.MethodPost, orderPage+"/files", form.FormDataContentType(), bytes.NewReader(body.Bytes()))
-		if got.Status != http.StatusSeeOther {
-			t.Errorf("%d %s", got.Status, got.Body)
-		}
+		testenv.Equal(t, got.Body, http.StatusSeeOther, got.Status)
 	}
-	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("A-1"))
-	testenv.NoError(s.T, err)
-	if len(o.Invoices) != 1 {
-		t.Errorf("%d files, want 1", len(o.Invoices))
-	}
+	o := testenv.Of(s.Orders.Get(t.Context(), ours, order.ByReference("A-1"))).Must(s.T)
+	testenv.Equal(t, "files", 1, len(o.Invoices))
 	for _, cut := range []int{10, body.Len() / 2, body.Len() - 70} {
 		b.send(http.MethodPost, orderPage+"/files", form.FormDataContentType(), bytes.NewReader(body.Bytes()[:cut])).WantText(t, http.StatusBadRequest)
 	}
@@ -126,8 +113,7 @@ func TestOwnNumbers(t *testing.T) {
 	}
 	s := start(t, documents...)
 	for n, number := range own {
-		_, err := s.Orders.UpdateMerchantData(t.Context(), order.CommandFor(ours), order.ByReference(fmt.Sprintf("N-%d", n)), order.MerchantDataUpdate{Reference: order.To(&number)}, order.Options[order.WriteResult]{})
-		testenv.NoError(s.T, err)
+		testenv.Of(s.Orders.UpdateMerchantData(t.Context(), order.CommandFor(ours), order.ByReference(fmt.Sprintf("N-%d", n)), order.MerchantDataUpdate{Reference: order.To(&number)}, order.Options[order.WriteResult]{})).Must(s.T)
 	}
 	b := s.signedIn(s.token)
 	for name, want := range map[string]string{
@@ -159,8 +145,7 @@ func TestInvoices(t *testing.T) {
 	}
 	s := start(t, append(documents, newOrder(9, "THEIRS", ofMerchant(theirs), accepted))...)
 	for reference, own := range map[string]string{"A-2": "4711", "A-3": "Άλφα-8", "A-5": "Ταυ-7", "A-6": "ταυ-7"} {
-		_, err := s.Orders.UpdateMerchantData(t.Context(), order.CommandFor(ours), order.ByReference(reference), order.MerchantDataUpdate{Reference: order.To(&own)}, order.Options[order.WriteResult]{})
-		testenv.NoError(s.T, err)
+		testenv.Of(s.Orders.UpdateMerchantData(t.Context(), order.CommandFor(ours), order.ByReference(reference), order.MerchantDataUpdate{Reference: order.To(&own)}, order.Options[order.WriteResult]{})).Must(s.T)
 	}
 	b := s.signedIn(s.token)
 	b.get("/console/invoices").WantText(t, http.StatusOK, `href="/console/orders/A-6#files"`)
@@ -199,9 +184,7 @@ func TestInvoices(t *testing.T) {
 	b.get("/console/invoices?file=A-1.pdf").WantText(t, http.StatusOK, "the order has a file with this name already")
 	for n, content := range []string{"content", "corrected"} { // the same file again is not stored twice
 		again := b.get("/console/invoices").form(t, "/console/invoices").Get("key")
-		if got := b.sendFiles("/console/invoices", again, "", "A-1.pdf", content); got.location() != "/console/invoices?stored=1" {
-			t.Errorf("the form leads to %q: %s", got.location(), got.Body)
-		}
+		testenv.Equal(t, "the form leads to", "/console/invoices?stored=1", b.sendFiles("/console/invoices", again, "", "A-1.pdf", content).location())
 		o, err := s.Orders.Get(t.Context(), ours, order.ByReference("A-1"))
 		if testenv.NoError(s.T, err); len(o.Invoices) != n+1 {
 			t.Errorf("after %s the order has %d files, want %d", content, len(o.Invoices), n+1)
@@ -226,9 +209,7 @@ func TestInvoices(t *testing.T) {
 	key = got.form(t, html.EscapeString(action)).Get("key")
 	b.sendFiles(action, key, "", "A-5.exe", "content").WantText(t, http.StatusUnprocessableEntity, "Selected orders without an invoice")
 	got = b.sendFiles(action, key, "", "A-5.pdf", "content")
-	if got.location() != action+"&stored=1" {
-		t.Errorf("the form leads to %q: %s", got.location(), got.Body)
-	}
+	testenv.Equal(t, "the form leads to", action+"&stored=1", got.location())
 	got = b.get(got.location())
 	got.WantText(t, http.StatusOK, "1 invoice is stored.", "Selected orders without an invoice", `href="/console/orders/A-4#files"`, `href="/console/new?limit=50"`)
 	if strings.Contains(got.Body, "/A-5#") || strings.Contains(got.Body, "/A-6#") {
@@ -239,9 +220,7 @@ func TestInvoices(t *testing.T) {
 	// From one order without an invoice to the next one.
 	for _, step := range [][2]string{{"A-5", "/console/orders/A-6"}, {"A-6", "/console/orders/A-4"}, {"A-4", "/console/invoices"}} {
 		got := b.sendFiles("/console/orders/"+step[0]+"/files", key, "1", "a.pdf", "content")
-		if want := step[1] + "?done=uploaded&was=" + step[0] + "#files"; got.location() != want {
-			t.Errorf("the next order after %s is at %q, want %q", step[0], got.location(), want)
-		}
+		testenv.Equal(t, "the next order after "+step[0], step[1]+"?done=uploaded&was="+step[0]+"#files", got.location())
 	}
 	b.get("/console/invoices?done=uploaded&was=A-4").WantText(t, http.StatusOK, "<bdi>A-4</bdi></a>: The files are stored.", "Every order on its way has an invoice file.")
 }
@@ -261,9 +240,7 @@ func TestWithdraw(t *testing.T) {
 	question.WantText(t, http.StatusOK, "Withdraw this file?", "a.pdf", "7")
 	form := question.form(t, link[1])
 	for range 2 {
-		if got := b.post(link[1], form); got.location() != orderPage+"?done=withdrawn" {
-			t.Errorf("withdraw: %d %s", got.Status, got.Body)
-		}
+		testenv.Equal(t, "withdraw", orderPage+"?done=withdrawn", b.post(link[1], form).location())
 	}
 	b.get(orderPage).WantText(t, http.StatusOK, "No files yet.", "File withdrawn:")
 	b.get(link[1]).WantText(t, http.StatusNotFound, "withdrawn already")

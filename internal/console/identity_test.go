@@ -55,8 +55,7 @@ func startProvider(t *testing.T) *provider {
 		})
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
-		point, err := p.key.PublicKey.Bytes()
-		testenv.NoError(t, err)
+		point := testenv.Of(p.key.PublicKey.Bytes()).Must(t)
 		writeJSON(w, map[string]any{"keys": []any{map[string]any{
 			"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": "1", "x": encode(point[1:33]), "y": encode(point[33:]),
 		}}})
@@ -229,9 +228,7 @@ func TestIdentityProvider(t *testing.T) {
 	b := s.browser()
 	query := begin(t, b, "//evil.example")
 	p.claims["groups"] = "support"
-	if got := b.get(callback + "?" + query.Encode()); got.location() != "/console" {
-		t.Errorf("leads to %q", got.location())
-	}
+	testenv.Equal(t, "leads to", "/console", b.get(callback+"?"+query.Encode()).location())
 	b.get("/console/operator/audit?action=token.created").WantText(t, http.StatusOK, "by=identity-provider")
 	s.operator(order.OperatorScopes).get("/console/operator/audit").WantText(t, http.StatusOK, "by=identity-provider scopes=orders:read name=&#34;Νίκος&#34;")
 	s.Pass(12 * time.Hour)
@@ -258,20 +255,15 @@ func TestSignInsInTabs(t *testing.T) {
 		p.claims = map[string]any{"iss": p.URL, "aud": "orders", "sub": "1", "nonce": query.Get("nonce"), "email": "maria@shop.example", "email_verified": "true",
 			"iat": s.Now().Unix(), "exp": s.Now().Add(time.Minute).Unix()}
 		back := b.get("/console/oidc/callback?" + url.Values{"code": {"code"}, "state": {query.Get("state")}}.Encode())
-		if back.location() != "/console/orders" {
-			t.Errorf("a tab leads to %q: %d", back.location(), back.Status)
-		}
+		testenv.Equal(t, "a tab leads to", "/console/orders", back.location())
 	}
 
 	const state = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	before := p.requests.Load()
 	mine := identity.Provider{Issuer: p.URL, ClientID: "orders", Now: s.Now}
-	made, err := mine.Seal(make([]byte, 32), identity.Attempt{State: state, Nonce: "n", Verifier: "v", Begun: s.Now().Unix()})
-	testenv.NoError(t, err)
+	made := testenv.Of(mine.Seal(make([]byte, 32), identity.Attempt{State: state, Nonce: "n", Verifier: "v", Begun: s.Now().Unix()})).Must(t)
 	testenv.Send(t, "", "GET", s.URL+"/console/oidc/callback?code=x&state="+state, "", "Cookie", "oidc-"+state+"="+made).WantText(t, http.StatusForbidden, "did not succeed")
-	if sent := p.requests.Load() - before; sent != 0 {
-		t.Errorf("a home-made attempt sends %d requests to the provider", sent)
-	}
+	testenv.Equal(t, "requests of a home-made attempt to the provider", 0, p.requests.Load()-before)
 }
 
 // TestIdentitySettings checks what people and the log see of settings that do not fit the
@@ -287,9 +279,7 @@ func TestIdentitySettings(t *testing.T) {
 	}
 	p.slash = ""
 	got := testenv.Send(t, "", "GET", s.URL+"/console/oidc", "", "Host", "backend:8080", "X-Forwarded-Host", "evil.example")
-	if redirect := mustURL(t, got.Header.Get("Location")).Query().Get("redirect_uri"); redirect != "https://orders.example.com/shop/console/oidc/callback" {
-		t.Errorf("the provider leads to %q", redirect)
-	}
+	testenv.Equal(t, "the provider leads to", "https://orders.example.com/shop/console/oidc/callback", mustURL(t, got.Header.Get("Location")).Query().Get("redirect_uri"))
 }
 
 // TestTooManyGroups says of a person whose groups the provider has left out why no rule

@@ -27,10 +27,8 @@ func (b *browser) sendFile(path string, content []byte) page {
 	if content != nil {
 		name = "orders.jsonl"
 	}
-	part, err := form.CreateFormFile("file", name)
-	testenv.NoError(b.s.T, err)
-	_, err = part.Write(content)
-	testenv.NoError(b.s.T, err)
+	part := testenv.Of(form.CreateFormFile("file", name)).Must(b.s.T)
+	testenv.Of(part.Write(content)).Must(b.s.T)
 	testenv.NoError(b.s.T, form.Close())
 	return b.send(http.MethodPost, path, form.FormDataContentType(), &body)
 }
@@ -88,18 +86,12 @@ func TestImportPage(t *testing.T) {
 	if testenv.NoError(s.T, err); !bytes.Equal(kept, lines(hostile, []byte("<b>"), noTotal)) {
 		t.Errorf("the file of refused lines is %s", kept)
 	}
-	if _, err := s.Orders.Get(t.Context(), ours, order.ByReference("GOOD")); err != nil {
-		t.Error(err)
-	}
+	testenv.Of(s.Orders.Get(t.Context(), ours, order.ByReference("GOOD"))).Must(t)
 	b.sendFile(importOrders, gzipped(t, lines(good, newOrder(2, "SECOND")))).WantText(t, http.StatusOK, "Every line is done",
 		lineCounts("created", 1, "unchanged", 1, "deleted before", 0, "conflicting", 0, "invalid", 0))
-	if _, err := s.Orders.Get(t.Context(), ours, order.ByReference("SECOND")); err != nil {
-		t.Error(err)
-	}
-	_, err = s.Orders.ChangeOrder(t.Context(), order.Command(), ours, order.ByReference("GOOD"), order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})
-	testenv.NoError(s.T, err)
-	_, err = s.Retention.DeleteOldOrders(t.Context(), s.Now().AddDate(10, 0, 0))
-	testenv.NoError(s.T, err)
+	testenv.Of(s.Orders.Get(t.Context(), ours, order.ByReference("SECOND"))).Must(t)
+	testenv.Of(s.Orders.ChangeOrder(t.Context(), order.Command(), ours, order.ByReference("GOOD"), order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})).Must(s.T)
+	testenv.Of(s.Retention.DeleteOldOrders(t.Context(), s.Now().AddDate(10, 0, 0))).Must(s.T)
 	b.sendFile(importOrders, lines(good)).WantText(t, http.StatusOK, "Every line is done",
 		lineCounts("created", 0, "unchanged", 0, "deleted before", 1, "conflicting", 0, "invalid", 0))
 	for problem, content := range map[string][]byte{
@@ -166,10 +158,8 @@ func TestImportIsCutByStop(t *testing.T) {
 	form := multipart.NewWriter(arriving)
 	ended := make(chan page, 1)
 	go func() { ended <- b.send(http.MethodPost, importOrders, form.FormDataContentType(), body) }()
-	part, err := form.CreateFormFile("file", "orders.jsonl")
-	testenv.NoError(s.T, err)
-	_, err = part.Write(lines(newOrder(1, "DONE")))
-	testenv.NoError(s.T, err)
+	part := testenv.Of(form.CreateFormFile("file", "orders.jsonl")).Must(s.T)
+	testenv.Of(part.Write(lines(newOrder(1, "DONE")))).Must(s.T)
 	testenv.Eventually(s.T, "the order is imported", func() bool {
 		_, err := s.Orders.Get(t.Context(), ours, order.ByReference("DONE"))
 		return err == nil

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -29,14 +30,10 @@ func TestMessages(t *testing.T) {
 			continue
 		}
 		for _, text := range fields[2:] {
-			if want, got := verbs.FindAllString(fields[1], -1), verbs.FindAllString(text, -1); !slices.Equal(want, got) {
-				t.Errorf("%s has the values %q, in another language %q", fields[0], want, got)
-			}
+			testenv.Equal(t, "values of "+fields[0], verbs.FindAllString(fields[1], -1), verbs.FindAllString(text, -1))
 		}
 	}
-	if n := strings.Count(string(messagesTSV), "\n"); n != len(messages["en"]) {
-		t.Errorf("%d lines have %d keys", n, len(messages["en"]))
-	}
+	testenv.Equal(t, "keys", len(messages["en"]), strings.Count(string(messagesTSV), "\n"))
 	keys := []string{"event.order.created", "event.order.updated", "event.invoice.uploaded", "event.invoice.deleted"}
 	for _, state := range order.States() {
 		keys = append(keys, "state."+state.String())
@@ -59,8 +56,7 @@ func TestMessages(t *testing.T) {
 		t.Fatal("no templates", err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		testenv.NoError(t, err)
+		text := testenv.Of(os.ReadFile(file)).Must(t)
 		for _, found := range used.FindAllStringSubmatch(string(text), -1) {
 			switch key := found[2]; {
 			case found[1] == "count":
@@ -84,13 +80,9 @@ func TestLanguageOf(t *testing.T) {
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.Header.Set("Accept-Language", header)
-		if got := languageOf(r).code; got != want {
-			t.Errorf("%q: %s, want %s", header, got, want)
-		}
+		testenv.Equal(t, header, want, languageOf(r).code)
 		r.AddCookie(&http.Cookie{Name: languageCookie, Value: "el"})
-		if got := languageOf(r).code; got != "el" {
-			t.Errorf("%q with the switch: %s", header, got)
-		}
+		testenv.Equal(t, fmt.Sprintf("%q with the switch", header), "el", languageOf(r).code)
 	}
 }
 
@@ -116,17 +108,13 @@ func TestFormats(t *testing.T) {
 		{en.count("orders.count", 1), "1 order"},
 		{en.count("orders.count", 1234), "1,234 orders"},
 	} {
-		if got := strings.ReplaceAll(row[0], "\u00a0", "_"); got != row[1] {
-			t.Errorf("%s, want %s", got, row[1])
-		}
+		testenv.Equal(t, "number", row[1], strings.ReplaceAll(row[0], "\u00a0", "_"))
 	}
 	for _, row := range [][2]string{
 		{el.money(123456789, "EUR"), "1.234.567,89_€"}, {el.money(-5, "EUR"), "-0,05_€"}, {el.money(1790, "JPY"), "1.790_JPY"},
 		{el.size(2_345_678), "2,4_MB"}, {el.clock(noon), "3_Μαΐ_2026, 12:04_UTC"}, {el.count("orders.count", 1234), "1.234 παραγγελίες"},
 	} {
-		if got := strings.ReplaceAll(row[0], "\u00a0", "_"); got != row[1] {
-			t.Errorf("%s, want %s", got, row[1])
-		}
+		testenv.Equal(t, "decimal", row[1], strings.ReplaceAll(row[0], "\u00a0", "_"))
 	}
 }
 
@@ -153,9 +141,7 @@ func TestChart(t *testing.T) {
 		t.Errorf("the bars are %f high, want %f", sum, want)
 	}
 	for n, want := range map[int64]int64{0: 2, 1: 2, 3: 4, 7: 8, 9: 10, 11: 20, 61: 80, 100: 100, 1_000_001: 2_000_000} {
-		if got := niceCeiling(n); got != want {
-			t.Errorf("niceCeiling(%d) = %d, want %d", n, got, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("niceCeiling(%d)", n), want, niceCeiling(n))
 	}
 }
 
@@ -165,8 +151,6 @@ func TestWebURL(t *testing.T) {
 		"https://shop.example/p?a=1": "https://shop.example/p?a=1", "http://x": "http://x", "": "", "javascript:alert(1)": "", "//x": "", "/p": "",
 		"HTTPS://X/": "https://X/", "data:text/html,x": "", " https://x": "", "https://": "", "ftp://x": "", "https://x\n": "",
 	} {
-		if got := webURL(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		testenv.Equal(t, text, want, webURL(text))
 	}
 }

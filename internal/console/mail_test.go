@@ -76,9 +76,7 @@ func TestMailAddresses(t *testing.T) {
 	unread.post("/console/mail", link("1")).WantText(t, http.StatusForbidden, "does not let you read orders")
 	remove := link("1")
 	remove.Set("do", "remove")
-	if to := b.post("/console/mail", remove).location(); to != "/console/mail?done=removed" {
-		t.Errorf("leads to %s", to)
-	}
+	testenv.Equal(t, "leads to", "/console/mail?done=removed", b.post("/console/mail", remove).location())
 	if got := b.get("/console/mail"); strings.Contains(got.Body, ">a@example.com<") {
 		t.Error("the address was not removed")
 	}
@@ -142,24 +140,20 @@ func TestMailOfOrders(t *testing.T) {
 	defer running.Wait()
 	defer cancel()
 	zone := "Europe/Athens"
-	_, err := s.Merchants.Update(t.Context(), order.Command(), ours, order.MerchantUpdate{TimeZone: &zone}, order.Options[order.Merchant]{})
-	testenv.NoError(t, err)
+	testenv.Of(s.Merchants.Update(t.Context(), order.Command(), ours, order.MerchantUpdate{TimeZone: &zone}, order.Options[order.Merchant]{})).Must(t)
 	s.add(newOrder(1, "SF-1"), newOrder(2, "SF-2"))
 	mail = server.Next(t)
 	if mail.Subject() != "2 νέες παραγγελίες" || !strings.Contains(mail.Body, "SF-1, απάντηση έως 22\u00a0Νοε\u00a02026, 04:00\n") || !strings.Contains(mail.Body, "Κατάστημα: Store B (ώρες Europe/Athens)") || !strings.Contains(mail.Body, "http://orders.example.com/console/new") {
 		t.Errorf("%s\n%s", mail.Subject(), mail.Body)
 	}
-	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("SF-1"))
-	testenv.NoError(t, err)
+	o := testenv.Of(s.Orders.Get(t.Context(), ours, order.ByReference("SF-1"))).Must(t)
 	for _, text := range []string{o.Customer.FirstName, o.Customer.LastName, o.Customer.Email, o.Shipping.Street, o.LineItems[0].ProductName} {
 		if text == "" || strings.Contains(mail.Body, text) {
 			t.Errorf("the e-mail has %q", text)
 		}
 	}
 	end := pathIn(t, strings.Trim(mail.Header.Get("List-Unsubscribe"), "<>"), "/console/mail/end/")
-	if end != pathIn(t, mail.Body, "/console/mail/end/") {
-		t.Errorf("the header has the link %s", end)
-	}
+	testenv.Equal(t, "the link of the header", pathIn(t, mail.Body, "/console/mail/end/"), end)
 	stranger.get(end).WantText(t, http.StatusOK, "Stop the e-mails")
 	stranger.post(strings.TrimRight(end, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")+"X", nil).WantText(t, http.StatusForbidden, "ask the store to remove the address")
 	for range 2 { // also if it has ended already

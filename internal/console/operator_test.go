@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -33,10 +32,8 @@ func TestAttention(t *testing.T) {
 	}
 	s := start(t, newOrder(1, "LATE", late), newOrder(2, "SECOND"), newOrder(3, "OTHER", ofMerchant(theirs)))
 	for _, state := range []webhook.State{webhook.Active, webhook.Failing, webhook.Failed} {
-		endpoint, err := s.Webhooks.Add(t.Context(), order.CommandFor(ours), webhook.Addition{MerchantID: ours, URL: "https://example.com/" + state.String()}, order.Options[webhook.Endpoint]{})
-		testenv.NoError(t, err)
-		lease, err := s.DB.BorrowWebhook(t.Context(), endpoint.Key, s.Now(), s.Now().Add(time.Minute))
-		testenv.NoError(t, err)
+		endpoint := testenv.Of(s.Webhooks.Add(t.Context(), order.CommandFor(ours), webhook.Addition{MerchantID: ours, URL: "https://example.com/" + state.String()}, order.Options[webhook.Endpoint]{})).Must(t)
+		lease := testenv.Of(s.DB.BorrowWebhook(t.Context(), endpoint.Key, s.Now(), s.Now().Add(time.Minute))).Must(t)
 		testenv.NoError(t, s.DB.SaveProgress(t.Context(), lease, webhook.Progress{State: state}, nil))
 	}
 	b := s.operator(order.OperatorScopes)
@@ -60,9 +57,7 @@ func TestAttention(t *testing.T) {
 	if got := s.operator(order.ScopeWebhooks).get("/console/operator"); strings.Contains(got.Body, "LATE") || !strings.Contains(got.Body, "/failing") {
 		t.Errorf("a token for webhooks sees %s", got.Body)
 	}
-	if got := s.operator(order.ScopeAudit).get("/console/operator"); got.location() != "/console/operator/audit" {
-		t.Errorf("a token for the audit log comes to %q", got.location())
-	}
+	testenv.Equal(t, "a token for the audit log comes to", "/console/operator/audit", s.operator(order.ScopeAudit).get("/console/operator").location())
 }
 
 // TestOperatorOrder finds an order and moves it; of two people the second one is told
@@ -88,17 +83,13 @@ func TestOperatorOrder(t *testing.T) {
 	form.Set("state", "canceled")
 	question := b.post(action, form)
 	question.WantText(t, http.StatusOK, "New state: Canceled?", "Store B", "The customer changed their mind", `name="reason" value="customer-changed-mind"`)
-	if o := s.get("FIRST"); o.State != order.Registered {
-		t.Errorf("the question makes the order %s", o.State)
-	}
+	testenv.Equal(t, "state after the question", order.Registered, s.get("FIRST").State)
 	form = question.form(t, action)
 	for name, value := range map[string]string{"state": "canceled", "reason": "customer-changed-mind", "sure": "yes"} {
 		form.Set(name, value)
 	}
 	for range 2 {
-		if got := b.post(action, form); got.location() != address+"?done=yes" {
-			t.Errorf("%d, leads to %q: %s", got.Status, got.location(), got.Body)
-		}
+		testenv.Equal(t, "leads to", address+"?done=yes", b.post(action, form).location())
 	}
 	b.get(address+"?done=yes").WantText(t, http.StatusOK, "The state was changed", "The customer changed their mind", "order.state_changed")
 	late.Set("state", "in-processing")
@@ -120,9 +111,7 @@ func TestMerchants(t *testing.T) {
 	form.Set("name", "<script>alert(1)</script>")
 	b.post(list, form).WantText(t, http.StatusUnprocessableEntity, "has another name", "&lt;script&gt;")
 	form.Set("id", "9")
-	if got := b.post(list, form); got.location() != list+"/9?done=added" {
-		t.Errorf("%d, leads to %q", got.Status, got.location())
-	}
+	testenv.Equal(t, "leads to", list+"/9?done=added", b.post(list, form).location())
 	if got := b.get(list); strings.Contains(got.Body, "<script>alert") || !strings.Contains(got.Body, "&lt;script&gt;alert") {
 		t.Errorf("the name is not escaped: %s", got.Body)
 	}
@@ -285,9 +274,7 @@ func TestWebhookPages(t *testing.T) {
 			first, second = send(do, event)
 			first.WantText(t, http.StatusOK, "status 418", "&lt;b&gt;no&lt;/b&gt;")
 			second.WantText(t, http.StatusOK, "sent already")
-			if n := s.posted.Load() - before; n != 1 {
-				t.Errorf("%s: %s sends %d messages", c.one, do, n)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s: messages that %s sends", c.one, do), 1, s.posted.Load()-before)
 		}
 		first, _ = send("redeliver", "77")
 		first.WantText(t, http.StatusUnprocessableEntity)
@@ -321,18 +308,14 @@ func TestWebhookPages(t *testing.T) {
 		}
 		form = c.b.get(c.one+"/remove").form(t, c.one)
 		form.Set("do", "remove")
-		if got := c.b.post(c.one, form); got.location() != c.list+"?done=removed" {
-			t.Errorf("%d, leads to %q", got.Status, got.location())
-		}
+		testenv.Equal(t, "leads to", c.list+"?done=removed", c.b.post(c.one, form).location())
 		c.b.get(c.list+"?done=removed").WantText(t, http.StatusOK, "was removed")
 		c.b.get(c.one).WantText(t, http.StatusNotFound)
 	}
 	other.get("/console/webhooks/1").WantText(t, http.StatusNotFound)
 
-	market, err := s.Webhooks.Add(t.Context(), order.Command(), webhook.Addition{URL: "https://market.example.com"}, order.Options[webhook.Endpoint]{})
-	testenv.NoError(t, err)
-	_, err = s.Webhooks.Redeliver(t.Context(), order.Command(), market.Key, ours, 1, order.Options[webhook.Delivery]{})
-	testenv.NoError(t, err)
+	market := testenv.Of(s.Webhooks.Add(t.Context(), order.Command(), webhook.Addition{URL: "https://market.example.com"}, order.Options[webhook.Endpoint]{})).Must(t)
+	testenv.Of(s.Webhooks.Redeliver(t.Context(), order.Command(), market.Key, ours, 1, order.Options[webhook.Delivery]{})).Must(t)
 	marketPage := fmt.Sprint("/console/operator/webhooks/all/", market.ID)
 	for _, state := range []string{"", "?state=active"} {
 		operator.get("/console/operator/webhooks"+state).WantText(t, http.StatusOK, "All stores", marketPage)
@@ -342,8 +325,7 @@ func TestWebhookPages(t *testing.T) {
 	again := operator.get(marketPage).form(t, marketPage)
 	again["do"], again["event"], again["merchant"] = []string{"redeliver"}, []string{"1"}, []string{"355"}
 	operator.post(marketPage, again).WantText(t, http.StatusOK, "market.example.com")
-	lease, err := s.DB.BorrowWebhook(t.Context(), market.Key, s.Now(), s.Now())
-	testenv.NoError(t, err)
+	lease := testenv.Of(s.DB.BorrowWebhook(t.Context(), market.Key, s.Now(), s.Now())).Must(t)
 	held := []webhook.Held{{MerchantID: ours, Event: 1}, {MerchantID: theirs, Event: 7}}
 	testenv.NoError(t, s.DB.SaveProgress(t.Context(), lease, webhook.Progress{Acknowledged: lease.Acknowledged, State: webhook.Active, Held: held}, nil))
 	operator.get(marketPage).WantText(t, http.StatusOK, "Retrying", fmt.Sprintf("Waiting, as they were refused</dt><dd>%d/1, %d/7</dd>", ours, theirs))
@@ -365,10 +347,8 @@ func TestOperatorOrderParts(t *testing.T) {
 	const address = "/console/operator/orders/355/FIRST"
 	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
 	addition := webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}
-	endpoint, err := s.Webhooks.Add(t.Context(), order.CommandFor(ours), addition, order.Options[webhook.Endpoint]{})
-	testenv.NoError(s.T, err)
-	_, err = s.Webhooks.Redeliver(t.Context(), order.Command(), endpoint.Key, ours, 1, order.Options[webhook.Delivery]{})
-	testenv.NoError(s.T, err)
+	endpoint := testenv.Of(s.Webhooks.Add(t.Context(), order.CommandFor(ours), addition, order.Options[webhook.Endpoint]{})).Must(s.T)
+	testenv.Of(s.Webhooks.Redeliver(t.Context(), order.Command(), endpoint.Key, ours, 1, order.Options[webhook.Delivery]{})).Must(s.T)
 	all, reader := s.operator(order.OperatorScopes), s.operator(order.ScopeOrdersRead)
 	all.get(address).WantText(t, http.StatusOK, "https://example.com/hook", "&lt;b&gt;no&lt;/b&gt;", "HTTP 418", `action="/console/operator/webhooks/355/1"`)
 	got := reader.get(address)
@@ -382,8 +362,7 @@ func TestOperatorOrderParts(t *testing.T) {
 	reader.get("/console/operator/orders/400/FIRST/files/a.pdf").WantText(t, http.StatusNotFound)
 	s.operator(order.ScopeAudit).get(address+"/files/a.pdf").WantText(t, http.StatusForbidden)
 	s.signedIn(s.otherToken).get(address+"/files/a.pdf").WantText(t, http.StatusForbidden)
-	_, err = s.Orders.DeleteInvoice(t.Context(), order.CommandFor(ours), order.ByReference("FIRST"), 1, order.Options[order.WriteResult]{})
-	testenv.NoError(s.T, err)
+	testenv.Of(s.Orders.DeleteInvoice(t.Context(), order.CommandFor(ours), order.ByReference("FIRST"), 1, order.Options[order.WriteResult]{})).Must(s.T)
 	reader.get(address).WantText(t, http.StatusOK, "a.pdf</bdi></s>", "deleted")
 	reader.get(address+"/files/a.pdf").WantText(t, http.StatusNotFound)
 }
@@ -406,17 +385,13 @@ func TestCorrection(t *testing.T) {
 	}
 	unchanged := s.get("FIRST")
 	b.post(action, form).WantText(t, http.StatusUnprocessableEntity, "no field was changed")
-	if got := s.get("FIRST"); got.Revision != unchanged.Revision {
-		t.Error("a form without a change corrects the order")
-	}
+	testenv.Equal(t, "revision after a form without a change", unchanged.Revision, s.get("FIRST").Revision)
 	form.Set("carrier.trackingCodes", "77 88")
 	form.Set("shippingAddress.lastName", "<b>Άλλη</b>")
 	form.Set("carrier.shipmentIds", "")
 	form.Set("expiresAt", "2026-12-01T10:00")
 	for range 2 {
-		if got := b.post(action, form); got.location() != address+"?done=corrected" {
-			t.Errorf("%d, leads to %q", got.Status, got.location())
-		}
+		testenv.Equal(t, "leads to", address+"?done=corrected", b.post(action, form).location())
 	}
 	got := s.get("FIRST")
 	if c := got.Carrier; c.TrackingCodes != "77 88" || got.Shipping.LastName != "<b>Άλλη</b>" || len(c.ShipmentIDs) != 0 || c.Name != "Line one\nline two" || got.ExpiresAt.Format("15:04") != "10:00" {
@@ -430,8 +405,7 @@ func TestCorrection(t *testing.T) {
 // get returns an order of ours.
 func (s *service) get(reference string) order.Order {
 	s.T.Helper()
-	o, err := s.Orders.Get(s.T.Context(), ours, order.ByReference(reference))
-	testenv.NoError(s.T, err)
+	o := testenv.Of(s.Orders.Get(s.T.Context(), ours, order.ByReference(reference))).Must(s.T)
 	return o
 }
 
@@ -439,24 +413,19 @@ func (s *service) get(reference string) order.Order {
 func TestRevokeChildren(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	parent, err := s.Tokens.Add(t.Context(), order.Command(), token.Request{Operator: true, Scopes: order.ScopeTokens}, order.Options[token.Created]{})
-	testenv.NoError(t, err)
+	parent := testenv.Of(s.Tokens.Add(t.Context(), order.Command(), token.Request{Operator: true, Scopes: order.ScopeTokens}, order.Options[token.Created]{})).Must(t)
 	by := order.Caller{Actor: order.ActorOperator, TokenID: parent.Token.ID, Scopes: order.ScopeTokens}
 	b := s.operator(order.OperatorScopes)
 	address := fmt.Sprintf("/console/operator/tokens/%d/revoke", parent.Token.ID)
 	for _, children := range []bool{true, false} {
 		child, err := s.Tokens.Add(t.Context(), by, token.Request{MerchantID: ours, Scopes: order.ScopeOrdersRead}, order.Options[token.Created]{})
 		if !children {
-			if !errors.Is(err, token.ErrUnknown) {
-				t.Errorf("the revoked token makes another one: %v", err)
-			}
+			testenv.Equal(t, "the revoked token makes another one", token.ErrUnknown, err)
 			return
 		}
 		testenv.NoError(t, err)
 		key := hiddenField.FindStringSubmatch(b.get(address).Body)[2]
 		b.post(address, url.Values{"key": {key}, "children": {"yes"}}).WantStatus(t, http.StatusSeeOther)
-		if _, err := s.Tokens.Authenticate(t.Context(), child.Text, netip.Addr{}); !errors.Is(err, token.ErrUnknown) {
-			t.Errorf("the child is valid: %v", err)
-		}
+		testenv.Of(s.Tokens.Authenticate(t.Context(), child.Text, netip.Addr{})).WantError(t, "the child is valid", token.ErrUnknown)
 	}
 }

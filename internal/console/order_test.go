@@ -21,8 +21,7 @@ const (
 // events returns the types of the events of an order.
 func (s *service) events(reference string) []order.EventRecord {
 	s.T.Helper()
-	events, err := s.Orders.OrderEvents(s.T.Context(), ours, order.ByReference(reference), order.FeedQuery{Limit: 100})
-	testenv.NoError(s.T, err)
+	events := testenv.Of(s.Orders.OrderEvents(s.T.Context(), ours, order.ByReference(reference), order.FeedQuery{Limit: 100})).Must(s.T)
 	return events
 }
 
@@ -43,8 +42,7 @@ func TestOrder(t *testing.T) {
 		document["shippingAddress"].(map[string]any)["phone"] = "2610000329"
 	}))
 	b := s.signedIn(s.token)
-	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("A-1"))
-	testenv.NoError(s.T, err)
+	o := testenv.Of(s.Orders.Get(t.Context(), ours, order.ByReference("A-1"))).Must(s.T)
 	texts := []string{
 		"A-1", "no. 900004", `<span class="dot dot-registered"></span>New`, "Ring twice", "TRACK-7", "Back door", `<code class="attributes">[&#34;ribbon&#34;]</code>`, "435366", "39a",
 		o.Customer.FirstName, o.Customer.LastName, o.Customer.Email, *o.Customer.Phone, o.Shipping.Street + " " + o.Shipping.StreetNumber,
@@ -72,9 +70,7 @@ func TestAccept(t *testing.T) {
 			t.Errorf("accept: %d to %q: %s", got.Status, got.location(), got.Body)
 		}
 	}
-	if n := len(s.events("A-1")); n != 2 {
-		t.Errorf("%d events, want 2", n)
-	}
+	testenv.Equal(t, "events", 2, len(s.events("A-1")))
 	got := b.get(orderPage + "?done=accepted")
 	got.WantText(t, http.StatusOK, "The order is accepted.", "In processing", "you")
 	if strings.Contains(got.Body, acceptPath) || strings.Contains(got.Body, rejectPath) {
@@ -154,9 +150,7 @@ func TestConflict(t *testing.T) {
 
 	form = second.get("/console/orders/A-2").form(t, "/console/orders/A-2/accept")
 	caller := order.Caller{Actor: order.ActorMerchant, MerchantID: ours, TokenID: 77}
-	if _, err := s.Orders.Reject(t.Context(), caller, order.ByReference("A-2"), "damaged", order.Options[order.WriteResult]{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(s.Orders.Reject(t.Context(), caller, order.ByReference("A-2"), "damaged", order.Options[order.WriteResult]{})).Must(t)
 	second.post("/console/orders/A-2/accept", form).WantText(t, http.StatusConflict, "Rejected", "token 77", "Damaged")
 }
 
@@ -198,8 +192,7 @@ func TestForeign(t *testing.T) {
 	s := start(t, newOrder(1, "A-1"), newOrder(2, "B-1", ofMerchant(theirs)))
 	owner := s.signedIn(s.otherToken)
 	owner.upload("/console/orders/B-1", "secret.pdf", "content").WantStatus(t, http.StatusSeeOther)
-	whole, err := s.Orders.Get(t.Context(), theirs, order.ByReference("B-1"))
-	testenv.NoError(s.T, err)
+	whole := testenv.Of(s.Orders.Get(t.Context(), theirs, order.ByReference("B-1"))).Must(s.T)
 	b := s.signedIn(s.token)
 	form := b.get(orderPage).form(t, acceptPath)
 	form.Set("reason", "damaged")
@@ -219,11 +212,8 @@ func TestForeign(t *testing.T) {
 			t.Errorf("%s: %d %s", path, got.Status, got.Body)
 		}
 	}
-	after, err := s.Orders.Get(t.Context(), theirs, order.ByReference("B-1"))
-	testenv.NoError(s.T, err)
-	if after.Revision != whole.Revision {
-		t.Error("the order of another merchant has changed")
-	}
+	after := testenv.Of(s.Orders.Get(t.Context(), theirs, order.ByReference("B-1"))).Must(s.T)
+	testenv.Equal(t, "revision of the order of another merchant", whole.Revision, after.Revision)
 }
 
 // TestOverview checks the numbers of the overview.
@@ -242,12 +232,8 @@ func TestOverview(t *testing.T) {
 	b := s.signedIn(s.token)
 	got := b.get("/console")
 	got.WantText(t, http.StatusOK, `<span class="left late">30 min</span>`, "1 d 16 h", "12 orders", `<rect class="bar-new"`)
-	if n := strings.Count(got.Body, `<span class="count">4</span>`); n != 3 {
-		t.Errorf("%d states have 4 orders, want 3: %s", n, got.Body)
-	}
-	if n := strings.Count(got.Body, "#files"); n != 4 {
-		t.Errorf("%d orders lack an invoice, want 4", n)
-	}
+	testenv.Equal(t, "states with 4 orders", 3, strings.Count(got.Body, `<span class="count">4</span>`))
+	testenv.Equal(t, "orders without an invoice", 4, strings.Count(got.Body, "#files"))
 	s.Pass(time.Hour)
 	b.get("/console").WantText(t, http.StatusOK, "Overdue")
 	s.signedIn(s.otherToken).get("/console").WantText(t, http.StatusOK, "No order is waiting", "0 orders")

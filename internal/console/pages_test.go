@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -86,13 +87,9 @@ func checkPage(t *testing.T, path string, got page) {
 		"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 			"form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 	} {
-		if value := got.Header.Get(name); value != want {
-			t.Errorf("%s: %s is %q, want %q", path, name, value, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("%s: %s", path, name), want, got.Header.Get(name))
 	}
-	if found := elsewhere.FindString(got.Body); found != "" {
-		t.Errorf("%s loads from elsewhere: %s", path, found)
-	}
+	testenv.Equal(t, path+" loads from elsewhere", "", elsewhere.FindString(got.Body))
 	for _, found := range inlineScript.FindAllString(got.Body, -1) {
 		if !strings.Contains(found, " src=") {
 			t.Errorf("%s has an inline script or style: %s", path, found)

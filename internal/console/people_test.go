@@ -91,14 +91,11 @@ func TestOperatorSessions(t *testing.T) {
 	s := start(t)
 	const people = "/console/operator/tokens/people"
 	b, staff := s.operator(order.OperatorScopes), s.signedIn(s.token)
-	made, err := s.Tokens.Add(t.Context(), order.Command(), token.Request{Operator: true, Scopes: order.ScopeTokens, Label: "Ελένη <b>"}, order.Options[token.Created]{})
-	testenv.NoError(t, err)
+	made := testenv.Of(s.Tokens.Add(t.Context(), order.Command(), token.Request{Operator: true, Scopes: order.ScopeTokens, Label: "Ελένη <b>"}, order.Options[token.Created]{})).Must(t)
 	eleni := s.signedIn(made.Text)
 	list := b.get(people)
 	list.WantText(t, http.StatusOK, "<bdi>Ελένη &lt;b&gt;</bdi>", "this sign-in", "Operators also sign in with")
-	if n := len(sessionIDs.FindAllString(list.Body, -1)); n != 1 {
-		t.Errorf("%d sessions can be ended", n)
-	}
+	testenv.Equal(t, "sessions that can be ended", 1, len(sessionIDs.FindAllString(list.Body, -1)))
 	end := url.Values{"key": list.postForm(t, people+"/end")["key"], "session": {sessionOf(t, list, "Ελένη")}}
 	staff.post("/console/people/end", end)
 	eleni.get(people).WantText(t, http.StatusOK, "this sign-in")

@@ -27,8 +27,7 @@ func TestAnswerSelected(t *testing.T) {
 		b.post("/console/new", form).WantText(t, http.StatusUnprocessableEntity, "the selection is not one of this page")
 	}
 	form["order"] = []string{"FIRST", "TAKEN", "SECOND", "FIRST"}
-	_, err := s.Orders.Accept(t.Context(), order.Caller{Actor: order.ActorMerchant, MerchantID: ours, TokenID: 77}, order.ByReference("TAKEN"), order.Options[order.WriteResult]{})
-	testenv.NoError(s.T, err)
+	testenv.Of(s.Orders.Accept(t.Context(), order.Caller{Actor: order.ActorMerchant, MerchantID: ours, TokenID: 77}, order.ByReference("TAKEN"), order.Options[order.WriteResult]{})).Must(s.T)
 
 	for _, repetition := range []string{"first", "second"} {
 		got := b.get(b.post("/console/new", form).location())
@@ -62,9 +61,7 @@ func TestAnswerSelected(t *testing.T) {
 
 	for reference, want := range map[string]int{"FIRST": 2, "SECOND": 2, "TAKEN": 2, "LAST": 2, "LEFT": 1} {
 		events := s.events(reference)
-		if len(events) != want {
-			t.Errorf("%s has %d events, want %d", reference, len(events), want)
-		}
+		testenv.Equal(t, reference+": events", want, len(events))
 		if reason := events[len(events)-1].Reason; reference == "LAST" && reason != "damaged" {
 			t.Errorf("the reason is %q", reason)
 		}
@@ -146,18 +143,14 @@ func TestQueue(t *testing.T) {
 		`rel="prev" href="/console/orders/Q-29?from=`+view+`"`, `rel="next" href="/console/orders/Q-27?from=`+view+`"`)
 	accept := "/console/orders/Q-28/accept?from=" + view
 	answered := b.post(accept, page.form(t, accept))
-	if want := "/console/orders/Q-27?from=" + view + "&done=accepted&was=Q-28"; answered.location() != want {
-		t.Errorf("the answer leads to %q, want %q", answered.location(), want)
-	}
+	testenv.Equal(t, "the answer leads to", "/console/orders/Q-27?from="+view+"&done=accepted&was=Q-28", answered.location())
 	b.get(answered.location()).WantText(t, http.StatusOK, "<bdi>Q-28</bdi></a>: The order is accepted.", `href="/console/orders/Q-28/print"`)
 	b.get("/console/orders/Q-28?from="+view).WantText(t, http.StatusOK, `rel="next" href="/console/orders/Q-27?`)
 	reject := "/console/orders/Q-00/reject?from=" + view
 	form := b.get("/console/orders/Q-00?from="+view).form(t, reject)
 	form.Set("reason", "damaged")
 	answered = b.post(reject, form) // the last one
-	if want := "/console/new?limit=25&done=rejected&was=Q-00"; answered.location() != want {
-		t.Errorf("the last answer leads to %q, want %q", answered.location(), want)
-	}
+	testenv.Equal(t, "the last answer leads to", "/console/new?limit=25&done=rejected&was=Q-00", answered.location())
 	b.get(answered.location()).WantText(t, http.StatusOK, "<bdi>Q-00</bdi></a>: The order is rejected.")
 
 	// In the list, also at the edges of its pages, and among the results of a search.
@@ -208,17 +201,13 @@ func TestLive(t *testing.T) {
 	changed := make(chan page)
 	go func() { changed <- b.get("/console/live?after=1") }()
 	s.waitForWaiters(1)
-	_, err := s.Orders.Accept(t.Context(), order.CommandFor(ours), order.ByReference("OURS"), order.Options[order.WriteResult]{})
-	testenv.NoError(s.T, err)
+	testenv.Of(s.Orders.Accept(t.Context(), order.CommandFor(ours), order.ByReference("OURS"), order.Options[order.WriteResult]{})).Must(s.T)
 	(<-changed).WantText(t, http.StatusOK, `"orders":["OURS"]`, `"next":2`, `"created":0`, `"new":0`)
 
 	go func() { changed <- b.get("/console/live?after=2") }()
 	s.waitForWaiters(1)
-	_, err = s.Tokens.Revoke(t.Context(), order.Command(), s.token)
-	testenv.NoError(s.T, err)
-	if got := <-changed; got.Status != http.StatusSeeOther {
-		t.Errorf("after the revocation: %d %s", got.Status, got.Body)
-	}
+	testenv.Of(s.Tokens.Revoke(t.Context(), order.Command(), s.token)).Must(s.T)
+	testenv.Equal(t, "after the revocation", http.StatusSeeOther, (<-changed).Status)
 }
 
 // waitForWaiters returns when a number of requests wait for events.
@@ -276,8 +265,7 @@ func TestPackingSlip(t *testing.T) {
 	b.get("/console/print").WantText(t, http.StatusUnprocessableEntity, "No order was selected")
 
 	// What is not to be shipped has no slip in a selection, and alone one that says so.
-	_, err := s.Orders.Reject(t.Context(), order.CommandFor(ours), order.ByReference("THIRD"), "damaged", order.Options[order.WriteResult]{})
-	testenv.NoError(s.T, err)
+	testenv.Of(s.Orders.Reject(t.Context(), order.CommandFor(ours), order.ByReference("THIRD"), "damaged", order.Options[order.WriteResult]{})).Must(s.T)
 	got = b.get("/console/print?order=THIRD&order=FIRST")
 	got.WantText(t, http.StatusOK, "1 packing slip", `canceled or rejected: <a href="/console/orders/THIRD">`)
 	if got := b.get("/console/orders/THIRD/print"); strings.Contains(got.Body, "Collect") || !strings.Contains(got.Body, `class="stop">Rejected. Do not ship`) {

@@ -101,13 +101,10 @@ func TestScopesAndLinks(t *testing.T) {
 	s := start(t, newOrder(1, "FIRST"))
 	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
 	hooks := webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}
-	_, err := s.Webhooks.Add(t.Context(), order.CommandFor(ours), hooks, order.Options[webhook.Endpoint]{})
-	testenv.NoError(s.T, err)
+	testenv.Of(s.Webhooks.Add(t.Context(), order.CommandFor(ours), hooks, order.Options[webhook.Endpoint]{})).Must(s.T)
 	disabled := false
-	_, err = s.Webhooks.Change(t.Context(), order.CommandFor(ours), webhook.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: &disabled}, order.Options[webhook.Endpoint]{})
-	testenv.NoError(s.T, err)
-	_, err = s.Webhooks.AddAddress(t.Context(), order.CommandFor(ours), webhook.AddressAddition{MerchantID: ours, Address: "a@example.com", Language: "en", Types: 1}, order.Options[webhook.Endpoint]{})
-	testenv.NoError(s.T, err)
+	testenv.Of(s.Webhooks.Change(t.Context(), order.CommandFor(ours), webhook.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: &disabled}, order.Options[webhook.Endpoint]{})).Must(s.T)
+	testenv.Of(s.Webhooks.AddAddress(t.Context(), order.CommandFor(ours), webhook.AddressAddition{MerchantID: ours, Address: "a@example.com", Language: "en", Types: 1}, order.Options[webhook.Endpoint]{})).Must(s.T)
 	check := func(name string, b *browser, scopes order.Scope, all, others map[string]pageScopes, allForms map[string]bool) map[string]bool {
 		pages, forms := map[string]bool{}, map[string]bool{}
 		if home := b.home(); b.get(home).Status == http.StatusOK {
@@ -134,15 +131,13 @@ func TestScopesAndLinks(t *testing.T) {
 	}
 	forms := check("merchant", s.signedIn(s.NewToken(ours, order.MerchantScopes)), order.MerchantScopes, merchantPages, operatorPages, nil)
 	for _, name := range order.MerchantScopes.Names() {
-		scope, err := order.ParseScopes([]string{name}, order.MerchantScopes)
-		testenv.NoError(s.T, err)
+		scope := testenv.Of(order.ParseScopes([]string{name}, order.MerchantScopes)).Must(s.T)
 		check("merchant "+name, s.signedIn(s.NewToken(ours, scope)), scope, merchantPages, operatorPages, forms)
 	}
 	s.signedIn(s.NewToken(ours, order.ScopeOrdersWrite)).get("/console/live").WantStatus(t, http.StatusForbidden)
 	forms = check("operator", s.operator(order.OperatorScopes), order.OperatorScopes, operatorPages, merchantPages, nil)
 	for _, name := range order.OperatorScopes.Names() {
-		scope, err := order.ParseScopes([]string{name}, order.OperatorScopes)
-		testenv.NoError(s.T, err)
+		scope := testenv.Of(order.ParseScopes([]string{name}, order.OperatorScopes)).Must(s.T)
 		check("operator "+name, s.operator(scope), scope, operatorPages, merchantPages, forms)
 	}
 }

@@ -64,18 +64,14 @@ func TestOneSessionForOneSignIn(t *testing.T) {
 	b := s.signedIn(s.token)
 	for i := range 3 {
 		b.post("/", url.Values{"token": {s.token}}).WantStatus(t, http.StatusSeeOther)
-		link, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), token.Person{MerchantID: ours, Name: fmt.Sprint("Person ", i), Scopes: order.MerchantScopes}, order.Options[token.CreatedLink]{})
-		testenv.NoError(t, err)
+		link := testenv.Of(s.Sessions.NewLoginLink(t.Context(), order.Command(), token.Person{MerchantID: ours, Name: fmt.Sprint("Person ", i), Scopes: order.MerchantScopes}, order.Options[token.CreatedLink]{})).Must(t)
 		b.post(strings.TrimPrefix(link.URL(s.URL), s.URL), nil).WantStatus(t, http.StatusSeeOther)
 		if n, _ := openSessions(t, b, "/console/people"); n != 1 {
 			t.Errorf("%d sessions of one browser", n)
 		}
 	}
-	tokens, err := s.Tokens.List(t.Context(), token.Filter{MerchantID: ours, Validity: token.Active})
-	testenv.NoError(t, err)
-	if len(tokens) != 2 {
-		t.Errorf("%d valid tokens, want ours and that of the last link", len(tokens))
-	}
+	tokens := testenv.Of(s.Tokens.List(t.Context(), token.Filter{MerchantID: ours, Validity: token.Active})).Must(t)
+	testenv.Equal(t, "valid tokens: ours and that of the last link", 2, len(tokens))
 }
 
 // TestSignInsAreLimited signs in with a valid token, and by links, more often than people
@@ -84,8 +80,7 @@ func TestSignInsAreLimited(t *testing.T) {
 	t.Parallel()
 	s := startWith(t, "", config.Serve{RateLimit: "1000"})
 	link := func() string {
-		created, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), token.Person{MerchantID: ours, Scopes: order.DefaultScopes}, order.Options[token.CreatedLink]{})
-		testenv.NoError(t, err)
+		created := testenv.Of(s.Sessions.NewLoginLink(t.Context(), order.Command(), token.Person{MerchantID: ours, Scopes: order.DefaultScopes}, order.Options[token.CreatedLink]{})).Must(t)
 		return strings.TrimPrefix(created.URL(s.URL), s.URL)
 	}
 	signIns := 0

@@ -2,7 +2,6 @@ package console
 
 import (
 	"bytes"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -39,8 +38,7 @@ func FuzzSheet(f *testing.F) {
 // and that a full sheet is followed by another.
 func TestSheetValues(t *testing.T) {
 	t.Parallel()
-	athens, err := order.LoadTimeZone("Europe/Athens")
-	testenv.NoError(t, err)
+	athens := testenv.Of(order.LoadTimeZone("Europe/Athens")).Must(t)
 	var file bytes.Buffer
 	s := newSheetWriter(&file, []string{"value"})
 	s.maxRows = 5
@@ -63,20 +61,4 @@ func TestSheetValues(t *testing.T) {
 		}
 	}
 	testenv.Equal(t, "values", []string{"value", "-0.05", "1790", "0.001", "46110.12498842593", "value", "46110.16666666667", "1899-01-01 00:00:00", ""}, got)
-}
-
-// BenchmarkSheet writes 100,000 orders.
-func BenchmarkSheet(b *testing.B) {
-	o := order.Order{Reference: "SF-2026-0000017", State: order.Registered, Currency: "EUR", CreatedAt: time.Unix(1_795_000_000, 0), Subtotal: 5990, Total: 6480, PaymentName: "card",
-		Customer: order.Customer{FirstName: "Μαρία", LastName: "Παπαδοπούλου", Email: "maria@example.com"}, InvoiceDetails: &order.InvoiceDetails{VATNumber: "090000001"}}
-	b.ReportAllocs()
-	began := testenv.ProcessorTime(b)
-	for b.Loop() {
-		e := sheetExport{words: language{code: "el", zone: time.UTC}, sheetWriter: newSheetWriter(io.Discard, orderHeadings)}
-		for range 100_000 {
-			e.orderRow(&o)
-		}
-		testenv.NoError(b, e.close())
-	}
-	b.ReportMetric(float64((testenv.ProcessorTime(b)-began).Milliseconds())/float64(b.N), "cpu-ms")
 }

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -18,9 +19,7 @@ func TestSignIn(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	revoked := s.NewToken(ours, order.DefaultScopes)
-	if _, err := s.Tokens.Revoke(t.Context(), order.Command(), revoked); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(s.Tokens.Revoke(t.Context(), order.Command(), revoked)).Must(t)
 	b := s.browser()
 	if got := b.get("/console"); got.Status != http.StatusSeeOther || got.location() != "/?next=%2Fconsole" {
 		t.Errorf("without a session: %d to %q", got.Status, got.location())
@@ -45,21 +44,16 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("Set-Cookie: %s", cookie)
 	}
 	b.get("/console").WantText(t, http.StatusOK, "Store", "Overview")
-	if got := b.get("/"); got.location() != "/console" {
-		t.Errorf("the sign-in leads who is signed in to %q", got.location())
-	}
+	testenv.Equal(t, "the sign-in leads who is signed in to", "/console", b.get("/").location())
 	old := b.client.Jar.Cookies(mustURL(t, s.URL))
-	if got := b.post("/console/sign-out", nil); got.location() != "/" {
-		t.Errorf("signed out: %d to %q", got.Status, got.location())
-	}
+	testenv.Equal(t, "signed out to", "/", b.post("/console/sign-out", nil).location())
 	b.client.Jar.SetCookies(mustURL(t, s.URL), old)
 	b.get("/console").WantStatus(t, http.StatusSeeOther)
 }
 
 func mustURL(t *testing.T, text string) *url.URL {
 	t.Helper()
-	u, err := url.Parse(text)
-	testenv.NoError(t, err)
+	u := testenv.Of(url.Parse(text)).Must(t)
 	return u
 }
 
@@ -73,9 +67,7 @@ func TestNext(t *testing.T) {
 		"/\\evil.example": "/console", "javascript:alert(1)": "/console", "/console/orders?q=//x": "/console/orders?q=//x", "\n/console": "/console",
 		"/console/login/x": "/console", "%2F%2Fevil.example": "/console",
 	} {
-		if got := s.browser().post("/", url.Values{"token": {s.token}, "next": {next}}); got.location() != want {
-			t.Errorf("next %q leads to %q, want %q", next, got.location(), want)
-		}
+		testenv.Equal(t, fmt.Sprintf("next %q leads to", next), want, s.browser().post("/", url.Values{"token": {s.token}, "next": {next}}).location())
 	}
 }
 
@@ -109,9 +101,7 @@ func TestSessionEnds(t *testing.T) {
 		if got := short.get(page).location(); !strings.HasPrefix(got, "/?") {
 			page = got
 		}
-		if page != want {
-			t.Errorf("a form after the session leads to %q, want %q", page, want)
-		}
+		testenv.Equal(t, "a form after the session leads to", want, page)
 	}
 	s.browser().upload("/console/orders/A-1", "a.pdf", "content").WantText(t, http.StatusForbidden, "Your files were not sent", `name="next" value="/console/orders/A-1/files"`)
 	for path, form := range map[string]url.Values{
@@ -127,9 +117,7 @@ func TestSessionEnds(t *testing.T) {
 			"<bdi>Πάτρα</bdi>": form.Has("shippingAddress.city"), "<bdi>Νίκος</bdi>": form.Has("label"), "<bdi>Audit log</bdi>": form.Has("scope"), "secret": false,
 			"<dt>Requests a second</dt><dd><bdi>17</bdi></dd>": form.Has("requests"), "<dt>Requests at once (burst)</dt><dd><bdi>34</bdi></dd>": form.Has("burst"),
 		} {
-			if strings.Contains(late.Body, shown) != wanted {
-				t.Errorf("%s: %q is shown: %t", path, shown, !wanted)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s: %q is shown", path, shown), wanted, strings.Contains(late.Body, shown))
 		}
 	}
 	for range 12 {
@@ -141,9 +129,7 @@ func TestSessionEnds(t *testing.T) {
 	}
 	text := s.NewToken(ours, order.DefaultScopes)
 	b := s.signedIn(text)
-	if _, err := s.Tokens.Revoke(t.Context(), order.Command(), text); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(s.Tokens.Revoke(t.Context(), order.Command(), text)).Must(t)
 	if !ended(b) {
 		t.Error("a session lasts longer than its token")
 	}
@@ -160,9 +146,7 @@ func TestHTTPS(t *testing.T) {
 	if !strings.HasPrefix(cookie, "__Host-session=") || !strings.HasSuffix(cookie, "; Path=/; Max-Age=604800; HttpOnly; Secure; SameSite=Lax") {
 		t.Errorf("Set-Cookie: %s", cookie)
 	}
-	if got.location() != "/orders/console" {
-		t.Errorf("leads to %q", got.location())
-	}
+	testenv.Equal(t, "leads to", "/orders/console", got.location())
 	value, _, _ := strings.Cut(cookie, ";")
 	b = s.browser() // its jar is empty
 	b.header.Set("Cookie", value)
@@ -175,8 +159,7 @@ func TestLoginLink(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
 	link := func() string {
-		created, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), token.Person{MerchantID: ours, Scopes: order.DefaultScopes}, order.Options[token.CreatedLink]{})
-		testenv.NoError(s.T, err)
+		created := testenv.Of(s.Sessions.NewLoginLink(t.Context(), order.Command(), token.Person{MerchantID: ours, Scopes: order.DefaultScopes}, order.Options[token.CreatedLink]{})).Must(s.T)
 		return strings.TrimPrefix(created.URL(s.URL), s.URL)
 	}
 	first := link()
@@ -196,15 +179,13 @@ func TestLoginLink(t *testing.T) {
 	s.Pass(15 * time.Minute)
 	s.browser().post(late, nil).WantText(t, http.StatusForbidden, "has expired or was used")
 
-	tokens, err := s.Tokens.List(t.Context(), token.Filter{})
-	testenv.NoError(s.T, err)
+	tokens := testenv.Of(s.Tokens.List(t.Context(), token.Filter{})).Must(s.T)
 	made := tokens[len(tokens)-1]
 	if made.MerchantID != ours || made.Scopes != order.DefaultScopes || made.ExpiresAt.IsZero() {
 		t.Errorf("the token of the session is %+v", made)
 	}
 	b.post("/console/sign-out", nil)
-	tokens, err = s.Tokens.List(t.Context(), token.Filter{})
-	testenv.NoError(s.T, err)
+	tokens = testenv.Of(s.Tokens.List(t.Context(), token.Filter{})).Must(s.T)
 	if tokens[len(tokens)-1].RevokedAt.IsZero() {
 		t.Error("the token of a login link is valid after the sign-out")
 	}
@@ -218,9 +199,7 @@ func TestSuspended(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := s.signedIn(s.token)
-	if _, err := s.Merchants.Suspend(t.Context(), order.Command(), ours, "unpaid", order.Options[order.Merchant]{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(s.Merchants.Suspend(t.Context(), order.Command(), ours, "unpaid", order.Options[order.Merchant]{})).Must(t)
 	b.get("/console").WantText(t, http.StatusForbidden, "suspended")
 }
 
@@ -245,12 +224,10 @@ func TestLoginLinkSays(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	link := func(person token.Person) string {
-		created, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), person, order.Options[token.CreatedLink]{})
-		testenv.NoError(s.T, err)
+		created := testenv.Of(s.Sessions.NewLoginLink(t.Context(), order.Command(), person, order.Options[token.CreatedLink]{})).Must(s.T)
 		return "/console/login/" + created.Secret
 	}
-	store, err := s.Merchants.Get(t.Context(), ours)
-	testenv.NoError(s.T, err)
+	store := testenv.Of(s.Merchants.Get(t.Context(), ours)).Must(s.T)
 	mine := link(token.Person{MerchantID: ours, Name: "Ελένη <b>", Scopes: order.DefaultScopes})
 	for range 2 {
 		got := s.browser().get(mine)

@@ -39,8 +39,7 @@ func TestTokens(t *testing.T) {
 	s.signedIn(text).get("/console/orders").WantText(t, http.StatusOK)
 	s.signedIn(text).get(list).WantText(t, http.StatusForbidden)
 
-	grant, err := s.Tokens.Authenticate(t.Context(), text, netip.Addr{})
-	testenv.NoError(s.T, err)
+	grant := testenv.Of(s.Tokens.Authenticate(t.Context(), text, netip.Addr{})).Must(s.T)
 	one := list + "/" + strconv.FormatInt(grant.ID, 10)
 	other.get(one+"/revoke").WantText(t, http.StatusNotFound)
 	other.post(one+"/revoke", url.Values{"key": form["key"]}).WantText(t, http.StatusNotFound)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -38,15 +39,11 @@ func open(t *testing.T) order.Services {
 func openAt(t *testing.T, now func() time.Time) (order.Services, *breakable) {
 	t.Helper()
 	dir := t.TempDir()
-	db := testenv.Must(store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{}))(t)
-	disk := testenv.Must(disk.Open(filepath.Join(dir, "files")))(t)
+	db := testenv.Of(store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{})).Must(t)
+	disk := testenv.Of(disk.Open(filepath.Join(dir, "files"))).Must(t)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := disk.Close(); err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, db.Close())
+		testenv.NoError(t, disk.Close())
 	})
 	s := &breakable{Stores: db}
 	return order.NewServices(s, disk, now, slog.New(slog.DiscardHandler)), s
@@ -70,10 +67,10 @@ func all(t *testing.T, orders *order.Service) []order.Order {
 	t.Helper()
 	filter := order.NewFilter()
 	filter.PageSize = order.MaxPageSize
-	page := testenv.Must(orders.List(t.Context(), demo.MerchantID, filter))(t)
+	page := testenv.Of(orders.List(t.Context(), demo.MerchantID, filter)).Must(t)
 	var found []order.Order
 	for _, summary := range page.Orders {
-		o := testenv.Must(orders.Get(t.Context(), demo.MerchantID, order.ByReference(summary.Reference)))(t)
+		o := testenv.Of(orders.Get(t.Context(), demo.MerchantID, order.ByReference(summary.Reference))).Must(t)
 		found = append(found, o)
 	}
 	return found
@@ -93,9 +90,7 @@ func TestPrepareCreatesOrdersInEveryState(t *testing.T) {
 	orders := services.Orders
 	prepare(t, services, demo.Created)
 	found := all(t, orders)
-	if len(found) != 60 {
-		t.Errorf("got %d orders, want 60", len(found))
-	}
+	testenv.Equal(t, "orders", 60, len(found))
 	states, kinds := map[order.State]int{}, map[string]int{}
 	for _, o := range found {
 		states[o.State]++
@@ -159,9 +154,7 @@ func TestExampleIsTheNewestThatCanBeAccepted(t *testing.T) {
 	t.Parallel()
 	services := open(t)
 	orders := services.Orders
-	if got, err := demo.Example(t.Context(), orders); got != "" || err != nil {
-		t.Errorf("without orders: %q, %v", got, err)
-	}
+	testenv.Of(demo.Example(t.Context(), orders)).Want(t, "without orders", "")
 	prepare(t, services, demo.Created)
 	found := all(t, orders)
 	if found[0].Reference != newest || found[0].State != order.Registered {
@@ -174,11 +167,12 @@ func TestExampleIsTheNewestThatCanBeAccepted(t *testing.T) {
 		if got, err := demo.Example(t.Context(), orders); got != o.Reference || err != nil {
 			t.Errorf("got %q, %v, want %s", got, err, o.Reference)
 		}
-		testenv.Must(orders.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(o.Reference), order.Options[order.WriteResult]{}))(t)
+		testenv.Of(orders.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(o.Reference), order.Options[order.WriteResult]{})).Must(t)
 	}
 	if got, err := demo.Example(t.Context(), orders); got != newest || err != nil {
 		t.Errorf("with nothing to accept: %q, %v", got, err)
 	}
+	testenv.Of(demo.Example(t.Context(), orders)).Want(t, "with nothing to accept", newest)
 }
 
 func TestPrepareDoesNotChangeAnExistingDemo(t *testing.T) {
@@ -186,7 +180,7 @@ func TestPrepareDoesNotChangeAnExistingDemo(t *testing.T) {
 	services := open(t)
 	orders := services.Orders
 	prepare(t, services, demo.Created)
-	testenv.Must(orders.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(newest), order.Options[order.WriteResult]{}))(t)
+	testenv.Of(orders.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(newest), order.Options[order.WriteResult]{})).Must(t)
 	before := all(t, orders)
 	prepare(t, services, demo.Exists)
 	testenv.Equal(t, "orders after a second start", before, all(t, orders))
@@ -210,9 +204,7 @@ func TestPrepareSkipsOtherMerchants(t *testing.T) {
 		if err != nil || len(merchants) != 1 {
 			t.Errorf("merchants are %v, %v", merchants, err)
 		}
-		if found := all(t, services.Orders); len(found) != 0 {
-			t.Errorf("%d orders were created", len(found))
-		}
+		testenv.Equal(t, "created orders", 0, len(all(t, services.Orders)))
 	}
 }
 
@@ -224,9 +216,7 @@ func TestDocumentsAreDeterministic(t *testing.T) {
 	times := regexp.MustCompile(`"\d{4}-\d\d-\d\d(T[\d:]+Z)?"`)
 	for i := range first {
 		a, b := times.ReplaceAll(first[i], nil), times.ReplaceAll(later[i], nil)
-		if !bytes.Equal(a, b) {
-			t.Errorf("document %d differs in more than times:\n%s\n%s", i, a, b)
-		}
+		testenv.Equal(t, fmt.Sprintf("document %d without its times", i), b, a)
 	}
 }
 
@@ -234,7 +224,7 @@ func TestDocumentsHaveNoRealContacts(t *testing.T) {
 	t.Parallel()
 	documents := demo.Documents(noon)
 	for _, document := range documents {
-		in := testenv.Must(ingest.Parse(document))(t)
+		in := testenv.Of(ingest.Parse(document)).Must(t)
 		o := in.Order
 		if !strings.HasSuffix(o.Customer.Email, "@example.com") {
 			t.Errorf("%s: e-mail %s", o.Reference, o.Customer.Email)
@@ -276,7 +266,7 @@ func TestInvoiceFilesAreValidPDFs(t *testing.T) {
 			files++
 			_, file, err := orders.OpenInvoice(t.Context(), demo.MerchantID, o.Reference, invoice.Name)
 			testenv.NoError(t, err)
-			content := testenv.Must(io.ReadAll(file))(t)
+			content := testenv.Of(io.ReadAll(file)).Must(t)
 			testenv.NoError(t, file.Close())
 			if sha256.Sum256(content) != invoice.SHA256 || int64(len(content)) != invoice.Size {
 				t.Errorf("%s: the entry does not match the file", invoice.Name)
@@ -284,9 +274,7 @@ func TestInvoiceFilesAreValidPDFs(t *testing.T) {
 			checkPDF(t, content, o.Reference)
 		}
 	}
-	if files != 3 {
-		t.Errorf("got %d invoice files, want 3", files)
-	}
+	testenv.Equal(t, "invoice files", 3, files)
 }
 
 // checkPDF compares the table of a PDF with the offsets of its objects.

@@ -47,7 +47,7 @@ func (m *marketplace) simulator(s demo.Settings) *demo.Simulator {
 func (m *marketplace) run(t *testing.T, s *demo.Simulator, until time.Time) {
 	t.Helper()
 	for ; m.clock.Before(until); m.clock = m.clock.Add(time.Minute) {
-		done := testenv.Must(s.Step(t.Context()))(t)
+		done := testenv.Of(s.Step(t.Context())).Must(t)
 		if done {
 			return
 		}
@@ -61,7 +61,7 @@ func (m *marketplace) states(t *testing.T) map[order.State]int64 {
 	for _, state := range order.States() {
 		filter := order.NewFilter()
 		filter.AnyState, filter.States = false, []order.State{state}
-		page := testenv.Must(m.List(t.Context(), demo.MerchantID, filter))(t)
+		page := testenv.Of(m.List(t.Context(), demo.MerchantID, filter)).Must(t)
 		if page.Total > 0 {
 			count[state] = page.Total
 		}
@@ -117,7 +117,7 @@ func TestSimulatorFollowsTheMerchant(t *testing.T) {
 		t.Fatalf("without the merchant: %v", count)
 	}
 	const accepted = "SIM1-000010"
-	testenv.Must(m.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(accepted), order.Options[order.WriteResult]{}))(t)
+	testenv.Of(m.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(accepted), order.Options[order.WriteResult]{})).Must(t)
 	m.run(t, s, noon.AddDate(0, 1, 0))
 	if count := m.states(t); count[order.Canceled] != 9 || count[order.Completed] != 1 {
 		t.Errorf("in the end: %v", count)
@@ -141,12 +141,10 @@ func TestSimulatorMovesDemoOrders(t *testing.T) {
 	m.run(t, s, noon.AddDate(0, 0, 2))
 	testenv.Equal(t, "without the merchant", before, all(t, m.Service))
 	const accepted = "DEMO-0060"
-	testenv.Must(m.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(accepted), order.Options[order.WriteResult]{}))(t)
+	testenv.Of(m.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(accepted), order.Options[order.WriteResult]{})).Must(t)
 	m.run(t, s, noon.AddDate(0, 0, 4))
 	for i, o := range all(t, m.Service) {
-		if moved := o.State != before[i].State && o.State != order.InProcessing; moved != (o.Reference == accepted) {
-			t.Errorf("%s was %s and is %s", o.Reference, before[i].State, o.State)
-		}
+		testenv.Equal(t, "state of "+o.Reference, o.Reference == accepted, o.State != before[i].State && o.State != order.InProcessing)
 	}
 }
 
@@ -172,7 +170,7 @@ func TestSimulatorAfterAFailure(t *testing.T) {
 		t.Fatalf("error %v, orders %v", err, placed())
 	}
 	m.store.broken = false
-	testenv.Must(s.Step(t.Context()))(t)
+	testenv.Of(s.Step(t.Context())).Must(t)
 	for i, reference := range placed() {
 		if want := fmt.Sprintf("SIM1-%06d", 1+i); reference != want {
 			t.Errorf("%s, want %s", reference, want)

@@ -1,10 +1,12 @@
 package docpages
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"merchantorders/docs"
+	"merchantorders/internal/testenv"
 )
 
 func TestMarkdownLinks(t *testing.T) {
@@ -19,9 +21,7 @@ func TestMarkdownLinks(t *testing.T) {
 		"`[a](errors.md)` [b](errors.md)":                      "`[a](errors.md)` [b](/shop/docs/guide/errors.md)",
 		"```\n[a](errors.md) `\n```\n[b](errors.md)":           "```\n[a](errors.md) `\n```\n[b](/shop/docs/guide/errors.md)",
 	} {
-		if got := s.markdown(docs.Page{Path: "guide/paging.md", Markdown: []byte(text)}, ".md"); string(got) != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("%q becomes", text), want, string(s.markdown(docs.Page{Path: "guide/paging.md", Markdown: []byte(text)}, ".md")))
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/google/go-cmp/cmp"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
@@ -101,17 +100,11 @@ func checkPage(t *testing.T, server, address string) {
 	if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
 		t.Errorf("policy %q", policy)
 	}
-	if link := fileLink.FindString(page.Body); link != "" {
-		t.Errorf("a link reads as the name of a file: %s", link)
-	}
+	testenv.Equal(t, "a link reads as the name of a file", "", fileLink.FindString(page.Body))
 	for header, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"} {
-		if got := page.Header.Get(header); got != want {
-			t.Errorf("%s is %q", header, got)
-		}
+		testenv.Equal(t, header, want, page.Header.Get(header))
 	}
-	if found := inlineForm.FindString(page.Body); found != "" {
-		t.Errorf("the page has something inline: %q", found)
-	}
+	testenv.Equal(t, "what the page has inline", "", inlineForm.FindString(page.Body))
 	if !strings.Contains(page.Body, `<meta name="viewport" content="width=device-width, initial-scale=1">`) || !strings.Contains(page.Body, "<title>") {
 		t.Error("the page has no viewport or no title")
 	}
@@ -146,9 +139,7 @@ func TestMarkdown(t *testing.T) {
 			}
 			want, _ := parse(string(page.Markdown))
 			got, _ := parse(getMarkdown(t, server, address))
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s has other headings or other code (-document +page):\n%s", address, diff)
-			}
+			testenv.Equal(t, "headings and code of "+address, want, got)
 		}
 		for _, document := range openapi.Documents() {
 			entry := "\n- [" + document.Title + "](" + below + "/openapi/" + document.Name + ".yaml): " + document.Summary + "\n"
@@ -210,9 +201,7 @@ func follow(t *testing.T, server, link string) {
 		return
 	}
 	target := get(t, server+path)
-	if target.Status != 200 {
-		t.Errorf("%q: status %d", link, target.Status)
-	}
+	target.WantStatus(t, 200)
 	if anchor != "" {
 		checkAnchor(t, target, link, anchor)
 	}
@@ -229,12 +218,10 @@ func checkAnchor(t *testing.T, page testenv.Response, link, anchor string) {
 func TestConsoleLinks(t *testing.T) {
 	t.Parallel()
 	server := start(t, true)
-	templates, err := filepath.Glob("../console/templates/*.html")
-	testenv.NoError(t, err)
+	templates := testenv.Of(filepath.Glob("../console/templates/*.html")).Must(t)
 	links := 0
 	for _, file := range templates {
-		text, err := os.ReadFile(file)
-		testenv.NoError(t, err)
+		text := testenv.Of(os.ReadFile(file)).Must(t)
 		for _, link := range consoleLink.FindAllStringSubmatch(string(text), -1) {
 			follow(t, server, below+link[1])
 			links++
@@ -257,8 +244,7 @@ func TestReference(t *testing.T) {
 	server := start(t, true)
 	for _, document := range openapi.Documents() {
 		page := get(t, server+below+"/docs/reference/"+document.Name).Body
-		all, err := openapi3.NewLoader().LoadFromData(document.JSON)
-		testenv.NoError(t, err)
+		all := testenv.Of(openapi3.NewLoader().LoadFromData(document.JSON)).Must(t)
 		for path, item := range all.Paths.Map() {
 			for method, o := range item.Operations() {
 				_, shown, found := strings.Cut(page, `<h3 id="`+o.OperationID+`">`+html.EscapeString(o.Summary)+"</h3>\n"+`<p class="call"><b>`+method+`</b> <code>`+path+"</code>")
@@ -410,7 +396,5 @@ func TestNavigation(t *testing.T) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
-	if n := strings.Count(page, "aria-current"); n != 1 {
-		t.Errorf("%d pages are the current one", n)
-	}
+	testenv.Equal(t, "current pages", 1, strings.Count(page, "aria-current"))
 }

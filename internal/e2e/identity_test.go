@@ -21,14 +21,12 @@ import (
 func TestIdentityProvider(t *testing.T) {
 	t.Parallel()
 	testenv.Need(t, "an identity provider")
-	program, err := testenv.Tool("github.com/zitadel/oidc/v3/example/server")
-	testenv.NoError(t, err)
+	program := testenv.Of(testenv.Tool("github.com/zitadel/oidc/v3/example/server")).Must(t)
 	address := testenv.FreeAddress(t)
 	_, port, _ := net.SplitHostPort(testenv.FreeAddress(t))
 	provider := exec.Command(program)
 	provider.Env = append(os.Environ(), "PORT="+port, "REDIRECT_URI=http://"+address+"/console/oidc/callback")
-	ended, err := testenv.StartServer(provider, syscall.SIGKILL)
-	testenv.NoError(t, err)
+	ended := testenv.Of(testenv.StartServer(provider, syscall.SIGKILL)).Must(t)
 	t.Cleanup(func() { _ = provider.Process.Kill(); <-ended })
 	issuer := "http://localhost:" + port + "/"
 	testenv.Eventually(t, "the provider responds", func() bool {
@@ -38,8 +36,7 @@ func TestIdentityProvider(t *testing.T) {
 	s := apptest.Start(t, "--listen", address, "--oidc-issuer", issuer, "--oidc-client-id", "web", "--oidc-client-secret", "secret",
 		"--oidc-rules", "sub=id1 merchant=355 orders:read")
 
-	jar, err := cookiejar.New(nil)
-	testenv.NoError(t, err)
+	jar := testenv.Of(cookiejar.New(nil)).Must(t)
 	browser := &http.Client{Jar: jar, Timeout: testenv.WaitTimeout}
 	form, err := browser.Get(s.BaseURL + "/console/oidc?next=/console/orders")
 	testenv.NoError(t, err)

@@ -78,8 +78,7 @@ func TestStoredInstallations(t *testing.T) {
 	if *store != "" {
 		storeInstallation(t, *store)
 	}
-	folders, err := filepath.Glob("testdata/stored/*")
-	testenv.NoError(t, err)
+	folders := testenv.Of(filepath.Glob("testdata/stored/*")).Must(t)
 	if len(folders) == 0 {
 		t.Error("no version has stored an installation")
 	}
@@ -120,8 +119,7 @@ func TestStoredInstallations(t *testing.T) {
 // in them would not be opened by a test.
 func checkRows(t *testing.T, driver, source string) {
 	t.Helper()
-	db, err := sql.Open(driver, source)
-	testenv.NoError(t, err)
+	db := testenv.Of(sql.Open(driver, source)).Must(t)
 	defer db.Close()
 	list := "SELECT group_concat(name) FROM sqlite_schema WHERE type = 'table'"
 	if driver != "sqlite" {
@@ -142,8 +140,7 @@ func checkRows(t *testing.T, driver, source string) {
 // Proves that the stored settings are complete.
 func TestStoredSettings(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/settings.md")
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile("../../docs/settings.md")).Must(t)
 	_, table, _ := strings.Cut(string(text), "\n## Settings of the service\n")
 	var want []string
 	for _, row := range regexp.MustCompile("(?m)^\\| `--([a-z-]+)").FindAllStringSubmatch(table, -1) {
@@ -161,8 +158,7 @@ func TestStoredSettings(t *testing.T) {
 
 func (in storedInstallation) read(t *testing.T, name string, into any) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(in.folder, name))
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile(filepath.Join(in.folder, name))).Must(t)
 	testenv.NoError(t, json.Unmarshal(text, into))
 }
 
@@ -171,13 +167,10 @@ func (in storedInstallation) data(t *testing.T) apptest.Folder {
 	t.Helper()
 	f := dataFolder(t)
 	testenv.NoError(t, os.CopyFS(f.Data, os.DirFS(filepath.Join(in.folder, storedData))))
-	compressed, err := os.Open(filepath.Join(f.Data, storedDatabase))
-	testenv.NoError(t, err)
+	compressed := testenv.Of(os.Open(filepath.Join(f.Data, storedDatabase))).Must(t)
 	defer compressed.Close()
-	unpacked, err := gzip.NewReader(compressed)
-	testenv.NoError(t, err)
-	content, err := io.ReadAll(unpacked)
-	testenv.NoError(t, err)
+	unpacked := testenv.Of(gzip.NewReader(compressed)).Must(t)
+	content := testenv.Of(io.ReadAll(unpacked)).Must(t)
 	testenv.NoError(t, os.WriteFile(filepath.Join(f.Data, "orders.db"), content, 0o600))
 	testenv.NoError(t, os.Remove(compressed.Name()))
 	return f
@@ -221,8 +214,7 @@ func (in storedInstallation) get(t *testing.T, s *apptest.Server, path string) a
 		return got.Body
 	}
 	body := decoded(t, []byte(got.Body))
-	served, err := http.ParseTime(got.Header.Get("Date"))
-	testenv.NoError(t, err)
+	served := testenv.Of(http.ParseTime(got.Header.Get("Date"))).Must(t)
 	if list, ok := body.(map[string]any); ok {
 		replaceToday(list["params"], served)
 	}
@@ -426,8 +418,7 @@ func (in storedInstallation) write(t *testing.T, f apptest.Folder) {
 		testenv.NoError(t, os.WriteFile(path, content, 0o666))
 	}
 	putJSON := func(name string, value any) {
-		text, err := json.MarshalIndent(value, "", "\t")
-		testenv.NoError(t, err)
+		text := testenv.Of(json.MarshalIndent(value, "", "\t")).Must(t)
 		put(name, append(text, '\n'))
 	}
 	putJSON(storedTokens, in.tokens)
@@ -445,16 +436,13 @@ func (in storedInstallation) write(t *testing.T, f apptest.Folder) {
 
 	testenv.NoError(t, os.CopyFS(filepath.Join(in.folder, storedData), os.DirFS(f.Data)))
 	database := filepath.Join(in.folder, storedData, "orders.db")
-	content, err := os.ReadFile(database)
-	testenv.NoError(t, err)
+	content := testenv.Of(os.ReadFile(database)).Must(t)
 	var compressed bytes.Buffer
 	packer := gzip.NewWriter(&compressed)
-	_, err = packer.Write(content)
-	testenv.NoError(t, err)
+	testenv.Of(packer.Write(content)).Must(t)
 	testenv.NoError(t, packer.Close())
 	put(filepath.Join(storedData, storedDatabase), compressed.Bytes())
-	left, err := filepath.Glob(database + "*")
-	testenv.NoError(t, err)
+	left := testenv.Of(filepath.Glob(database + "*")).Must(t)
 	for _, path := range left {
 		if !strings.HasSuffix(path, ".gz") {
 			testenv.NoError(t, os.Remove(path))
@@ -465,17 +453,13 @@ func (in storedInstallation) write(t *testing.T, f apptest.Folder) {
 // copyRows copies the rows of a table from SQLite to PostgreSQL.
 func copyRows(t *testing.T, from, to, table string) {
 	t.Helper()
-	source, err := sql.Open("sqlite", from)
-	testenv.NoError(t, err)
+	source := testenv.Of(sql.Open("sqlite", from)).Must(t)
 	defer source.Close()
-	target, err := sql.Open("pgx", to)
-	testenv.NoError(t, err)
+	target := testenv.Of(sql.Open("pgx", to)).Must(t)
 	defer target.Close()
-	rows, err := source.QueryContext(t.Context(), "SELECT * FROM "+table)
-	testenv.NoError(t, err)
+	rows := testenv.Of(source.QueryContext(t.Context(), "SELECT * FROM "+table)).Must(t)
 	defer rows.Close()
-	columns, err := rows.Columns()
-	testenv.NoError(t, err)
+	columns := testenv.Of(rows.Columns()).Must(t)
 	values, into, parameters := make([]any, len(columns)), make([]any, len(columns)), make([]string, len(columns))
 	for i := range columns {
 		into[i], parameters[i] = &values[i], fmt.Sprintf("$%d", i+1)
@@ -483,8 +467,7 @@ func copyRows(t *testing.T, from, to, table string) {
 	insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.Join(parameters, ", ") + ")"
 	for rows.Next() {
 		testenv.NoError(t, rows.Scan(into...))
-		_, err := target.ExecContext(t.Context(), insert, values...)
-		testenv.NoError(t, err)
+		testenv.Of(target.ExecContext(t.Context(), insert, values...)).Must(t)
 	}
 	testenv.NoError(t, rows.Err())
 }

@@ -7,13 +7,12 @@ import (
 
 	"merchantorders/internal/etag"
 	"merchantorders/internal/strict"
+	"merchantorders/internal/testenv"
 )
 
 func TestOfOrder(t *testing.T) {
 	t.Parallel()
-	if got, want := etag.OfOrder(915664, 17), "915664-17"; got != want {
-		t.Errorf("tag %s, want %s", got, want)
-	}
+	testenv.Equal(t, "tag", "915664-17", etag.OfOrder(915664, 17))
 }
 
 // Proves decision 8 (matching, malformed tags).
@@ -53,12 +52,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v, error %v", test.name, tags, err)
 			continue
 		}
-		if got := tags.MatchData(own); got != test.match {
-			t.Errorf("%s: match %v, want %v", test.name, got, test.match)
-		}
-		if got := tags.MatchWeakly(tag); got != test.weakly {
-			t.Errorf("%s: weak match %v, want %v", test.name, got, test.weakly)
-		}
+		testenv.Equal(t, test.name+": match", test.match, tags.MatchData(own))
+		testenv.Equal(t, test.name+": weak match", test.weakly, tags.MatchWeakly(tag))
 	}
 	if tags, err := etag.Parse(nil, "If-Match"); tags != nil || err != nil {
 		t.Errorf("absent: %v, error %v", tags, err)

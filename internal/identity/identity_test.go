@@ -44,9 +44,7 @@ func TestHangingProvider(t *testing.T) {
 		}
 	}
 	resume <- http.StatusBadGateway
-	if err := <-first; !errors.Is(err, ErrUnavailable) {
-		t.Errorf("after a 502: %v", err)
-	}
+	testenv.Equal(t, "after a 502", ErrUnavailable, <-first)
 	go func() { first <- begin(t.Context()) }()
 	resume <- http.StatusOK
 	testenv.NoError(t, <-first)

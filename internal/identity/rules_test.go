@@ -2,7 +2,7 @@ package identity
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,12 +52,10 @@ func TestProviderClaims(t *testing.T) {
 			t.Errorf("%s: %v", row.rule, err)
 			continue
 		}
-		text := testenv.Must(os.ReadFile(filepath.Join("testdata", row.file+".json")))(t)
+		text := testenv.Of(os.ReadFile(filepath.Join("testdata", row.file+".json"))).Must(t)
 		claims := map[string]any{}
 		testenv.NoError(t, json.Unmarshal(text, &claims))
-		if _, err := personOf(claims, rules, false); !errors.Is(err, row.want) {
-			t.Errorf("%s, %s: %v, want %v", row.file, row.rule, err, row.want)
-		}
+		testenv.Of(personOf(claims, rules, false)).WantError(t, fmt.Sprintf("%s, %s", row.file, row.rule), row.want)
 	}
 }
 

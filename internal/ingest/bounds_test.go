@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // endless repeats a text for ever, n bytes at a time.
@@ -54,9 +55,7 @@ func TestReadAhead(t *testing.T) {
 				t.Errorf("%s lines: %d bytes are held", name, got)
 			}
 			cancel()
-			if err := <-ended; !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
+			testenv.Equal(t, "error", context.Canceled, <-ended)
 		})
 	}
 }

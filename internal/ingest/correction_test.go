@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 func TestParseCorrection(t *testing.T) {
@@ -48,7 +49,7 @@ func TestCorrectionBadInput(t *testing.T) {
 	long := `"` + strings.Repeat("ώ", 10_001) + `"`
 	values := []string{`"x"`, `"2026-11-20"`, `1`, `1.5`, `true`, `{}`, `[]`, `[1]`, `["1"]`, `[null]`, `[9223372036854775808]`, `null`, `"\u0000"`, `"\ud800"`, long}
 	texts := []string{`"x"`, `"2026-11-20"`, `null`}
-	allowed := map[string][]string{
+	for field, good := range map[string][]string{
 		"expiresAt": {`null`}, "dispatchUntil": {`null`}, "customer": {`{}`}, "carrier": {`{}`}, "shippingAddress": {`{}`},
 		"shippingAddress.street": texts, "shippingAddress.phone": texts, "shippingAddress.countryCode": nil,
 		"customer.phone": texts, "carrier.name": texts, "carrier.method": texts, "carrier.deliveryName": texts, "carrier.deliveryKey": texts,
@@ -56,8 +57,7 @@ func TestCorrectionBadInput(t *testing.T) {
 		"carrier.deliveryToCourierEstimationDate": texts, "carrier.deliveryToCustomerEstimationDate": texts,
 		"carrier.shipmentIds": {`[]`, `[1]`, `null`},
 		"reference":           nil, "Carrier": nil, "carrier.Name": nil, "customer.email": nil,
-	}
-	for field, good := range allowed {
+	} {
 		for _, value := range values {
 			document := fmt.Sprintf(`{%q:%s}`, field, value)
 			if object, member, nested := strings.Cut(field, "."); nested {
@@ -119,7 +119,5 @@ func TestCorrectionHasEveryField(t *testing.T) {
 	}
 	var c order.Correction
 	visit(&c, reflect.ValueOf(&c).Elem())
-	if fields != 22 {
-		t.Errorf("%d fields", fields)
-	}
+	testenv.Equal(t, "fields", 22, fields)
 }

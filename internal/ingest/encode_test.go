@@ -13,8 +13,8 @@ import (
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	for n := range 50 {
-		want := testenv.Must(ingest.Parse(ingesttest.Document(1 + n)))(t)
-		text := testenv.Must(ingest.Encode(&want.Order))(t)
+		want := testenv.Of(ingest.Parse(ingesttest.Document(1 + n))).Must(t)
+		text := testenv.Of(ingest.Encode(&want.Order)).Must(t)
 		got, err := ingest.Parse(text)
 		if err != nil {
 			t.Fatalf("%v: %s", err, text)

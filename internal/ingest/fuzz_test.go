@@ -21,7 +21,7 @@ import (
 )
 
 func FuzzParse(f *testing.F) {
-	example := testenv.Must(os.ReadFile("testdata/decision7.json"))(f)
+	example := testenv.Of(os.ReadFile("testdata/decision7.json")).Must(f)
 	f.Add(example)
 	f.Add(ingesttest.Document(1))
 	f.Add(ingesttest.Document(4))
@@ -97,8 +97,7 @@ func compact(t *testing.T, document []byte) []byte {
 func sorted(t *testing.T, document []byte) []byte {
 	t.Helper()
 	value := jsontext.Value(document).Clone()
-	err := value.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
-	testenv.NoError(t, err)
+	testenv.NoError(t, value.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)))
 	return value
 }
 

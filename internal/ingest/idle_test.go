@@ -19,7 +19,7 @@ import (
 // write writes lines to a pipe in one piece and waits until the import blocks.
 func write(t *testing.T, w io.Writer, lines string) {
 	t.Helper()
-	testenv.Must(io.WriteString(w, lines))(t)
+	testenv.Of(io.WriteString(w, lines)).Must(t)
 	synctest.Wait()
 }
 
@@ -38,19 +38,13 @@ func TestImportDoesNotWaitForFullBatch(t *testing.T) {
 		testenv.Equal(t, "after one line", [][]string{references(1, 1)}, s.batches)
 		write(t, w, documents(2, 4)+`{"half":`)
 		testenv.Equal(t, "after four lines and a half", references(1, 4), s.references)
-		if len(reported.refused) != 0 {
-			t.Errorf("refused before the line end: %q", reported.refused)
-		}
+		testenv.Equal(t, "refused before the line end", 0, len(reported.refused))
 		write(t, w, "1}\n")
 		testenv.Equal(t, "after a bad line", []string{"5: half: unknown key"}, reported.refused)
 		write(t, w, string(ingesttest.Document(5)))
-		if len(s.references) != 4 {
-			t.Errorf("a line without line end was imported: %q", s.references)
-		}
+		testenv.Equal(t, "imported orders", 4, len(s.references))
 		testenv.NoError(t, w.Close())
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, <-ended)
 		testenv.Equal(t, "after the end of the input", references(1, 5), s.references)
 	})
 }
@@ -78,9 +72,7 @@ func TestImportGathersDuringImport(t *testing.T) {
 		synctest.Wait()
 		testenv.Equal(t, "batches", [][]string{references(1, 1), references(2, 300)}, s.batches)
 		testenv.NoError(t, w.Close())
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, <-ended)
 	})
 }
 
@@ -100,12 +92,8 @@ func TestImportCanceledWhileWaiting(t *testing.T) {
 		write(t, w, documents(1, 2))
 		cancel()
 		// The input blocks, but the import ends.
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v", err)
-		}
-		if got != (counts{created: 2}) {
-			t.Errorf("counts %+v", got)
-		}
+		testenv.Equal(t, "error", context.Canceled, <-ended)
+		testenv.Equal(t, "counts", counts{created: 2}, got)
 		// Closing the pipe ends the pending Read and its goroutine.
 		testenv.NoError(t, w.Close())
 	})
@@ -159,9 +147,7 @@ func TestImportErrorWhileWaiting(t *testing.T) {
 		_, err := new(report).run(t.Context(), t, r, func(context.Context, order.Caller, []order.Incoming) ([]order.ImportResult, error) {
 			return nil, full
 		})
-		if !errors.Is(err, full) {
-			t.Errorf("error %v", err)
-		}
+		testenv.Equal(t, "error", full, err)
 		_ = w.Close()
 	})
 }

@@ -131,7 +131,7 @@ func TestImport(t *testing.T) {
 		"  " + doc(5),
 		doc(6), // without a line end
 	}, "\n")
-	got := testenv.Must(reported.run(t.Context(), t, strings.NewReader(input), s.add))(t)
+	got := testenv.Of(reported.run(t.Context(), t, strings.NewReader(input), s.add)).Must(t)
 	if want := (counts{4, 1, 1, 4}); got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
@@ -145,9 +145,7 @@ func TestImport(t *testing.T) {
 	testenv.Equal(t, "refused", want, reported.refused)
 	all := strings.Split(input, "\n")
 	testenv.Equal(t, "texts of the refused lines", []string{all[2], all[6], all[7], all[8], all[9]}, reported.texts)
-	if reported.bytes != int64(len(input)) {
-		t.Errorf("progress ends at %d of %d bytes", reported.bytes, len(input))
-	}
+	testenv.Equal(t, "bytes at the end", int64(len(input)), reported.bytes)
 }
 
 func TestImportOfNothing(t *testing.T) {
@@ -190,7 +188,7 @@ func TestImportPreservesOrder(t *testing.T) {
 			t.Parallel()
 			var s fakeStore
 			var reported report
-			got := testenv.Must(reported.run(t.Context(), t, wrap(bytes.NewReader(input.Bytes())), s.add))(t)
+			got := testenv.Of(reported.run(t.Context(), t, wrap(bytes.NewReader(input.Bytes())), s.add)).Must(t)
 			want, wantRefused := references(1, orders), wantRefused
 			if name == "one byte" { // the limit truncates the last document
 				created := got.created
@@ -229,7 +227,7 @@ func TestImportFillsBatches(t *testing.T) {
 	t.Parallel()
 	const orders = 1500
 	var s fakeStore
-	testenv.Must(new(report).run(t.Context(), t, strings.NewReader(documents(1, orders)), s.add))(t)
+	testenv.Of(new(report).run(t.Context(), t, strings.NewReader(documents(1, orders)), s.add)).Must(t)
 	// The batch sizes depend on timing, but most batches must be large.
 	if len(s.batches) > orders/20 {
 		t.Errorf("%d batches of %d orders", len(s.batches), orders)

@@ -49,7 +49,7 @@ func text(s string) *string { return &s }
 
 func TestParseExampleOfDecision7(t *testing.T) {
 	t.Parallel()
-	document := testenv.Must(os.ReadFile("testdata/decision7.json"))(t)
+	document := testenv.Of(os.ReadFile("testdata/decision7.json")).Must(t)
 	address := order.Address{
 		FirstName: "...", LastName: "...", Street: "...", StreetNumber: "12", City: "...", Region: "...", RegionCode: "ATT",
 		Country: "Greece", CountryCode: "GR", PostCode: "14234", Phone: "2100000000",
@@ -197,7 +197,7 @@ func TestParsePreservesTheOrderOfLines(t *testing.T) {
 func TestParseDoesNotRetainTheDocument(t *testing.T) {
 	t.Parallel()
 	document := []byte(inLine(`"extendedAttributes":["a",1],"ean":"123"`))
-	in := testenv.Must(ingest.Parse(document))(t)
+	in := testenv.Of(ingest.Parse(document)).Must(t)
 	clear(document)
 	testenv.Equal(t, "order", mustParse(t, inLine(`"extendedAttributes":["a",1],"ean":"123"`)), in)
 }

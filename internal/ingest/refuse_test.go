@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/ingest"
+	"merchantorders/internal/testenv"
 )
 
 type bad struct{ document, want string }
@@ -15,9 +16,7 @@ type bad struct{ document, want string }
 func check(t *testing.T, tests []bad) {
 	t.Helper()
 	for _, test := range tests {
-		if got := refusal(t, test.document); got != test.want {
-			t.Errorf("refused with %q, want %q\n%.300s", got, test.want, test.document)
-		}
+		testenv.Equal(t, test.document, test.want, refusal(t, test.document))
 	}
 }
 
@@ -261,9 +260,7 @@ func TestParseRefusesTexts(t *testing.T) {
 		{inLine(`"extendedAttributes":[{"a\u0000":1}]`), `lineItems[0].extendedAttributes[0]."a\x00"` + nul},
 		{inLine(`"extendedAttributes":[{"a":"\u0000"}]`), "lineItems[0].extendedAttributes[0].a" + nul},
 	})
-	if _, err := ingest.Parse([]byte(adding(`"notes":"no NUL: \\u0000"`))); err != nil {
-		t.Errorf("an escaped backslash before u0000: %v", err)
-	}
+	testenv.Of(ingest.Parse([]byte(adding(`"notes":"no NUL: \\u0000"`)))).Must(t)
 }
 
 // TestMessagesAreShortWithoutValues parses hostile keys and values: the messages

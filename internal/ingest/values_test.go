@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/ingest"
+	"merchantorders/internal/testenv"
 )
 
 // repeated joins n texts with commas. Each %d in the text is the number of the text.
@@ -57,15 +58,11 @@ func TestTooManyValues(t *testing.T) {
 func TestManyValues(t *testing.T) {
 	t.Parallel()
 	elements := mustParse(t, adding(`"carrier":{"shipmentIds":[`+repeated("1", 49_900)+"]}"))
-	if n := len(elements.Order.Carrier.ShipmentIDs); n != 49_900 {
-		t.Errorf("%d elements", n)
-	}
+	testenv.Equal(t, "elements", 49_900, len(elements.Order.Carrier.ShipmentIDs))
 	note := strings.Repeat(`,{[\"`, 1500)
 	lines := mustParse(t, strings.TrimSuffix(minimal, "]}")+","+
 		repeated(`{"id":1%d,"productName":"`+note+`","unitPrice":1,"quantity":1}`, 500)+"]}")
-	if n := len(lines.Order.LineItems); n != 501 {
-		t.Errorf("%d lines", n)
-	}
+	testenv.Equal(t, "lines", 501, len(lines.Order.LineItems))
 }
 
 // TestEmailIsTrimmed checks that an address is stored without what surrounds it, and that the

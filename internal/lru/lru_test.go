@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/lru"
+	"merchantorders/internal/testenv"
 )
 
 // expectKeys checks which of the keys a to f are in the cache, and the sums.
@@ -69,9 +70,7 @@ func TestEntryHeavierThanTheBound(t *testing.T) {
 	expectKeys(t, c, 1000, "b")
 	c.Add("c", 3, 1)
 	expectKeys(t, c, 1, "c")
-	if c.MaxWeight() != 10 {
-		t.Errorf("maximum weight %d", c.MaxWeight())
-	}
+	testenv.Equal(t, "maximum weight", 10, c.MaxWeight())
 }
 
 // TestModel compares the cache with a slice of entries, the most recently used

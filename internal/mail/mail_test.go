@@ -3,6 +3,7 @@ package mail_test
 import (
 	"context"
 	"crypto/x509"
+	"fmt"
 	"net"
 	"net/textproto"
 	"slices"
@@ -26,7 +27,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func TestSend(t *testing.T) {
 	t.Parallel()
 	server := mailtest.Start(t)
-	silent := testenv.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	silent := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	defer func() { _ = silent.Close() }()
 	good := mail.Options{
 		Host: "127.0.0.1", Port: server.STARTTLS, User: mailtest.User, Password: mailtest.Password, From: "orders@example.com", Roots: server.Roots,
@@ -63,9 +64,7 @@ func TestSend(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		got := mail.NewClient(o).Send(ctx, m)
 		cancel()
-		if got.Error != c.want {
-			t.Errorf("%s: %q, want %q", name, got.Error, c.want)
-		}
+		testenv.Equal(t, name, c.want, got.Error)
 		if got.Error != "" {
 			continue
 		}
@@ -74,9 +73,7 @@ func TestSend(t *testing.T) {
 			"From": "<orders@example.com>", "To": "<a@example.com>", "Date": "Fri, 20 Nov 2026 12:00:00 +0000", "Message-Id": "<mail_1@example.com>",
 			"Auto-Submitted": "auto-generated", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click", "Bcc": "", "X": "",
 		} {
-			if value := arrived.Header.Get(field); value != want {
-				t.Errorf("%s: %s is %q", name, field, value)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s: %s", name, field), want, arrived.Header.Get(field))
 		}
 		if end := arrived.Header.Get("List-Unsubscribe"); name != "line breaks in end" && end != "<"+m.End+">" {
 			t.Errorf("%s: List-Unsubscribe is %q", name, end)
@@ -97,7 +94,7 @@ func TestSend(t *testing.T) {
 // returns its port, and a function that returns the commands so far.
 func moody(t *testing.T, answers map[string]string) (port int, commands func() []string) {
 	t.Helper()
-	listener := testenv.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	var mu sync.Mutex
 	var heard []string
@@ -177,9 +174,7 @@ func TestRefusals(t *testing.T) {
 		if first, _, ok := strings.Cut(words, " "); got.Error != row.want || ok && !strings.Contains(got.Response, first) || strings.Contains(got.Response, "@") {
 			t.Errorf("%s %s: %+v, want %q", row.command, row.reply, got, row.want)
 		}
-		if err := client.Check(t.Context()); (err != nil) != slices.Contains([]string{"", "EHLO", "MAIL"}, row.command) {
-			t.Errorf("%s %s: the check says %v", row.command, row.reply, err)
-		}
+		testenv.Equal(t, row.command+" "+row.reply+": the check fails", slices.Contains([]string{"", "EHLO", "MAIL"}, row.command), client.Check(t.Context()) != nil)
 	}
 }
 

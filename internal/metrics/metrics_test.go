@@ -27,9 +27,7 @@ func TestMetricValues(t *testing.T) {
 	metricstest.Want(t, m, `merchant_orders_uploaded_bytes_total 1234`)
 	metricstest.Want(t, m, `merchant_orders_database_seconds_sum{operation="list"} 0.003`)
 	metricstest.Want(t, m, `merchant_orders_database_seconds_count{operation="list"} 1`)
-	if len(metricstest.Series(t, m, "go_goroutines ")) != 1 {
-		t.Error("the metrics of the runtime are missing")
-	}
+	testenv.Equal(t, "metrics of the runtime", 1, len(metricstest.Series(t, m, "go_goroutines ")))
 }
 
 // TestSnapshot checks the metrics of a state, and of one of which little is known.
@@ -102,8 +100,7 @@ func TestMetricNames(t *testing.T) {
 	m.Request("/", metrics.Read, "GET", 200, time.Second)
 	recorder := httptest.NewRecorder()
 	m.Handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
-	problems, err := promlint.New(recorder.Body).Lint()
-	testenv.NoError(t, err)
+	problems := testenv.Of(promlint.New(recorder.Body).Lint()).Must(t)
 	for _, problem := range problems {
 		t.Errorf("%s: %s", problem.Metric, problem.Text)
 	}

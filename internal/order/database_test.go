@@ -103,8 +103,7 @@ func newDatabase(t testing.TB, orders ...order.Order) *database {
 // another opens the database as another process does.
 func (db *database) another(t testing.TB) *store.DB {
 	t.Helper()
-	opened, err := store.OpenSQLite(t.Context(), db.path, store.Options{})
-	testenv.NoError(t, err)
+	opened := testenv.Of(store.OpenSQLite(t.Context(), db.path, store.Options{})).Must(t)
 	t.Cleanup(func() { _ = opened.Close() })
 	return opened
 }
@@ -137,8 +136,7 @@ func (db *database) breaking(fail func(operation string) error) {
 // order returns an order of the merchant.
 func (db *database) order(t testing.TB, legacyID int64) order.Order {
 	t.Helper()
-	o, err := db.Order(t.Context(), merchant, order.ByLegacyID(legacyID))
-	testenv.NoError(t, err)
+	o := testenv.Of(db.Order(t.Context(), merchant, order.ByLegacyID(legacyID))).Must(t)
 	return o
 }
 
@@ -160,11 +158,10 @@ func (db *database) events(t testing.TB, legacyID int64) []order.Event {
 func (db *database) slots(t testing.TB, legacyID int64) int {
 	t.Helper()
 	var locked order.LockedOrder
-	err := db.DB.InTx(t.Context(), func(tx order.Tx) (err error) {
+	testenv.NoError(t, db.DB.InTx(t.Context(), func(tx order.Tx) (err error) {
 		locked, err = tx.LockOrder(t.Context(), merchant, order.ByLegacyID(legacyID))
 		return err
-	})
-	testenv.NoError(t, err)
+	}))
 	return locked.ActiveInvoices
 }
 
@@ -181,12 +178,9 @@ func (db *database) addToken(t testing.TB) (id int64) {
 
 func (db *database) revokeToken(t testing.TB, id int64) {
 	t.Helper()
-	err := db.ChangeTokens(t.Context(), func(tx token.Tx) error {
+	testenv.NoError(t, db.ChangeTokens(t.Context(), func(tx token.Tx) error {
 		return tx.RevokeToken(t.Context(), id, noonUTC, order.AuditEntry{MerchantID: merchant, At: noonUTC})
-	})
-	if err != nil {
-		t.Error(err)
-	}
+	}))
 }
 
 // changes is how many changes a revision counts after the creation of the order, 0 for

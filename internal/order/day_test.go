@@ -1,10 +1,12 @@
 package order_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 func TestDays(t *testing.T) {
@@ -29,24 +31,14 @@ func TestDays(t *testing.T) {
 		if !ok || day != test.day {
 			t.Errorf("ParseDay(%q) = %d, %v, want %d", test.text, day, ok, test.day)
 		}
-		if got := day.String(); got != test.text {
-			t.Errorf("day %d is written %q, want %q", day, got, test.text)
-		}
+		testenv.Equal(t, fmt.Sprintf("day %d is written", day), test.text, day.String())
 		first, last := test.text+" 00:00:00", test.text+" 23:59:59"
-		if got := day.Start().Format(time.DateTime); got != first {
-			t.Errorf("%s starts at %s", test.text, got)
-		}
-		if got := day.End().Format(time.DateTime); got != last {
-			t.Errorf("%s ends at %s", test.text, got)
-		}
+		testenv.Equal(t, test.text+" starts at", first, day.Start().Format(time.DateTime))
+		testenv.Equal(t, test.text+" ends at", last, day.End().Format(time.DateTime))
 		for _, moment := range []time.Time{day.Start(), day.End(), day.End().Add(time.Second - 1)} {
-			if got := order.DayOf(moment); got != day {
-				t.Errorf("DayOf(%s) = %s, want %s", moment, got, day)
-			}
+			testenv.Equal(t, fmt.Sprintf("DayOf(%s)", moment), day, order.DayOf(moment))
 		}
-		if got := order.DayOf(day.Start().Add(-1)); got != day-1 {
-			t.Errorf("the moment before %s falls on %s", day, got)
-		}
+		testenv.Equal(t, fmt.Sprintf("the moment before %s falls on", day), day-1, order.DayOf(day.Start().Add(-1)))
 	}
 }
 
@@ -54,9 +46,7 @@ func TestDayIsInUTC(t *testing.T) {
 	t.Parallel()
 	athens := time.FixedZone("EET", 2*60*60)
 	late := time.Date(2026, 11, 21, 1, 30, 0, 0, athens)
-	if got := order.DayOf(late).String(); got != "2026-11-20" {
-		t.Errorf("DayOf(%s) = %s, want the day of UTC", late, got)
-	}
+	testenv.Equal(t, fmt.Sprintf("DayOf(%s)", late), "2026-11-20", order.DayOf(late).String())
 }
 
 // TestDayInTimeZone compares days with their moments, also those on which the clocks
@@ -84,17 +74,13 @@ func TestDayInTimeZone(t *testing.T) {
 			t.Errorf("%s in %s: from %s to %s, want %s to %s", c.day, c.zone, got, next, c.begin, c.end)
 		}
 		for moment := begin; moment.Before(end); moment = moment.Add(15 * time.Minute) {
-			if got := order.DayIn(moment, zone); got != day {
-				t.Errorf("%s: %s is on %s, want %s", c.zone, moment, got, day)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s: %s is on", c.zone, moment), day, order.DayIn(moment, zone))
 		}
 		if got := order.DayIn(begin.Add(-1), zone); got >= day {
 			t.Errorf("%s: the moment before %s is on %s", c.zone, c.day, got)
 		}
 	}
-	if order.NoDay+1 != order.DayIn((order.NoDay+1).Start(), nil) {
-		t.Error("nil is not UTC")
-	}
+	testenv.Equal(t, "nil is UTC", order.NoDay+1, order.DayIn((order.NoDay+1).Start(), nil))
 }
 
 func TestTimeZoneProblem(t *testing.T) {
@@ -104,9 +90,7 @@ func TestTimeZoneProblem(t *testing.T) {
 		"": false, "Local": false, "Europe": false, "Europe/Atlantis": false, "europe/athens": false, "+02:00": false, "right/UTC": false,
 		"posix/Europe/Athens": false, "localtime": false, "../../etc/passwd": false, "Europe/../UTC": false, "Europe/Athens\n": false,
 	} {
-		if problem := order.TimeZoneProblem(name); (problem == "") != valid {
-			t.Errorf("%q: %q", name, problem)
-		}
+		testenv.Equal(t, name+" is valid", valid, order.TimeZoneProblem(name) == "")
 	}
 }
 
@@ -121,9 +105,7 @@ func TestInvalidDay(t *testing.T) {
 			t.Errorf("ParseDay(%q) = %s, %v", text, day, ok)
 		}
 	}
-	if got := order.NoDay.String(); got != "" {
-		t.Errorf("no day is written %q", got)
-	}
+	testenv.Equal(t, "no day", "", order.NoDay.String())
 }
 
 func FuzzParseDay(f *testing.F) {

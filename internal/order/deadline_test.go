@@ -2,10 +2,12 @@ package order_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // TestCancelExpired cancels registered orders at the second of their deadline and not
@@ -59,9 +61,7 @@ func TestCancelExpired(t *testing.T) {
 		case 1:
 			want = order.InProcessing
 		}
-		if got := db.order(t, o.LegacyID).State; got != want {
-			t.Errorf("order %d is in state %v, want %v", o.LegacyID, got, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("order %d is in state", o.LegacyID), want, db.order(t, o.LegacyID).State)
 	}
 }
 
@@ -78,8 +78,6 @@ func TestSearchIsChecked(t *testing.T) {
 		{order.Search{Email: string(make([]byte, order.MaxSearchText+1))}, order.ErrInvalidSearch},
 		{order.Search{From: 1, To: 1, Limit: 1000, Name: "a"}, nil},
 	} {
-		if _, err := s.Search(t.Context(), test.search); !errors.Is(err, test.want) {
-			t.Errorf("%+v: error %v, want %v", test.search, err, test.want)
-		}
+		testenv.Of(s.Search(t.Context(), test.search)).WantError(t, fmt.Sprintf("%+v", test.search), test.want)
 	}
 }

@@ -3,6 +3,7 @@ package order_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"reflect"
@@ -30,9 +31,7 @@ func feedService(store order.Store) *order.Service {
 }
 
 func accept(t *testing.T, s *order.Service) {
-	if _, err := s.Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), order.Options[order.WriteResult]{}); err != nil {
-		t.Errorf("accept: %v", err)
-	}
+	testenv.Of(s.Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), order.Options[order.WriteResult]{})).Must(t)
 }
 
 // waitFor reads the events after one. It returns their number and the time it
@@ -225,9 +224,7 @@ func TestManyMerchantsShareOnePoll(t *testing.T) {
 				if late := took - idle - pollInterval/2; n != 1 || err != nil || late > 500*time.Millisecond {
 					t.Errorf("%d events %s after the commit, error %v", n, late, err)
 				}
-				if tokens.Load() != test.tokens {
-					t.Errorf("%d queries for tokens, want %d", tokens.Load(), test.tokens)
-				}
+				testenv.Equal(t, "queries for tokens", test.tokens, tokens.Load())
 				if polls.Load() != test.idle+test.changed || reads.Load() != merchants+1 {
 					t.Errorf("%d polls and %d reads of %d waiters until the change was read", polls.Load(), reads.Load(), merchants)
 				}
@@ -420,9 +417,7 @@ func TestOrderEventsNeedAKey(t *testing.T) {
 	t.Parallel()
 	s := feedService(newDatabase(t, sample(order.Registered)))
 	for _, id := range []order.Identifier{{}, order.ByReference("a\x00"), order.ByReference("SF-2"), order.ByLegacyID(-1)} {
-		if _, err := s.OrderEvents(t.Context(), merchant, id, order.FeedQuery{Limit: 1}); !errors.Is(err, order.ErrNotFound) {
-			t.Errorf("%v: error %v", id, err)
-		}
+		testenv.Of(s.OrderEvents(t.Context(), merchant, id, order.FeedQuery{Limit: 1})).WantError(t, fmt.Sprintf("%v", id), order.ErrNotFound)
 	}
 }
 
@@ -493,9 +488,7 @@ func TestSuspensionEndsWaits(t *testing.T) {
 				}
 			})
 			time.Sleep(time.Second)
-			if _, err := order.NewMerchants(db, time.Now, suspending.EndWaits).Suspend(t.Context(), order.Command(), merchant, "unpaid", order.Options[order.Merchant]{}); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Of(order.NewMerchants(db, time.Now, suspending.EndWaits).Suspend(t.Context(), order.Command(), merchant, "unpaid", order.Options[order.Merchant]{})).Must(t)
 			all.Wait()
 		})
 	}

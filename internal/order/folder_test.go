@@ -46,9 +46,7 @@ func (f *folder) ask(operation string) error {
 func (f *folder) paths(t testing.TB) []string {
 	t.Helper()
 	var paths []string
-	if err := f.Each(t.Context(), func(path string) error { paths = append(paths, path); return nil }); err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, f.Each(t.Context(), func(path string) error { paths = append(paths, path); return nil }))
 	slices.Sort(paths)
 	return paths
 }
@@ -56,10 +54,7 @@ func (f *folder) paths(t testing.TB) []string {
 // content returns the stored bytes of a path.
 func (f *folder) content(t testing.TB, path string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(f.dir, path))
-	if err != nil {
-		t.Error(err)
-	}
+	content := testenv.Of(os.ReadFile(filepath.Join(f.dir, path))).Must(t)
 	return string(content)
 }
 
@@ -74,8 +69,7 @@ func (f *folder) write(t testing.TB, path, content string) {
 // stage returns a staged file without content.
 func (f *folder) stage(t testing.TB) order.StagedFile {
 	t.Helper()
-	staged, err := f.Stage(t.Context())
-	testenv.NoError(t, err)
+	staged := testenv.Of(f.Stage(t.Context())).Must(t)
 	t.Cleanup(staged.Abort)
 	return staged
 }

@@ -1,11 +1,13 @@
 package order_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 func TestParseID(t *testing.T) {
@@ -82,9 +84,7 @@ func TestValidReference(t *testing.T) {
 		"unanswered":            false,
 		"Unanswered":            true,
 	} {
-		if got := order.ValidReference(text); got != want {
-			t.Errorf("ValidReference(%q) = %v, want %v", text, got, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("ValidReference(%q)", text), want, order.ValidReference(text))
 	}
 }
 
@@ -101,8 +101,6 @@ func TestIdentifierValid(t *testing.T) {
 		order.ByReference("a\x00"):             false,
 		{LegacyID: 5, Reference: "not/a/name"}: false,
 	} {
-		if got := key.Valid(); got != want {
-			t.Errorf("%+v is valid: %v, want %v", key, got, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("%+v is valid", key), want, key.Valid())
 	}
 }

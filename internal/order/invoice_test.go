@@ -65,9 +65,7 @@ func TestStoredName(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			got := order.StoredName(test.filename)
-			if got != test.want {
-				t.Errorf("StoredName(%q) = %q, want %q", test.filename, got, test.want)
-			}
+			testenv.Equal(t, fmt.Sprintf("StoredName(%q)", test.filename), test.want, got)
 			if _, allowed := order.ContentType(got); allowed != test.allowed {
 				t.Errorf("%q is allowed: %v, want %v", got, allowed, test.allowed)
 			}
@@ -110,17 +108,14 @@ func TestFreeName(t *testing.T) {
 		{long, []string{long}, strings.Repeat("ω", 97) + "-1.pdf"},
 		{long, []string{long, strings.Repeat("ω", 97) + "-1.pdf"}, strings.Repeat("ω", 97) + "-2.pdf"},
 	} {
-		if got := freeName(t, test.name, test.used); got != test.want {
-			t.Errorf("FreeName(%q, %q) = %q, want %q", test.name, test.used, got, test.want)
-		}
+		testenv.Equal(t, fmt.Sprintf("FreeName(%q, %q)", test.name, test.used), test.want, freeName(t, test.name, test.used))
 	}
 }
 
 // freeName returns the FreeName of a name among names in use.
 func freeName(t *testing.T, name string, used []string) string {
 	t.Helper()
-	free, err := order.FreeName(name, func(name string) (bool, error) { return slices.Contains(used, name), nil })
-	testenv.NoError(t, err)
+	free := testenv.Of(order.FreeName(name, func(name string) (bool, error) { return slices.Contains(used, name), nil })).Must(t)
 	return free
 }
 
@@ -143,9 +138,7 @@ func TestFreeNameOverAndOver(t *testing.T) {
 
 func TestInvoicePath(t *testing.T) {
 	t.Parallel()
-	if got := order.InvoicePath("SF-1", "a b.pdf"); got != "invoices/SF-1/a b.pdf" {
-		t.Errorf("path %q", got)
-	}
+	testenv.Equal(t, "path", "invoices/SF-1/a b.pdf", order.InvoicePath("SF-1", "a b.pdf"))
 }
 
 // checkStoredName checks what holds for every stored name.
@@ -160,9 +153,7 @@ func checkStoredName(t *testing.T, name string) {
 	if strings.ContainsAny(name, `/\`) || strings.ContainsFunc(name, unicode.IsControl) {
 		t.Errorf("%q has a slash or a control character", name)
 	}
-	if again := order.StoredName(name); again != name {
-		t.Errorf("%q is not the stored name of itself but %q", name, again)
-	}
+	testenv.Equal(t, "stored name of itself", name, order.StoredName(name))
 }
 
 func FuzzStoredName(f *testing.F) {

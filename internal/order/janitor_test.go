@@ -53,15 +53,9 @@ func TestDeleteInvoice(t *testing.T) {
 	events := db.events(t, 1)
 	event := order.Event{Type: order.InvoiceDeleted, By: order.Caller{Actor: order.ActorMerchant}, At: noonUTC, InvoiceID: ids["b.pdf"]}
 	testenv.Equal(t, "event", event, events[len(events)-1], ignoreSeq)
-	if len(files.paths(t)) != 3 {
-		t.Errorf("the bytes of a deleted invoice are gone: %q", files.paths(t))
-	}
-	if _, err := s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), ids["b.pdf"], order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrInvoiceNotFound) {
-		t.Errorf("deleted twice: error %v", err)
-	}
-	if events := db.events(t, 1); len(events) != 4 {
-		t.Errorf("events %+v", events)
-	}
+	testenv.Equal(t, "files whose bytes are kept", 3, len(files.paths(t)))
+	testenv.Of(s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), ids["b.pdf"], order.Options[order.WriteResult]{})).WantError(t, "deleted twice", order.ErrInvoiceNotFound)
+	testenv.Equal(t, "events", 4, len(db.events(t, 1)))
 }
 
 func TestOpenInvoice(t *testing.T) {
@@ -91,9 +85,7 @@ func TestOpenInvoice(t *testing.T) {
 			t.Errorf("%q: error %v", path, err)
 		}
 	}
-	if db.calls != calls {
-		t.Error("a path that no file can have reached the store")
-	}
+	testenv.Equal(t, "calls of the store for paths that no file can have", calls, db.calls)
 
 	files.fail = failing("Open")
 	if _, _, err := s.OpenInvoice(t.Context(), merchant, "SF-1", "a.pdf"); !errors.Is(err, order.ErrUnavailable) {
@@ -158,10 +150,8 @@ func withEntries(t *testing.T, orders, status int) (*database, *folder) {
 // toClean returns how many files of a database the janitor would remove.
 func (db *database) toClean(t *testing.T) int {
 	t.Helper()
-	reservations, err := db.DB.ExpiredReservations(t.Context(), noonUTC.Add(time.Hour), 1000)
-	testenv.NoError(t, err)
-	files, err := db.DB.DeletedInvoices(t.Context(), noonUTC.Add(time.Hour), 1000)
-	testenv.NoError(t, err)
+	reservations := testenv.Of(db.DB.ExpiredReservations(t.Context(), noonUTC.Add(time.Hour), 1000)).Must(t)
+	files := testenv.Of(db.DB.DeletedInvoices(t.Context(), noonUTC.Add(time.Hour), 1000)).Must(t)
 	return len(reservations) + len(files)
 }
 
@@ -195,9 +185,7 @@ func TestExpireAndPurge(t *testing.T) {
 			if n != test.want || err != nil {
 				t.Errorf("%d, want %d; error %v", n, test.want, err)
 			}
-			if got := len(files.paths(t)); got != orders-test.want {
-				t.Errorf("%d files left", got)
-			}
+			testenv.Equal(t, "files left", orders-test.want, len(files.paths(t)))
 			wantClean, wantSlots := orders-test.want, 0
 			if test.status == active {
 				wantClean = 0
@@ -226,9 +214,7 @@ func TestJanitorStops(t *testing.T) {
 	if n, err := newService(db, files).PurgeDeletedFiles(t.Context(), noonUTC); n != 0 || !errors.Is(err, errBroken) {
 		t.Errorf("removing fails: %d, error %v", n, err)
 	}
-	if n := db.toClean(t); n != 3 {
-		t.Errorf("%d files to remove: others are marked as purged, but exist", n)
-	}
+	testenv.Equal(t, "files to remove", 3, db.toClean(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	files.fail = func(string) error { cancel(); return nil }
 	if n, err := newService(db, files).PurgeDeletedFiles(ctx, noonUTC); n != 0 || !errors.Is(err, context.Canceled) {
@@ -285,8 +271,7 @@ func TestUploadsBesideExpiry(t *testing.T) {
 	close(done)
 	janitor.Wait()
 
-	entries, err := db.FileEntries(t.Context(), merchant, 1)
-	testenv.NoError(t, err)
+	entries := testenv.Of(db.FileEntries(t.Context(), merchant, 1)).Must(t)
 	shown, kept := 0, 0
 	for _, e := range entries {
 		text, acknowledged := texts[e.ID]
@@ -297,9 +282,7 @@ func TestUploadsBesideExpiry(t *testing.T) {
 		if e.DeletedAt.IsZero() {
 			shown++
 		}
-		if got := files.content(t, order.InvoicePath("SF-1", e.Name)); got != text {
-			t.Errorf("entry %d holds %q, want %q", e.ID, got, text)
-		}
+		testenv.Equal(t, fmt.Sprintf("entry %d holds", e.ID), text, files.content(t, order.InvoicePath("SF-1", e.Name)))
 	}
 	if slots := db.slots(t, 1); shown != slots || shown > order.MaxInvoices || shown != len(db.order(t, 1).Invoices) || kept != len(texts) || kept != len(files.paths(t)) {
 		t.Errorf("%d shown, %d slots used, %d kept, %d acknowledged, %d files", shown, slots, kept, len(texts), len(files.paths(t)))

@@ -20,9 +20,7 @@ func linked(t testing.TB) (s order.Services, db *database, link string, clock *t
 	t.Helper()
 	db, clock = newDatabase(t, sample(order.InProcessing)), new(noon)
 	s = order.NewServices(db, newFolder(t), func() time.Time { return *clock }, slog.New(slog.DiscardHandler))
-	if _, err := open(t, s, order.InvoiceLink{MerchantID: merchant, LegacyID: 1, InvoiceID: 1, ExpiresAt: noonUTC.Add(time.Hour)}.Sign(order.LinkKey{})); !errors.Is(err, order.ErrLinkInvalid) {
-		t.Errorf("without a key: %v", err)
-	}
+	testenv.Of(open(t, s, order.InvoiceLink{MerchantID: merchant, LegacyID: 1, InvoiceID: 1, ExpiresAt: noonUTC.Add(time.Hour)}.Sign(order.LinkKey{}))).WantError(t, "without a key", order.ErrLinkInvalid)
 	_, invoice, err := upload(t, s.Orders, "a.pdf", "%PDF")
 	testenv.NoError(t, err)
 	made, err := s.Links.Add(t.Context(), order.Caller{Actor: order.ActorMerchant, MerchantID: merchant, TokenID: 7}, order.ByReference("SF-1"), invoice.ID, order.Options[order.WriteResult]{})
@@ -50,26 +48,14 @@ func TestLink(t *testing.T) {
 		t.Fatalf("opened %q, error %v", name, err)
 	}
 	*clock = noonUTC.Add(order.InvoiceLinkLifetime - time.Nanosecond)
-	if _, err := open(t, s, link); err != nil {
-		t.Errorf("at the last moment: %v", err)
-	}
+	testenv.Of(open(t, s, link)).Must(t)
 	*clock = noonUTC.Add(order.InvoiceLinkLifetime)
-	if _, err := open(t, s, link); !errors.Is(err, order.ErrLinkExpired) {
-		t.Errorf("at the expiry: %v", err)
-	}
+	testenv.Of(open(t, s, link)).WantError(t, "at the expiry", order.ErrLinkExpired)
 	*clock = noon
-	if _, err := s.Orders.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByReference("SF-1"), 1, order.Options[order.WriteResult]{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := open(t, s, link); !errors.Is(err, order.ErrInvoiceNotFound) {
-		t.Errorf("of a deleted file: %v", err)
-	}
-	if _, err := s.Links.Revoke(t.Context(), order.Command(), order.Options[time.Time]{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := open(t, s, link); !errors.Is(err, order.ErrLinkInvalid) {
-		t.Errorf("of the key before: %v", err)
-	}
+	testenv.Of(s.Orders.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByReference("SF-1"), 1, order.Options[order.WriteResult]{})).Must(t)
+	testenv.Of(open(t, s, link)).WantError(t, "of a deleted file", order.ErrInvoiceNotFound)
+	testenv.Of(s.Links.Revoke(t.Context(), order.Command(), order.Options[time.Time]{})).Must(t)
+	testenv.Of(open(t, s, link)).WantError(t, "of the key before", order.ErrLinkInvalid)
 	for _, want := range []order.AuditEntry{
 		{MerchantID: merchant, At: noonUTC, Action: "invoice.linked", By: order.Caller{Actor: order.ActorMerchant, TokenID: 7}, LegacyID: 1, Reference: "SF-1", SubjectID: 1},
 		{At: noonUTC, Action: "links.revoked", By: order.Caller{Actor: order.ActorOperator}},
@@ -80,9 +66,7 @@ func TestLink(t *testing.T) {
 		}
 	}
 	db.fail = failing("LinkKey")
-	if _, err := open(t, s, link); !errors.Is(err, errBroken) {
-		t.Errorf("from a broken store: %v", err)
-	}
+	testenv.Of(open(t, s, link)).WantError(t, "from a broken store", errBroken)
 }
 
 // TestLinkOfNoFile checks that there are links to active files of the merchant only.
@@ -120,9 +104,7 @@ func TestChangedLink(t *testing.T) {
 	changed = append(changed, link+"=", link+".", "."+link, "0"+link, "+"+link, " "+link, link+"\n", strings.ToUpper(link), "",
 		"99999999999999999999"+strings.TrimPrefix(numbers, "355")+".1795"+signature, strings.Repeat(".", 4), strings.Repeat("1.", 1000))
 	for _, text := range changed {
-		if _, err := open(t, s, text); !errors.Is(err, order.ErrLinkInvalid) {
-			t.Errorf("%q: %v, want %v", text, err, order.ErrLinkInvalid)
-		}
+		testenv.Of(open(t, s, text)).WantError(t, text, order.ErrLinkInvalid)
 	}
 }
 

@@ -1,11 +1,11 @@
 package order_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // day parses a day.
@@ -44,12 +44,8 @@ func TestEffectiveRange(t *testing.T) {
 			filter := order.NewFilter()
 			filter.From, filter.To = day(t, test.from), day(t, test.to)
 			from, to := filter.EffectiveRange(now)
-			if got, want := from.Format(time.DateTime), test.wantFrom+" 00:00:00"; got != want {
-				t.Errorf("from %s, want %s", got, want)
-			}
-			if got, want := to.Format(time.DateTime), test.wantUntil+" 23:59:59"; got != want {
-				t.Errorf("to %s, want %s", got, want)
-			}
+			testenv.Equal(t, "from", test.wantFrom+" 00:00:00", from.Format(time.DateTime))
+			testenv.Equal(t, "to", test.wantUntil+" 23:59:59", to.Format(time.DateTime))
 		})
 	}
 }
@@ -57,9 +53,7 @@ func TestEffectiveRange(t *testing.T) {
 func TestEffectiveRangeIsInUTC(t *testing.T) {
 	t.Parallel()
 	_, to := order.NewFilter().EffectiveRange(time.Date(2026, 11, 21, 0, 30, 0, 0, time.FixedZone("EET", 2*60*60)))
-	if got := to.Format(time.DateTime); got != "2026-11-20 23:59:59" {
-		t.Errorf("the current day ends at %s", got)
-	}
+	testenv.Equal(t, "the current day ends at", "2026-11-20 23:59:59", to.Format(time.DateTime))
 }
 
 func TestFilterNormalize(t *testing.T) {
@@ -82,11 +76,7 @@ func TestFilterNormalize(t *testing.T) {
 	} {
 		filter := order.NewFilter()
 		filter.From, filter.To, filter.PageSize = day(t, test.from), day(t, test.to), test.size
-		if err := filter.Normalize(); !errors.Is(err, test.wantErr) {
-			t.Errorf("%s: error %v, want %v", test.name, err, test.wantErr)
-		}
-		if filter.PageSize != test.wantSize {
-			t.Errorf("%s: size %d, want %d", test.name, filter.PageSize, test.wantSize)
-		}
+		testenv.Equal(t, test.name, test.wantErr, filter.Normalize())
+		testenv.Equal(t, test.name+": size", test.wantSize, filter.PageSize)
 	}
 }

@@ -18,8 +18,7 @@ func TestMarketEvents(t *testing.T) {
 		db := newDatabase(t, numbered(1, order.Registered), numbered(2, order.Registered))
 		t.Cleanup(synctest.Wait) // until no poll uses the database
 		mine, others := feedService(db), feedService(db.another(t))
-		end, err := mine.MarketEvents(t.Context(), order.MarketQuery{FeedQuery: order.FeedQuery{Latest: true}})
-		testenv.NoError(t, err)
+		end := testenv.Of(mine.MarketEvents(t.Context(), order.MarketQuery{FeedQuery: order.FeedQuery{Latest: true}})).Must(t)
 		start := time.Now()
 		go func() {
 			for n, s := range []*order.Service{mine, others} {

@@ -2,10 +2,12 @@ package order_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 func TestMoney(t *testing.T) {
@@ -43,13 +45,9 @@ func TestMoney(t *testing.T) {
 		{math.MinInt64, "EUR", "-92233720368547758.08", "-92233720368547758.08"},
 		{math.MinInt64, "JPY", "-9223372036854775808", "-9223372036854775808"},
 	} {
-		if got := order.Decimal(test.amount, test.currency); got != test.decimal {
-			t.Errorf("Decimal(%d, %s) = %q, want %q", test.amount, test.currency, got, test.decimal)
-		}
+		testenv.Equal(t, fmt.Sprintf("Decimal(%d, %s)", test.amount, test.currency), test.decimal, order.Decimal(test.amount, test.currency))
 		got := order.ShortDecimal(test.amount, test.currency)
-		if got != test.number {
-			t.Errorf("Number(%d, %s) = %q, want %q", test.amount, test.currency, got, test.number)
-		}
+		testenv.Equal(t, fmt.Sprintf("Number(%d, %s)", test.amount, test.currency), test.number, got)
 		if !json.Valid([]byte(got)) {
 			t.Errorf("Number(%d, %s) = %q is no JSON number", test.amount, test.currency, got)
 		}
@@ -62,8 +60,6 @@ func TestCurrencyForm(t *testing.T) {
 		"EUR": true, "JPY": true, "KWD": true, "XXX": true,
 		"": false, "EU": false, "EURO": false, "eur": false, "E1R": false, "ΕUR": false, "€": false, "EU\x00": false,
 	} {
-		if got := order.ValidCurrency(code); got != want {
-			t.Errorf("ValidCurrency(%q) = %v, want %v", code, got, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("ValidCurrency(%q)", code), want, order.ValidCurrency(code))
 	}
 }

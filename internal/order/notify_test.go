@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // withoutEvents are the methods of the services that write no events of merchants.
@@ -82,9 +83,7 @@ func TestEveryChangeNotifies(t *testing.T) {
 		}
 		db, files := newDatabase(t, o), newFolder(t)
 		s := newServices(db, files)
-		if err := second(s.Orders.Upload(ctx, caller, first, "a.pdf", order.Content{Staged: files.stage(t), Size: 1}, none)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, second(s.Orders.Upload(ctx, caller, first, "a.pdf", order.Content{Staged: files.stage(t), Size: 1}, none)))
 		notified := 0
 		s.Orders.OnChange(func(id int64) {
 			if id == merchant {
@@ -107,9 +106,6 @@ func second[T any](_ T, err error) error { return err }
 // newest returns the number of the merchant's newest event.
 func newest(t *testing.T, s *order.Service) int64 {
 	t.Helper()
-	feed, err := s.Events(t.Context(), merchant, order.FeedQuery{Latest: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	feed := testenv.Of(s.Events(t.Context(), merchant, order.FeedQuery{Latest: true})).Must(t)
 	return feed.Next
 }

@@ -95,12 +95,8 @@ func TestOrderOfRefusals(t *testing.T) {
 	} {
 		db := newDatabase(t, sample(test.state))
 		_, err := newService(db, nil).Reject(t.Context(), order.CommandFor(test.merchant), test.id, test.reason, order.Options[order.WriteResult]{})
-		if !errors.Is(err, test.want) {
-			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
-		}
-		if changed := db.events(t, 1) != nil; changed != (test.want == nil) {
-			t.Errorf("%s: changed %v", test.name, changed)
-		}
+		testenv.Equal(t, test.name, test.want, err)
+		testenv.Equal(t, test.name+": changed", test.want == nil, db.events(t, 1) != nil)
 	}
 }
 
@@ -119,16 +115,10 @@ func TestInvalidIdentifiersDoNotReachTheStore(t *testing.T) {
 		_, moveErr := s.ChangeOrder(ctx, order.Command(), merchant, id, order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})
 		_, uploadErr := s.Upload(ctx, order.CommandFor(merchant), id, "a.exe", order.Content{}, order.Options[order.WriteResult]{})
 		for name, err := range map[string]error{"get": getErr, "accept": acceptErr, "reject": rejectErr, "move": moveErr, "upload": uploadErr} {
-			if !errors.Is(err, order.ErrNotFound) {
-				t.Errorf("%s of %+v: error %v", name, id, err)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s of %+v", name, id), order.ErrNotFound, err)
 		}
-		if _, err := s.DeleteInvoice(ctx, order.CommandFor(merchant), id, 1, order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrInvoiceNotFound) {
-			t.Errorf("delete of %+v: error %v", id, err)
-		}
-		if db.calls != 0 {
-			t.Errorf("%+v reached the store", id)
-		}
+		testenv.Of(s.DeleteInvoice(ctx, order.CommandFor(merchant), id, 1, order.Options[order.WriteResult]{})).WantError(t, fmt.Sprintf("delete of %+v", id), order.ErrInvoiceNotFound)
+		testenv.Equal(t, fmt.Sprintf("calls of the store for %+v", id), 0, db.calls)
 	}
 }
 
@@ -138,9 +128,7 @@ func TestTransitionIsAtomic(t *testing.T) {
 		db := newDatabase(t, sample(order.Registered))
 		db.fail = failing(operation)
 		_, err := newService(db, nil).Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), order.Options[order.WriteResult]{})
-		if !errors.Is(err, errBroken) {
-			t.Errorf("%s fails: error %v", operation, err)
-		}
+		testenv.Equal(t, operation+" fails", errBroken, err)
 		if o, events := db.order(t, 1), db.events(t, 1); o.State != order.Registered || events != nil {
 			t.Errorf("%s fails: the order is %+v, events %+v", operation, o, events)
 		}
@@ -152,9 +140,7 @@ func TestTransactionsAreRetried(t *testing.T) {
 	db := newDatabase(t, sample(order.Registered))
 	db.rerun = true
 	s := newService(db, newFolder(t))
-	if _, err := s.Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), order.Options[order.WriteResult]{}); err != nil {
-		t.Errorf("accept: %v", err)
-	}
+	testenv.Of(s.Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), order.Options[order.WriteResult]{})).Must(t)
 	_, invoice, err := upload(t, s, "a.pdf", "bytes")
 	testenv.NoError(t, err)
 	if done, err := s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), invoice.ID, order.Options[order.WriteResult]{}); err != nil || len(done.Invoices) != 0 {
@@ -179,9 +165,7 @@ func TestListNormalizesItsFilter(t *testing.T) {
 		t.Errorf("error %v, %d orders on a page", err, len(page.Orders))
 	}
 	filter.From, filter.To = 10, 9
-	if _, err := s.List(t.Context(), merchant, filter); !errors.Is(err, order.ErrInvalidRange) {
-		t.Errorf("reversed range: error %v", err)
-	}
+	testenv.Of(s.List(t.Context(), merchant, filter)).WantError(t, "reversed range", order.ErrInvalidRange)
 	if page, err := s.Search(t.Context(), order.Search{From: order.NoDay, To: order.NoDay, Limit: 1000}); err != nil || len(page.Orders) != order.MaxSearchLimit {
 		t.Errorf("search: error %v, %d orders on a page", err, len(page.Orders))
 	}

@@ -63,12 +63,8 @@ func TestStateTable(t *testing.T) {
 		t.Fatalf("%d states, want %d", got, len(publishedStates))
 	}
 	for _, row := range publishedStates {
-		if got := row.state.String(); got != row.name {
-			t.Errorf("state %d is called %q, want %q", row.state, got, row.name)
-		}
-		if got := row.state.Code(); got != row.code {
-			t.Errorf("%s has code %q, want %q", row.name, got, row.code)
-		}
+		testenv.Equal(t, fmt.Sprintf("state %d is called", row.state), row.name, row.state.String())
+		testenv.Equal(t, row.name+" has code", row.code, row.state.Code())
 		if got, ok := order.ParseState(row.name); !ok || got != row.state {
 			t.Errorf("ParseState(%q) = %v, %v", row.name, got, ok)
 		}
@@ -81,9 +77,7 @@ func TestStateTable(t *testing.T) {
 func TestStateNumbersStayAsStored(t *testing.T) {
 	t.Parallel()
 	for i, row := range publishedStates {
-		if int(row.state) != i+1 {
-			t.Errorf("%s is stored as %d, want %d", row.name, row.state, i+1)
-		}
+		testenv.Equal(t, row.name+" is stored as", i+1, int(row.state))
 	}
 }
 
@@ -126,9 +120,7 @@ func TestCanTransition(t *testing.T) {
 	} {
 		for _, from := range everything {
 			for _, to := range everything {
-				if got, want := actor.CanTransition(from, to), legal[from.String()+" "+to.String()]; got != want {
-					t.Errorf("%s may move %s to %s: %v, want %v", actor, from, to, got, want)
-				}
+				testenv.Equal(t, fmt.Sprintf("%s may move %s to %s", actor, from, to), legal[from.String()+" "+to.String()], actor.CanTransition(from, to))
 			}
 		}
 	}
@@ -162,7 +154,5 @@ func TestReasons(t *testing.T) {
 			t.Errorf("reason %q is taken", reason)
 		}
 	}
-	if got := slices.Concat([]order.Reason{""}, order.Reasons); !slices.Equal(got, good) {
-		t.Errorf("reasons are %q, want %q", got, good)
-	}
+	testenv.Equal(t, "reasons", good, slices.Concat([]order.Reason{""}, order.Reasons))
 }

@@ -29,9 +29,7 @@ func uploadWith(ctx context.Context, t testing.TB, s *order.Service, filename, t
 		return order.LockedOrder{}, order.Invoice{}, err
 	}
 	defer staged.Abort()
-	if _, err := io.WriteString(staged, text); err != nil {
-		t.Errorf("write to a staged: %v", err)
-	}
+	testenv.Of(io.WriteString(staged, text)).Must(t)
 	content := order.Content{Staged: staged, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
 	done, err := s.Upload(ctx, order.CommandFor(merchant), order.ByLegacyID(1), filename, content, order.Options[order.WriteResult]{})
 	return done.LockedOrder, done.Invoice, err
@@ -40,9 +38,7 @@ func uploadWith(ctx context.Context, t testing.TB, s *order.Service, filename, t
 // wantNoTrace checks that nothing of an upload remains except its used name.
 func wantNoTrace(t *testing.T, db *database, files *folder) {
 	t.Helper()
-	if n := db.toClean(t); n != 0 {
-		t.Errorf("%d reservations left", n)
-	}
+	testenv.Equal(t, "reservations left", 0, db.toClean(t))
 	if slots, events := db.slots(t, 1), db.events(t, 1); slots != 0 || events != nil {
 		t.Errorf("%d slots used, events %+v", slots, events)
 	}
@@ -54,9 +50,7 @@ func wantNoTrace(t *testing.T, db *database, files *folder) {
 // wantUploadFailed checks that an error is ErrUploadFailed and no other.
 func wantUploadFailed(t *testing.T, err error) {
 	t.Helper()
-	if !errors.Is(err, order.ErrUploadFailed) {
-		t.Errorf("error %v, want ErrUploadFailed", err)
-	}
+	testenv.Equal(t, "error", order.ErrUploadFailed, err)
 	for _, other := range []error{
 		order.ErrNotFound, order.ErrInvoiceNotFound, order.ErrUnsupportedFileType, order.ErrFileTooBig, order.ErrTooManyFiles, order.ErrUnavailable,
 	} {
@@ -81,9 +75,7 @@ func TestUpload(t *testing.T) {
 	}
 	event := order.Event{Type: order.InvoiceUploaded, By: order.Caller{Actor: order.ActorMerchant}, At: noonUTC, InvoiceID: 1}
 	testenv.Equal(t, "events", []order.Event{event}, db.events(t, 1), ignoreSeq)
-	if got := files.content(t, "invoices/SF-1/a?.PDF"); got != "bytes" {
-		t.Errorf("stored %q", got)
-	}
+	testenv.Equal(t, "stored", "bytes", files.content(t, "invoices/SF-1/a?.PDF"))
 }
 
 // TestOrderOfUploadRefusals: the order of checks is order, extension, size, count
@@ -119,9 +111,7 @@ func TestOrderOfUploadRefusals(t *testing.T) {
 		if !errors.Is(err, test.want) || errors.Is(err, order.ErrUploadFailed) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
-		if stored := len(files.paths(t)) > test.taken; stored != (test.want == nil) {
-			t.Errorf("%s: stored %v", test.name, stored)
-		}
+		testenv.Equal(t, test.name+": stored", test.want == nil, len(files.paths(t)) > test.taken)
 		if slots := db.slots(t, 1); test.want != nil && (slots != test.taken || db.toClean(t) != 0) {
 			t.Errorf("%s: %d slots used, %d reservations", test.name, slots, db.toClean(t))
 		}
@@ -139,18 +129,14 @@ func TestNamesAreNeverReused(t *testing.T) {
 		testenv.NoError(t, err)
 		names = append(names, invoice.Name)
 		if i == 1 {
-			if _, err := s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), invoice.ID, order.Options[order.WriteResult]{}); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Of(s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), invoice.ID, order.Options[order.WriteResult]{})).Must(t)
 			if n, err := s.PurgeDeletedFiles(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
 				t.Fatalf("purged %d, error %v", n, err)
 			}
 		}
 	}
 	testenv.Equal(t, "names", []string{"a.pdf", "a-1.pdf", "a-2.pdf", "a-3.pdf"}, names)
-	if got := files.content(t, "invoices/SF-1/a.pdf"); got != "file 0" {
-		t.Errorf("the first file is now %q", got)
-	}
+	testenv.Equal(t, "the first file is now", "file 0", files.content(t, "invoices/SF-1/a.pdf"))
 	if _, _, err := upload(t, s, "a.pdf", "one too many"); !errors.Is(err, order.ErrTooManyFiles) {
 		t.Errorf("a fourth active file: error %v", err)
 	}
@@ -254,13 +240,9 @@ func TestUploadOutcomeUnknown(t *testing.T) {
 			t.Errorf("%s: the stored name of the next upload is %q, error %v", test.name, invoice.Name, err)
 		}
 		// Only the first upload has a reservation to expire.
-		if n, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
-			t.Errorf("%s: %d expired, error %v", test.name, n, err)
-		}
+		testenv.Of(s.ExpireReservations(t.Context(), noonUTC.Add(time.Second))).Want(t, test.name+": expired", 1)
 		testenv.Equal(t, fmt.Sprintf("%s: files", test.name), []string{"invoices/SF-1/a-1.pdf"}, files.paths(t))
-		if got := db.slots(t, 1); got != 1 {
-			t.Errorf("%s: %d slots used", test.name, got)
-		}
+		testenv.Equal(t, test.name+": slots used", 1, db.slots(t, 1))
 	}
 }
 
@@ -271,9 +253,7 @@ func TestReservationExpiresDuringUpload(t *testing.T) {
 	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
 	s := newService(db, files)
 	files.committing = func(context.Context) {
-		if n, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
-			t.Errorf("%d expired, error %v", n, err)
-		}
+		testenv.Of(s.ExpireReservations(t.Context(), noonUTC.Add(time.Second))).Want(t, "expired", 1)
 	}
 	_, _, err := upload(t, s, "a.pdf", "bytes")
 	wantUploadFailed(t, err)
@@ -315,7 +295,5 @@ func TestClientDisconnects(t *testing.T) {
 	if _, _, err := uploadWith(ctx, t, newService(db, files), "a.pdf", "bytes"); err != nil {
 		t.Fatal(err)
 	}
-	if got := db.order(t, 1).Invoices; len(got) != 1 {
-		t.Errorf("invoices %+v", got)
-	}
+	testenv.Equal(t, "invoices", 1, len(db.order(t, 1).Invoices))
 }

@@ -3,6 +3,7 @@ package orderpb
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -32,17 +33,12 @@ func TestDigestIsStable(t *testing.T) {
 		LineItems: []order.LineItem{{ID: 1, GiftWrap: true, ExtendedAttributes: []byte("[]"), PickupDate: order.NoDay, DeliveryDate: 2}},
 	}
 	const want = "08e302120152180130004a0052172a003a0042004a005a0d0801980101a201025b5db00104"
-	encoded, err := proto.Marshal(newDocument(&small))
-	testenv.NoError(t, err)
-	if got := hex.EncodeToString(encoded); got != want {
-		t.Errorf("the bytes are\n%s, want\n%s", got, want)
-	}
+	encoded := testenv.Of(proto.Marshal(newDocument(&small))).Must(t)
+	testenv.Equal(t, "bytes", want, hex.EncodeToString(encoded))
 	large := ordertest.Rich()
 	digest := Digest(&large, asIs)
 	const wantDigest = "f83b7f8b9261e4e39b8b95ea9effdf82ee97ae91dbbd035d47578078e42e54a2"
-	if got := hex.EncodeToString(digest[:]); got != wantDigest {
-		t.Errorf("digest %s, want %s", got, wantDigest)
-	}
+	testenv.Equal(t, "digest", wantDigest, hex.EncodeToString(digest[:]))
 }
 
 // TestDigestCoversEveryField changes the fields of an order document one by one.
@@ -124,13 +120,10 @@ func TestDigestOfNewerSchema(t *testing.T) {
 	t.Parallel()
 	o := ordertest.Rich()
 	document := newDocument(&o)
-	stored, err := proto.Marshal(document)
-	testenv.NoError(t, err)
+	stored := testenv.Of(proto.Marshal(document)).Must(t)
 	newer := dynamicpb.NewMessage(newerSchema(t).Messages().ByName("Document"))
 	testenv.NoError(t, proto.Unmarshal(stored, newer))
-	if got := encodeNewer(t, newer); !bytes.Equal(got, stored) {
-		t.Errorf("%x is hashed with the newer schema, want %x", got, stored)
-	}
+	testenv.Equal(t, "what is hashed with the newer schema", stored, encodeNewer(t, newer))
 	details := newer.Mutable(newer.Descriptor().Fields().ByName("details")).Message()
 	details.Set(details.Descriptor().Fields().ByName("new_field"), protoreflect.ValueOfString("x"))
 	if bytes.Equal(encodeNewer(t, newer), stored) {
@@ -142,8 +135,7 @@ func TestDigestOfNewerSchema(t *testing.T) {
 // by ascending field number.
 func encodeNewer(t *testing.T, m proto.Message) []byte {
 	t.Helper()
-	encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
-	testenv.NoError(t, err)
+	encoded := testenv.Of(proto.MarshalOptions{Deterministic: true}.Marshal(m)).Must(t)
 	return encoded
 }
 
@@ -157,8 +149,7 @@ func newerSchema(t *testing.T) protoreflect.FileDescriptor {
 			Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), Type: descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum(),
 		})
 	}
-	newer, err := protodesc.NewFile(file, protoregistry.GlobalFiles)
-	testenv.NoError(t, err)
+	newer := testenv.Of(protodesc.NewFile(file, protoregistry.GlobalFiles)).Must(t)
 	return newer
 }
 
@@ -176,15 +167,11 @@ func TestDocumentIsComplete(t *testing.T) {
 		{order.InvoiceDetails{}, (*InvoiceDetails)(nil)},
 		{order.LineItem{}, (*LineItem)(nil)},
 	} {
-		if got, want := fieldCount(test.message), reflect.TypeOf(test.of).NumField(); got != want {
-			t.Errorf("%T has %d fields, its message %d", test.of, want, got)
-		}
+		testenv.Equal(t, fmt.Sprintf("fields of %T", test.of), reflect.TypeOf(test.of).NumField(), fieldCount(test.message))
 	}
 	// Without Document.details, and MerchantName, Unreadable, LegacyID, MerchantData, Invoices and Revision.
 	got, want := fieldCount((*Document)(nil))-1+fieldCount((*Details)(nil)), reflect.TypeFor[order.Order]().NumField()-6
-	if got != want {
-		t.Errorf("a document has %d fields of order.Order, its messages %d", want, got)
-	}
+	testenv.Equal(t, "fields of order.Order in a document", want, got)
 }
 
 func fieldCount(m proto.Message) int { return m.ProtoReflect().Descriptor().Fields().Len() }

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/order/ordertest"
 	"merchantorders/internal/testenv"
@@ -39,8 +37,7 @@ func TestDetails(t *testing.T) {
 		"typical": ordertest.Rich(), "flags": flags, "1970-01-01": epoch, "empty texts": emptyText,
 		"nothing": {LineItems: []order.LineItem{}},
 	} {
-		encoded, err := EncodeDetails(&o)
-		testenv.NoError(t, err)
+		encoded := testenv.Of(EncodeDetails(&o)).Must(t)
 		var got order.Order
 		if err := DecodeDetails(encoded, &got); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -53,8 +50,7 @@ func TestDetails(t *testing.T) {
 // or an order that can be encoded.
 func FuzzDetails(f *testing.F) {
 	o := ordertest.Rich()
-	encoded, err := EncodeDetails(&o)
-	testenv.NoError(f, err)
+	encoded := testenv.Of(EncodeDetails(&o)).Must(f)
 	f.Add(encoded)
 	f.Add([]byte("{}"))
 	f.Add([]byte(nil))
@@ -63,11 +59,8 @@ func FuzzDetails(f *testing.F) {
 		if DecodeDetails(encoded, &first) != nil {
 			return
 		}
-		again, err := EncodeDetails(&first)
-		testenv.NoError(t, err)
+		again := testenv.Of(EncodeDetails(&first)).Must(t)
 		testenv.NoError(t, DecodeDetails(again, &second))
-		if diff := cmp.Diff(first, second); diff != "" {
-			t.Errorf("decoded again (-first +second):\n%s", diff)
-		}
+		testenv.Equal(t, "decoded again", first, second)
 	})
 }

@@ -58,10 +58,8 @@ func TestCertificateIsReloaded(t *testing.T) {
 	expired := certtest.New(t, start.AddDate(-1, 0, 0))
 	files := &tlsFiles{at: start, pair: first}
 	log := slog.New(slog.NewTextHandler(&files.log, nil))
-	certificate, err := NewCertificate(files.read, files.now, log)
-	testenv.NoError(t, err)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
+	certificate := testenv.Of(NewCertificate(files.read, files.now, log)).Must(t)
+	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
@@ -105,21 +103,15 @@ func TestCertificateIsReloaded(t *testing.T) {
 	files.change(func() { files.pair = first })
 	certificate.Reload(files.read)
 	serves("after a reload", first, second).Close()
-	if _, err := io.WriteString(open, aRequest); err != nil {
-		t.Error(err)
-	}
+	testenv.Of(io.WriteString(open, aRequest)).Must(t)
 	if got := read(t, open); got.status != http.StatusOK || got.close {
 		t.Errorf("the open connection: %+v", got)
 	}
 	open.Close()
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, <-ended)
 	for text, want := range map[string]int{"level=WARN": 2, "the key is bad": 1, "TLS certificate changed": 2, "has expired": 1} {
-		if got := strings.Count(files.log.String(), text); got != want {
-			t.Errorf("%d times %q in the log, want %d:\n%s", got, text, want, files.log.String())
-		}
+		testenv.Equal(t, text, want, strings.Count(files.log.String(), text))
 	}
 }
 
@@ -127,7 +119,5 @@ func TestCertificateIsReloaded(t *testing.T) {
 func TestCertificateIsRequired(t *testing.T) {
 	t.Parallel()
 	files := &tlsFiles{err: errors.New("the key is bad")}
-	if _, err := NewCertificate(files.read, files.now, slog.New(slog.DiscardHandler)); !errors.Is(err, files.err) {
-		t.Errorf("error %v", err)
-	}
+	testenv.Of(NewCertificate(files.read, files.now, slog.New(slog.DiscardHandler))).WantError(t, "error", files.err)
 }

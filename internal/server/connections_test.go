@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -48,9 +49,7 @@ func withBoundedServer(t *testing.T, test func(t *testing.T, s *boundedServer)) 
 		}()
 		test(t, s)
 		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, <-ended)
 	})
 }
 
@@ -83,9 +82,7 @@ func read(t *testing.T, conn net.Conn) result {
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	testenv.NoError(t, err)
 	defer response.Body.Close()
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		t.Error(err)
-	}
+	testenv.Of(io.Copy(io.Discard, response.Body)).Must(t)
 	return result{status: response.StatusCode, header: response.Header, close: response.Close}
 }
 
@@ -112,22 +109,14 @@ func TestConnectionsAreBounded(t *testing.T) {
 		ask(t, used, "/x") // no longer the one that waits for the longest time
 		for i := range 3 {
 			late := s.dial(t, "")
-			if got := ask(t, late, "/x"); got.status != http.StatusOK {
-				t.Errorf("late connection %d: status %d", i, got.status)
-			}
+			testenv.Equal(t, fmt.Sprintf("late connection %d: status", i), http.StatusOK, ask(t, late, "/x").status)
 		}
 		for i, conn := range silent {
-			if isOpen(conn) != (i >= 3) {
-				t.Errorf("silent connection %d is open: %v", i, i < 3)
-			}
+			testenv.Equal(t, fmt.Sprintf("silent connection %d is open", i), i >= 3, isOpen(conn))
 		}
-		if got := ask(t, used, "/x"); got.status != http.StatusOK {
-			t.Errorf("the used connection: status %d", got.status)
-		}
+		testenv.Equal(t, "the used connection: status", http.StatusOK, ask(t, used, "/x").status)
 		close(s.hold)
-		if got := read(t, busy); got.status != http.StatusOK {
-			t.Errorf("the busy connection: status %d", got.status)
-		}
+		testenv.Equal(t, "the busy connection: status", http.StatusOK, read(t, busy).status)
 	})
 }
 
@@ -146,16 +135,12 @@ func TestProbesHaveRoom(t *testing.T) {
 			}
 			s.dial(t, "") // and one that sends nothing
 			for _, path := range []string{healthPath, readyPath, readyPath + "/"} {
-				if got := ask(t, s.dial(t, ""), path); got.status != http.StatusOK {
-					t.Errorf("%s: status %d", path, got.status)
-				}
+				testenv.Equal(t, path+": status", http.StatusOK, ask(t, s.dial(t, ""), path).status)
 			}
 		}
 		close(s.hold)
 		synctest.Wait()
-		if got := ask(t, s.dial(t, ""), "/x"); got.status != http.StatusOK {
-			t.Errorf("afterwards: status %d", got.status)
-		}
+		testenv.Equal(t, "afterwards: status", http.StatusOK, ask(t, s.dial(t, ""), "/x").status)
 	})
 }
 
@@ -301,9 +286,7 @@ func TestMerchantsHaveAQuarter(t *testing.T) {
 				t.Fatalf("no request of merchant %d", merchantID)
 			}
 			admitted = all.identified(r, merchantID)
-			if again := all.identified(r, merchantID); again != admitted {
-				t.Errorf("admitted %v, and then %v", admitted, again)
-			}
+			testenv.Equal(t, "admitted again", admitted, all.identified(r, merchantID))
 			return r, admitted
 		}
 		first, _ := begin(greedy)
@@ -352,9 +335,7 @@ func TestKnownConnectionsGiveWay(t *testing.T) {
 		time.Sleep(strangerTime)
 		for i, want := range []bool{true, true, false} {
 			conn := admit(t, all)
-			if (conn != nil) != want {
-				t.Errorf("connection %d: %v", i, conn != nil)
-			}
+			testenv.Equal(t, fmt.Sprintf("connection %d is open", i), want, conn != nil)
 			if conn != nil {
 				all.identified(begin(conn), operators)
 			}

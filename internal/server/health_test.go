@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -36,8 +37,7 @@ func observe(groups ...web.RouteGroup) *observed {
 func (o *observed) ask(t *testing.T, requestLine string) *httptest.ResponseRecorder {
 	t.Helper()
 	text := requestLine + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer nonsense\r\n\r\n"
-	request, err := http.ReadRequest(bufio.NewReader(strings.NewReader(text)))
-	testenv.NoError(t, err)
+	request := testenv.Of(http.ReadRequest(bufio.NewReader(strings.NewReader(text)))).Must(t)
 	recorder := httptest.NewRecorder()
 	o.handler.ServeHTTP(recorder, request.WithContext(t.Context()))
 	return recorder
@@ -86,9 +86,7 @@ func TestReadyWithoutStorage(t *testing.T) {
 		if got.Code != test.status || strings.TrimSpace(got.Body.String()) != test.body || (got.Header().Get("Retry-After") != "") != (test.status == 503) {
 			t.Errorf("want %d %s: %+v", test.status, test.body, got)
 		}
-		if line := routes.requests(t)[0]; (line["error"] != nil) != strings.Contains(test.body, "navailable") {
-			t.Errorf("log line %v", line)
-		}
+		testenv.Equal(t, "log line", strings.Contains(test.body, "navailable"), routes.requests(t)[0]["error"] != nil)
 	}
 }
 
@@ -122,9 +120,7 @@ func TestHealth(t *testing.T) {
 		for name, want := range map[string]string{
 			"Content-Type": "application/json", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Location": "",
 		} {
-			if value := got.Header().Get(name); value != want {
-				t.Errorf("%s: %s is %q, want %q", test.request, name, value, want)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s: %s", test.request, name), want, got.Header().Get(name))
 		}
 	}
 }
@@ -138,9 +134,7 @@ func TestNotReady(t *testing.T) {
 	if got.Code != 503 || got.Body.String() != "{\"message\":\"Service Unavailable\"}\n" || got.Header().Get("Retry-After") == "" {
 		t.Errorf("%+v", got)
 	}
-	if got := routes.ask(t, "GET /healthz"); got.Code != 200 {
-		t.Errorf("the process serves: %+v", got)
-	}
+	testenv.Equal(t, "the process serves", 200, routes.ask(t, "GET /healthz").Code)
 	lines := routes.requests(t)
 	if len(lines) != 2 || !strings.Contains(lines[0]["error"].(string), "db.internal") {
 		t.Errorf("the log does not say why: %v", lines)
@@ -151,9 +145,7 @@ func TestReadyPanics(t *testing.T) {
 	t.Parallel()
 	routes := observe(server.NewHealth(ready(func(context.Context) error { panic("on purpose") }, fine)).Routes(metrics.New()))
 	for range 2 {
-		if got := routes.ask(t, "GET /readyz"); got.Code != 503 {
-			t.Errorf("%+v", got)
-		}
+		testenv.Equal(t, "answer", 503, routes.ask(t, "GET /readyz").Code)
 	}
 }
 
@@ -206,8 +198,6 @@ func TestReadyDetails(t *testing.T) {
 		if lines := short.requests(t); len(lines) != 1 || lines[0]["level"] != level {
 			t.Errorf("%s: want one line of level %s: %v", test.name, level, lines)
 		}
-		if got := short.ask(t, "GET /metrics"); got.Code != 404 {
-			t.Errorf("metrics that are not served: %+v", got)
-		}
+		testenv.Equal(t, "metrics that are not served", 404, short.ask(t, "GET /metrics").Code)
 	}
 }

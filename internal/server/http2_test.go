@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -31,10 +32,8 @@ func startHTTP2(t *testing.T, handler http.Handler, connections int, timeouts ti
 	pair := certtest.New(t, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
 	read := func() (tls.Certificate, error) { return tls.LoadX509KeyPair(pair.Cert, pair.Key) }
 	log := slog.New(slog.DiscardHandler)
-	certificate, err := NewCertificate(read, time.Now, log)
-	testenv.NoError(t, err)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
+	certificate := testenv.Of(NewCertificate(read, time.Now, log)).Must(t)
+	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: pair.Pool}}
 	ctx, stop := context.WithCancel(context.Background())
 	s := &http2Server{
@@ -45,9 +44,7 @@ func startHTTP2(t *testing.T, handler http.Handler, connections int, timeouts ti
 	go func() { s.ended <- serve(ctx, listener, handler, log, options, timeouts) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-s.ended; err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, <-s.ended)
 		transport.CloseIdleConnections()
 	})
 	return s
@@ -65,9 +62,7 @@ func (s *http2Server) send(t *testing.T, path string, body io.Reader) int {
 		return 0
 	}
 	defer response.Body.Close()
-	if response.ProtoMajor != 2 {
-		t.Errorf("%s: %s", path, response.Proto)
-	}
+	testenv.Equal(t, fmt.Sprintf("%s: %s", path, response.Proto), 2, response.ProtoMajor)
 	return response.StatusCode
 }
 
@@ -90,17 +85,11 @@ func TestHTTP2Overloaded(t *testing.T) {
 		go func() { statuses <- s.send(t, "/hold", nil) }()
 		<-held
 	}
-	if status := s.send(t, "/x", nil); status != http.StatusServiceUnavailable {
-		t.Errorf("another request: status %d", status)
-	}
-	if status := s.send(t, healthPath, nil); status != http.StatusOK {
-		t.Errorf("a probe: status %d", status)
-	}
+	testenv.Equal(t, "another request: status", http.StatusServiceUnavailable, s.send(t, "/x", nil))
+	testenv.Equal(t, "a probe: status", http.StatusOK, s.send(t, healthPath, nil))
 	close(hold)
 	for range fewConnections - probeReserve {
-		if status := <-statuses; status != http.StatusOK {
-			t.Errorf("a request that was held: status %d", status)
-		}
+		testenv.Equal(t, "a request that was held: status", http.StatusOK, <-statuses)
 	}
 }
 
@@ -130,9 +119,7 @@ func TestHTTP2Stop(t *testing.T) {
 	default:
 	}
 	close(release)
-	if status := <-finished; status != http.StatusOK {
-		t.Errorf("status %d", status)
-	}
+	testenv.Equal(t, "status", http.StatusOK, <-finished)
 }
 
 // stalling is a connection of a client that stops reading.

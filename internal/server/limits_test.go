@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // pipeListener accepts connections within the process, so that a test can run the
@@ -45,9 +47,7 @@ func (l *pipeListener) dial(t *testing.T, text string) net.Conn {
 	t.Helper()
 	client, server := net.Pipe()
 	l.conns <- server
-	if _, err := io.WriteString(client, text); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(io.WriteString(client, text)).Must(t)
 	return client
 }
 
@@ -94,14 +94,10 @@ func TestServerTimeouts(t *testing.T) {
 					_, _ = io.Copy(io.Discard, conn)
 					cut <- time.Now()
 				}
-				if got := (<-cut).Sub(start); got != test.want {
-					t.Errorf("cut after %s, want %s", got, test.want)
-				}
+				testenv.Equal(t, "cut after", test.want, (<-cut).Sub(start))
 				conn.Close()
 				cancel()
-				if err := <-ended; err != nil {
-					t.Errorf("serve: %v", err)
-				}
+				testenv.NoError(t, <-ended)
 			})
 		})
 	}
@@ -141,9 +137,7 @@ func TestStopTakesTenSeconds(t *testing.T) {
 				if !strings.HasSuffix(string(response), test.body) || (test.body == "") != (len(response) == 0) {
 					t.Errorf("response %q", response)
 				}
-				if err := <-ended; err != nil {
-					t.Errorf("serve: %v", err)
-				}
+				testenv.NoError(t, <-ended)
 				// The server checks twice a second whether all requests have ended.
 				if got := time.Since(start); got < test.want || got > test.want+time.Second {
 					t.Errorf("stopped after %s, want %s", got, test.want)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -33,9 +34,7 @@ func TestProbeIsBounded(t *testing.T) {
 				t.Errorf("error %v after %s", err, time.Since(start))
 			}
 		}
-		if n := checks.Load(); n != 1 {
-			t.Errorf("%d checks are running", n)
-		}
+		testenv.Equal(t, "running checks", 1, checks.Load())
 		close(hanging)
 		synctest.Wait()
 		if err := p.result(t.Context()); err != nil || checks.Load() != 2 {
@@ -74,9 +73,7 @@ func TestProbeIsShared(t *testing.T) {
 		gone, leave := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
-			if err := p.result(gone); !errors.Is(err, context.Canceled) {
-				t.Errorf("the one who left: error %v", err)
-			}
+			testenv.Equal(t, "the one who left", context.Canceled, p.result(gone))
 		})
 		synctest.Wait()
 		leave()
@@ -90,9 +87,7 @@ func TestProbeIsShared(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if n := checks.Load(); n != 10 {
-			t.Errorf("%d checks in 10 seconds", n)
-		}
+		testenv.Equal(t, "checks in 10 seconds", 10, checks.Load())
 	})
 }
 
@@ -133,9 +128,7 @@ func TestCheckIsShared(t *testing.T) {
 		})
 		handle := h.readyHandler(false)
 		for range 100 {
-			if err := handle(httptest.NewRecorder(), &web.Request{Request: httptest.NewRequest(http.MethodGet, readyPath, nil)}); err != nil {
-				t.Error(err)
-			}
+			testenv.NoError(t, handle(httptest.NewRecorder(), &web.Request{Request: httptest.NewRequest(http.MethodGet, readyPath, nil)}))
 			if database, storage := h.Check(t.Context()); database != nil || storage != nil {
 				t.Errorf("database %v, storage %v", database, storage)
 			}

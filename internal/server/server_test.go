@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -46,8 +47,7 @@ type testServer struct {
 
 func startServer(t *testing.T, handler http.HandlerFunc, timeouts timeLimits) *testServer {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
+	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	s := &testServer{listener: &closingListener{Listener: listener, closed: make(chan struct{})}, ended: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
@@ -64,22 +64,17 @@ func startServer(t *testing.T, handler http.HandlerFunc, timeouts timeLimits) *t
 func (s *testServer) stop(t *testing.T) {
 	t.Helper()
 	s.cancel()
-	if err := <-s.ended; err != nil {
-		t.Errorf("serve: %v", err)
-	}
+	testenv.NoError(t, <-s.ended)
 }
 
 // dial opens a connection and sends a text. Reading from it fails after some
 // minutes.
 func (s *testServer) dial(t *testing.T, text string) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", s.listener.Addr().String())
-	testenv.NoError(t, err)
+	conn := testenv.Of(net.Dial("tcp", s.listener.Addr().String())).Must(t)
 	t.Cleanup(func() { conn.Close() })
 	testenv.NoError(t, conn.SetDeadline(time.Now().Add(2*time.Minute)))
-	if _, err := io.WriteString(conn, text); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(io.WriteString(conn, text)).Must(t)
 	return conn
 }
 
@@ -97,9 +92,7 @@ func untilCut(t *testing.T, conn net.Conn) string {
 // wantCut checks that the server closes a connection without sending anything.
 func wantCut(t *testing.T, conn net.Conn) {
 	t.Helper()
-	if rest := untilCut(t, conn); rest != "" {
-		t.Errorf("read %q before the cut", rest)
-	}
+	testenv.Equal(t, "read before the cut", "", untilCut(t, conn))
 }
 
 const aRequest = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -155,9 +148,7 @@ func TestHeadersAreBounded(t *testing.T) {
 		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		testenv.NoError(t, err)
 		response.Body.Close()
-		if response.StatusCode != want {
-			t.Errorf("a header of %d bytes: status %d, want %d", size, response.StatusCode, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("a header of %d bytes: status", size), want, response.StatusCode)
 	}
 }
 
@@ -239,9 +230,7 @@ func TestStopAbortsLongRequests(t *testing.T) {
 			<-started
 			s.cancel()
 			wantCut(t, conn)
-			if err := <-ended; !errors.Is(err, context.Canceled) {
-				t.Errorf("the handler got %v", err)
-			}
+			testenv.Equal(t, "the handler got", context.Canceled, <-ended)
 			s.stop(t)
 			if !strings.Contains(s.log.String(), "running requests were cut off") {
 				t.Errorf("log: %s", s.log.String())
@@ -264,9 +253,7 @@ func TestStopEndsStreams(t *testing.T) {
 	s.dial(t, aRequest)
 	<-started
 	s.stop(t)
-	if err := <-cause; !errors.Is(err, web.ErrStopping) {
-		t.Errorf("the stream ended with %v", err)
-	}
+	testenv.Equal(t, "the stream ended with", web.ErrStopping, <-cause)
 	if s.log.Len() > 0 {
 		t.Errorf("log: %s", s.log.String())
 	}
@@ -278,21 +265,14 @@ func TestServeFails(t *testing.T) {
 	testenv.NoError(t, err)
 	listener.Close()
 	err = Serve(t.Context(), listener, refuse(t), slog.New(slog.DiscardHandler), roomy)
-	if !errors.Is(err, net.ErrClosed) {
-		t.Errorf("a closed listener: error %v", err)
-	}
+	testenv.Equal(t, "a closed listener", net.ErrClosed, err)
 }
 
 func TestServeAfterStop(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
+	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Serve(ctx, listener, refuse(t), slog.New(slog.DiscardHandler), roomy); err != nil {
-		t.Errorf("error %v", err)
-	}
-	if _, err := listener.Accept(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("the listener is left open: %v", err)
-	}
+	testenv.NoError(t, Serve(ctx, listener, refuse(t), slog.New(slog.DiscardHandler), roomy))
+	testenv.Of(listener.Accept()).WantError(t, "the listener is left open", net.ErrClosed)
 }

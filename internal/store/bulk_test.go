@@ -29,8 +29,7 @@ type bulkTest struct {
 // newBulkTest opens a database whose network takes a time to it and back.
 func newBulkTest(t *testing.T, delay time.Duration, merchants, orders int) *bulkTest {
 	t.Helper()
-	address, err := url.Parse(pgtest.Database(t))
-	testenv.NoError(t, err)
+	address := testenv.Of(url.Parse(pgtest.Database(t))).Must(t)
 	near := openPostgresTest(t, address.String())
 	b := &bulkTest{}
 	for m := range int64(merchants) {
@@ -42,8 +41,7 @@ func newBulkTest(t *testing.T, delay time.Duration, merchants, orders int) *bulk
 		}
 	}
 	address.Host = delayed(t, address.Host, delay)
-	far, err := OpenPostgres(t.Context(), address.String(), Options{Wrap: func(db sqldb.DB) sqldb.DB { return retryCounter{db, &b.retries} }})
-	testenv.NoError(t, err)
+	far := testenv.Of(OpenPostgres(t.Context(), address.String(), Options{Wrap: func(db sqldb.DB) sqldb.DB { return retryCounter{db, &b.retries} }})).Must(t)
 	t.Cleanup(func() { _ = far.Close() })
 	b.Service = order.NewService(far, nil, func() time.Time { return testTime }, slog.New(slog.DiscardHandler))
 	return b
@@ -52,8 +50,7 @@ func newBulkTest(t *testing.T, delay time.Duration, merchants, orders int) *bulk
 // importAll imports the orders.
 func (b *bulkTest) importAll(t *testing.T) {
 	t.Helper()
-	results, err := b.Import(t.Context(), order.Command(), b.incoming)
-	testenv.NoError(t, err)
+	results := testenv.Of(b.Import(t.Context(), order.Command(), b.incoming)).Must(t)
 	for _, result := range results {
 		if result.Status != order.Created {
 			t.Fatalf("%+v", result)
@@ -98,8 +95,7 @@ func (c retryCounter) Retryable(err error) bool {
 // server for a time.
 func delayed(t *testing.T, server string, delay time.Duration) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
+	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {
@@ -144,10 +140,8 @@ func TestPostgresFarAway(t *testing.T) {
 			b.importAll(t)
 			b.change(t, b.lines, order.Update{To: order.Canceled})
 			b.incoming[0].Order.Reference = "answered"
-			_, err := b.Import(t.Context(), order.Command(), b.incoming[:1])
-			testenv.NoError(t, err)
-			_, err = b.Accept(t.Context(), order.CommandFor(1), order.ByReference("answered"), order.Options[order.WriteResult]{})
-			testenv.NoError(t, err)
+			testenv.Of(b.Import(t.Context(), order.Command(), b.incoming[:1])).Must(t)
+			testenv.Of(b.Accept(t.Context(), order.CommandFor(1), order.ByReference("answered"), order.Options[order.WriteResult]{})).Must(t)
 		})
 	}
 }
@@ -189,7 +183,5 @@ func TestPostgresNoDeadlocks(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if n := b.retries.Load(); n != 0 {
-		t.Errorf("%d transactions failed because of other ones", n)
-	}
+	testenv.Equal(t, "failed transactions", 0, b.retries.Load())
 }

@@ -18,23 +18,16 @@ func TestCheckFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "orders.db")
 	open := func() *DB {
 		// Opening does not check a file whose schema stays.
-		db, err := OpenSQLite(t.Context(), path, Options{Schema: migrations.Options{NoMigrate: true}})
-		testenv.NoError(t, err)
+		db := testenv.Of(OpenSQLite(t.Context(), path, Options{Schema: migrations.Options{NoMigrate: true}})).Must(t)
 		t.Cleanup(func() { _ = db.Close() })
 		return db
 	}
 	db := openTest(t, path)
 	testenv.NoError(t, addTestMerchant(t.Context(), db, 7))
-	if _, err := db.ImportOrders(t.Context(), testBatch(7, "R", 100), order.Cause{At: testTime}); err != nil {
-		t.Fatal(err)
-	}
-	if db.dialect.QuickCheck != "" {
-		t.Error("a small file is checked again after it was opened")
-	}
+	testenv.Of(db.ImportOrders(t.Context(), testBatch(7, "R", 100), order.Cause{At: testTime})).Must(t)
+	testenv.Equal(t, "checks after the opening", "", db.dialect.QuickCheck)
 	intact := open()
-	if err := intact.CheckFile(t.Context()); err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, intact.CheckFile(t.Context()))
 	// Between two tables nobody reads, so the log can begin anew.
 	countdown, free := 3, false
 	between := func() {
@@ -47,8 +40,7 @@ func TestCheckFile(t *testing.T) {
 	}
 	// The last to close writes the orders from the log into the file.
 	testenv.NoError(t, errors.Join(db.Close(), intact.Close()))
-	content, err := os.ReadFile(path)
-	testenv.NoError(t, err)
+	content := testenv.Of(os.ReadFile(path)).Must(t)
 	for i := len(content) - 4*8192; i < len(content); i++ {
 		content[i] = 0xff
 	}

@@ -19,7 +19,6 @@ import (
 const (
 	childVariable = "STORE_TEST_CHILD"
 	childPath     = "STORE_TEST_PATH"
-	childPrefix   = "STORE_TEST_PREFIX"
 )
 
 // childMerchant is whose orders child processes add.
@@ -28,8 +27,7 @@ const childMerchant = 355
 // child returns a process that does a piece of work of childWork.
 func child(t testing.TB, work, path string) *exec.Cmd {
 	t.Helper()
-	program, err := os.Executable()
-	testenv.NoError(t, err)
+	program := testenv.Of(os.Executable()).Must(t)
 	cmd := exec.CommandContext(t.Context(), program)
 	cmd.Env = append(os.Environ(), childVariable+"="+work, childPath+"="+path)
 	cmd.Stderr = os.Stderr
@@ -53,10 +51,6 @@ var childWork = map[string]func(context.Context, string) error{
 	// commit adds orders and accepts them until it is killed.
 	"commit": func(ctx context.Context, path string) error {
 		return withDatabase(ctx, path, func(db *DB) error { return commitForever(ctx, db) })
-	},
-	// import imports orders.
-	"import": func(ctx context.Context, path string) error {
-		return withDatabase(ctx, path, func(db *DB) error { return importOrders(ctx, db, os.Getenv(childPrefix)) })
 	},
 	// locked prints whether another process holds the lock that says that it
 	// has the database open.

@@ -58,8 +58,7 @@ func TestDistributedPlans(t *testing.T) {
 	if len(nodes) != 8 {
 		t.Errorf("each of 8 merchants should be on one node: %v", nodes)
 	}
-	janitorStatements := map[string]string{"stale": selectExpiredReservations, "deleted": selectDeletedInvoices, "old keys": selectOldIdempotencyKeys}
-	for name, text := range janitorStatements {
+	for name, text := range map[string]string{"stale": selectExpiredReservations, "deleted": selectDeletedInvoices, "old keys": selectOldIdempotencyKeys} {
 		// They belong to no request: every node runs them.
 		if tasks, _ := explain(t, db, statement{text, []any{1, 1}}); tasks < 2 {
 			t.Errorf("%s: %d tasks", name, tasks)
@@ -72,17 +71,13 @@ func TestDistributedCounts(t *testing.T) {
 	t.Parallel()
 	db, _ := openCluster(t)
 	for id := range int64(8) {
-		if _, err := db.ImportOrders(t.Context(), testBatch(1+id, fmt.Sprintf("M%d", id), 3), order.Cause{At: testTime}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Of(db.ImportOrders(t.Context(), testBatch(1+id, fmt.Sprintf("M%d", id), 3), order.Cause{At: testTime})).Must(t)
 	}
 	o, err := db.Overview(t.Context(), order.OverviewQuery{Limit: 20}, testTime)
 	if err != nil || o.States[order.Registered] != 24 || len(o.Merchants) != 8 || o.Merchants[7].Unanswered != 3 {
 		t.Errorf("overview %+v, %v", o, err)
 	}
-	if err := WriteStateCounts(t.Context(), db.sql, 1); err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, WriteStateCounts(t.Context(), db.sql, 1))
 	if tasks, _ := explain(t, db, statement{updateCounts, []any{1}}); tasks != 1 {
 		t.Errorf("%d tasks: %s", tasks, updateCounts)
 	}
@@ -100,9 +95,7 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	testenv.NoError(t, transitionTest(ctx, db, merchant, number, order.Canceled))
 	fileTest(t, db, merchant, number)
 	for _, key := range []order.Identifier{order.ByLegacyID(number), order.ByReference(fmt.Sprintf("M%d-0", merchant))} {
-		if _, err := db.Order(ctx, merchant, key); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Of(db.Order(ctx, merchant, key)).Must(t)
 		if events, err := db.OrderEvents(ctx, merchant, key, 0, 10); err != nil || len(events) == 0 {
 			t.Fatal(events, err)
 		}
@@ -234,8 +227,7 @@ type recorder struct {
 // openRecorded opens a database whose statements are recorded.
 func openRecorded(t *testing.T, url string) (*DB, *recorder) {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), url, nil, migrations.Options{})
-	testenv.NoError(t, err)
+	db := testenv.Of(postgres.Open(t.Context(), url, nil, migrations.Options{})).Must(t)
 	r := &recorder{DB: db}
 	t.Cleanup(func() { _ = db.Close() })
 	return New(r, Options{}), r

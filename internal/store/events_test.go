@@ -53,8 +53,7 @@ func TestOrdersOfPage(t *testing.T) {
 		for merchant := range int64(2) {
 			testenv.NoError(t, addTestMerchant(t.Context(), db, 1+merchant))
 			batch := testBatch(1+merchant, fmt.Sprintf("M%d", merchant), order.MaxFeedLimit/2)
-			results, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
-			testenv.NoError(t, err)
+			results := testenv.Of(db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})).Must(t)
 			for _, result := range results {
 				at = append(at, order.Locator{MerchantID: 1 + merchant, LegacyID: result.LegacyID})
 			}
@@ -76,8 +75,7 @@ func TestOrdersOfPage(t *testing.T) {
 			t.Fatalf("%d orders with %d statements, error %v", len(orders), ran, err)
 		}
 		for _, key := range []order.Locator{at[0], at[order.MaxFeedLimit/2], last} {
-			want, err := db.Order(t.Context(), key.MerchantID, order.ByLegacyID(key.LegacyID))
-			testenv.NoError(t, err)
+			want := testenv.Of(db.Order(t.Context(), key.MerchantID, order.ByLegacyID(key.LegacyID))).Must(t)
 			testenv.Equal(t, fmt.Sprint(key), want, orders[key])
 		}
 		if files := orders[last].Invoices; len(files) != 2 || files[0].Name != "b.pdf" {
@@ -104,7 +102,5 @@ func TestFeedEnds(t *testing.T) {
 	for n := range 2 * maxEarlierHistories {
 		f.note(1, end(fmt.Sprint(n), 1))
 	}
-	if n := len(f.of(1).earlier); n != maxEarlierHistories {
-		t.Errorf("%d earlier histories", n)
-	}
+	testenv.Equal(t, "earlier histories", maxEarlierHistories, len(f.of(1).earlier))
 }

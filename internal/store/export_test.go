@@ -45,8 +45,7 @@ func TestExportKeys(t *testing.T) {
 			}
 			var after *order.Cursor
 			for {
-				keys, err := db.ExportKeys(t.Context(), 1, query, after, 3)
-				testenv.NoError(t, err)
+				keys := testenv.Of(db.ExportKeys(t.Context(), 1, query, after, 3)).Must(t)
 				for _, key := range keys {
 					events, err := db.OrderEvents(t.Context(), 1, order.ByLegacyID(key.LegacyID), 0, 1)
 					if got = append(got, key.LegacyID); err != nil || key.Size == 0 || events[0].OrderSize != key.Size {
@@ -72,9 +71,7 @@ func TestExportKeys(t *testing.T) {
 			if err != nil || cursor.LegacyID != in.Order.LegacyID || !cursor.CreatedAt.Equal(in.Order.CreatedAt) {
 				t.Errorf("%s is at %v, error %v", in.Order.Reference, cursor, err)
 			}
-			if _, err := db.OrderCursor(t.Context(), 2, in.Order.Reference); !errors.Is(err, order.ErrNotFound) {
-				t.Errorf("of another merchant: %v", err)
-			}
+			testenv.Of(db.OrderCursor(t.Context(), 2, in.Order.Reference)).WantError(t, "of another merchant", order.ErrNotFound)
 		}
 	})
 }

@@ -21,14 +21,10 @@ func TestNoKeyCostsNothing(t *testing.T) {
 	db, statements := openRecorded(t, url)
 	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
 	batch := testBatch(1, "R", 2)
-	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})).Must(t)
 	orders := order.NewService(db, nil, func() time.Time { return testTime }, slog.New(slog.DiscardHandler))
 	key := order.ByReference(batch[0].Order.Reference)
-	if _, err := orders.Accept(t.Context(), order.CommandFor(1), key, order.Options[order.WriteResult]{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(orders.Accept(t.Context(), order.CommandFor(1), key, order.Options[order.WriteResult]{})).Must(t)
 	if _, err := orders.DeleteInvoice(t.Context(), order.CommandFor(1), key, 1, order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrInvoiceNotFound) {
 		t.Fatalf("error %v", err)
 	}

@@ -33,9 +33,7 @@ func TestImportInSlices(t *testing.T) {
 		if err != nil || len(results) != orders || results[orders-1].Status != order.Created {
 			t.Fatalf("%d orders: %d results, error %v", orders, len(results), err)
 		}
-		if transactions != want {
-			t.Errorf("%d orders took %d transactions, want %d", orders, transactions, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("transactions of %d orders", orders), want, transactions)
 	}
 }
 
@@ -54,14 +52,11 @@ func TestImportOfManyMerchants(t *testing.T) {
 		imported := New(recorded, Options{})
 		statements := func(batch []order.Incoming) int {
 			recorded.forget()
-			_, err := imported.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
-			testenv.NoError(t, err)
+			testenv.Of(imported.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})).Must(t)
 			return len(recorded.statements())
 		}
 		one, many := statements(testBatch(1, "ONE", merchants)), statements(batch)
-		if more := many - one; more != merchants-1 {
-			t.Errorf("%d statements for orders of one merchant, and %d for %d merchants", one, many, merchants)
-		}
+		testenv.Equal(t, fmt.Sprintf("statements for orders of %d merchants, as for those of one", merchants), merchants-1, many-one)
 	})
 }
 
@@ -89,8 +84,7 @@ func TestFailedBulkInsert(t *testing.T) {
 // id: none gets a higher one.
 func TestImportAtTheEndOfTheCounter(t *testing.T) {
 	t.Parallel()
-	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{})
-	testenv.NoError(t, err)
+	db := testenv.Of(OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{})).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
 	testenv.NoError(t, db.inTx(t.Context(), "test", func(tx *tx) error {
@@ -99,11 +93,9 @@ func TestImportAtTheEndOfTheCounter(t *testing.T) {
 	}))
 	batch := testBatch(1, "R", 3)
 	batch[2].Order.LegacyID = 7
-	results, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
-	testenv.NoError(t, err)
 	testenv.Equal(t, "results", []order.ImportResult{
 		{Status: order.Created, LegacyID: order.MaxID},
 		{Status: order.Invalid, Reason: "orderId: is required: no number after the last one is below 2^53"},
 		{Status: order.Created, LegacyID: 7},
-	}, results)
+	}, testenv.Of(db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})).Must(t))
 }

@@ -46,9 +46,7 @@ func fullDays(t *testing.T, db *DB, orders int) {
 			o.CreatedAt = order.DayOf(testTime.AddDate(0, 0, -2)).End()
 		}
 	}
-	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})).Must(t)
 }
 
 // change changes rows without the store. It must change at least one.

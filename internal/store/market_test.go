@@ -148,9 +148,7 @@ func TestMarketLateCommits(t *testing.T) {
 	testenv.NoError(t, err)
 	due("on another server", 1)
 	add(1, "D")
-	if _, err := db.MarketEvents(t.Context(), cursor, 10); !errors.Is(err, order.ErrOtherHistory) {
-		t.Errorf("on another server: error %v, want %v", err, order.ErrOtherHistory)
-	}
+	testenv.Of(db.MarketEvents(t.Context(), cursor, 10)).WantError(t, "on another server", order.ErrOtherHistory)
 	due("in another history", 1)
 	add(2, "E")
 	cursor = order.MarketCursor{}

@@ -30,15 +30,12 @@ func TestPostgresPlans(t *testing.T) {
 		batch[i].Order.State = order.States()[i%11]
 		batch[i].Order.CreatedAt = testTime.Add(time.Duration(rand.IntN(86400)) * time.Second)
 	}
-	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})).Must(t)
 	// One transaction: one connection.
-	err := db.sql.InTx(t.Context(), func(q sqldb.Querier) error {
+	testenv.NoError(t, db.sql.InTx(t.Context(), func(q sqldb.Querier) error {
 		checkPlans(t, db, q.WithoutTimeout())
 		return nil
-	})
-	testenv.NoError(t, err)
+	}))
 }
 
 // checkPlans checks the plans of statements.

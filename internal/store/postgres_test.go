@@ -27,20 +27,16 @@ func (url postgresURL) Open(t *testing.T) storetest.Store {
 
 func (url postgresURL) SQL(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("pgx", string(url))
-	testenv.NoError(t, err)
+	db := testenv.Of(sql.Open("pgx", string(url))).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
 
 func openPostgresTest(t testing.TB, url string) *DB {
 	t.Helper()
-	db, err := OpenPostgres(t.Context(), url, Options{})
-	testenv.NoError(t, err)
+	db := testenv.Of(OpenPostgres(t.Context(), url, Options{})).Must(t)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
+		testenv.NoError(t, db.Close())
 	})
 	return db
 }

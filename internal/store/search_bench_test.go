@@ -32,8 +32,7 @@ var benchDatabases = []struct {
 }{
 	{"sqlite", func(b *testing.B) *DB { return openTest(b, filepath.Join(b.TempDir(), "orders.db")) }},
 	{"postgres", func(b *testing.B) *DB {
-		db, err := OpenPostgres(b.Context(), pgtest.Database(b), Options{})
-		testenv.NoError(b, err)
+		db := testenv.Of(OpenPostgres(b.Context(), pgtest.Database(b), Options{})).Must(b)
 		b.Cleanup(func() { _ = db.Close() })
 		return db
 	}},
@@ -72,9 +71,7 @@ func fillSearch(b *testing.B, db *DB, orders int) {
 				o.Customer.LastName = []string{"Παπαδόπουλος", "Νικολαΐδης"}[r.IntN(2)]
 			}
 		}
-		if _, err := db.ImportOrders(b.Context(), batch, order.Cause{At: testTime}); err != nil {
-			b.Fatal(err)
-		}
+		testenv.Of(db.ImportOrders(b.Context(), batch, order.Cause{At: testTime})).Must(b)
 	}
 }
 
@@ -129,9 +126,7 @@ func runSearches(b *testing.B, db *DB) {
 			before := testenv.ProcessorTime(b)
 			for b.Loop() {
 				start := time.Now()
-				if _, err := db.Search(b.Context(), search); err != nil {
-					b.Fatal(err)
-				}
+				testenv.Of(db.Search(b.Context(), search)).Must(b)
 				took = append(took, time.Since(start))
 			}
 			slices.Sort(took)

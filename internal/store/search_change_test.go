@@ -81,12 +81,10 @@ func TestSearchBesideCorrection(t *testing.T) {
 
 func testSearchBesideCorrection(t *testing.T, engine Engine, address string) {
 	ctx := t.Context()
-	db, err := engine.Open(ctx, address, Options{})
-	testenv.NoError(t, err)
+	db := testenv.Of(engine.Open(ctx, address, Options{})).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	testenv.NoError(t, addTestMerchant(ctx, db, 1))
-	_, err = db.ImportOrders(ctx, testBatch(1, "R", 2), order.Cause{At: testTime})
-	testenv.NoError(t, err)
+	testenv.Of(db.ImportOrders(ctx, testBatch(1, "R", 2), order.Cause{At: testTime})).Must(t)
 	corrections := 0
 	correct := func() {
 		corrections++
@@ -143,8 +141,7 @@ func TestCustomersAsTyped(t *testing.T) {
 			incoming.Order.Customer.Email = email
 			batch = append(batch, incoming)
 		}
-		_, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Command(), At: testTime})
-		testenv.NoError(t, err)
+		testenv.Of(db.ImportOrders(t.Context(), batch, order.Cause{By: order.Command(), At: testTime})).Must(t)
 		for _, email := range same {
 			found, err := db.CustomerOrders(t.Context(), email)
 			if err != nil || len(found) != len(same) {

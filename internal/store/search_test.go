@@ -13,11 +13,9 @@ func TestChangeWords(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	testenv.NoError(t, addTestMerchant(t.Context(), db, 7))
-	if _, err := db.ImportOrders(t.Context(), testBatch(7, "R", 3), order.Cause{At: testTime}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(db.ImportOrders(t.Context(), testBatch(7, "R", 3), order.Cause{At: testTime})).Must(t)
 	change := func(phone string) {
-		err := db.InTx(t.Context(), func(o order.Tx) error {
+		testenv.NoError(t, db.InTx(t.Context(), func(o order.Tx) error {
 			locked, err := o.LockOrder(t.Context(), 7, order.ByReference("R-1"))
 			if err != nil {
 				return err
@@ -26,12 +24,10 @@ func TestChangeWords(t *testing.T) {
 				_, err := o.(*tx).Exec(t.Context(), `UPDATE orders SET phone = $1 WHERE merchant_id = $2 AND legacy_id = $3`, phone, 7, locked.LegacyID)
 				return err
 			})
-		})
-		testenv.NoError(t, err)
+		}))
 	}
 	found := func(phone string) int {
-		page, err := db.Search(t.Context(), order.Search{Phone: phone, From: order.NoDay, To: order.NoDay, Limit: 100})
-		testenv.NoError(t, err)
+		page := testenv.Of(db.Search(t.Context(), order.Search{Phone: phone, From: order.NoDay, To: order.NoDay, Limit: 100})).Must(t)
 		return len(page.Orders)
 	}
 	change("2100000001")

@@ -42,8 +42,7 @@ func TestSQLiteKilled(t *testing.T) {
 func killed(t *testing.T, path string, enough int) []string {
 	t.Helper()
 	cmd := child(t, "commit", path)
-	output, err := cmd.StdoutPipe()
-	testenv.NoError(t, err)
+	output := testenv.Of(cmd.StdoutPipe()).Must(t)
 	testenv.NoError(t, cmd.Start())
 	var lines []string
 	for scanner := bufio.NewScanner(output); scanner.Scan(); {
@@ -67,16 +66,13 @@ func TestSQLiteKeepsItsLocks(t *testing.T) {
 	db := openTest(t, path)
 	testenv.NoError(t, addTestMerchant(t.Context(), db, childMerchant))
 	for i := range 3 {
-		beside, err := OpenSQLite(t.Context(), path, Options{})
-		testenv.NoError(t, err)
+		beside := testenv.Of(OpenSQLite(t.Context(), path, Options{})).Must(t)
 		testenv.NoError(t, beside.Close())
 		if locked, err := child(t, "locked", path).Output(); err != nil || string(locked) != "true" {
 			t.Errorf("another process finds the database locked: %s, error %v, want true", locked, err)
 		}
 		testenv.NoError(t, child(t, "open", path).Run())
-		if _, err := db.ImportOrders(t.Context(), testBatch(childMerchant, strconv.Itoa(i), 5), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
-			t.Errorf("add orders: %v", err)
-		}
+		testenv.Of(db.ImportOrders(t.Context(), testBatch(childMerchant, strconv.Itoa(i), 5), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})).Must(t)
 		count, err := child(t, "count", path).Output()
 		if want := strconv.Itoa(5 * (i + 1)); err != nil || string(count) != want {
 			t.Errorf("another process sees %s orders, error %v, want %s", count, err, want)

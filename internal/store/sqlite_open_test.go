@@ -68,16 +68,13 @@ func TestSQLitePaths(t *testing.T) {
 			t.Errorf("%s: %d merchants on opening again, error %v, want 1", name, len(merchants), err)
 		}
 		var files []string
-		if err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		testenv.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 			if !entry.IsDir() {
 				files = append(files, entry.Name())
 			}
 			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		want := []string{name, name + "-shm", name + "-wal", name + ".lock", name + ".turn.lock"}
-		testenv.Equal(t, fmt.Sprintf("%s: files", name), want, files)
+		}))
+		testenv.Equal(t, fmt.Sprintf("%s: files", name), []string{name, name + "-shm", name + "-wal", name + ".lock", name + ".turn.lock"}, files)
 	}
 }
 
@@ -87,29 +84,22 @@ func TestSQLiteFileMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "orders.db")
 	testenv.NoError(t, addTestMerchant(t.Context(), openTest(t, path), 1))
 	for _, end := range []string{"", "-wal", "-shm", ".lock"} {
-		info, err := os.Stat(path + end)
-		testenv.NoError(t, err)
-		if info.Mode().Perm() != 0o600 {
-			t.Errorf("%s has the mode %v, want -rw-------", info.Name(), info.Mode())
-		}
+		info := testenv.Of(os.Stat(path + end)).Must(t)
+		testenv.Equal(t, "mode of "+info.Name(), 0o600, info.Mode().Perm())
 	}
 }
 
 func TestSQLiteRelativePath(t *testing.T) {
 	t.Chdir(t.TempDir())
 	openTest(t, "orders.db")
-	if _, err := os.Stat("orders.db"); err != nil {
-		t.Error(err)
-	}
+	testenv.Of(os.Stat("orders.db")).Must(t)
 }
 
 func TestSQLiteNewerSchema(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")
 	openTest(t, path)
-	if _, err := sqlOn(t, path).ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (201, 1)"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(sqlOn(t, path).ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (201, 1)")).Must(t)
 	_, err := OpenSQLite(t.Context(), path, Options{})
 	var newer *migrations.NewerSchemaError
 	if !errors.As(err, &newer) || newer.Version != 201 || !strings.Contains(err.Error(), path) {

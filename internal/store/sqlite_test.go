@@ -49,8 +49,7 @@ func (path sqliteFile) SQL(t *testing.T) *sql.DB { return sqlOn(t, string(path))
 // sqlOn opens a database for statements of a test's own.
 func sqlOn(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	connections, err := sql.Open("sqlite", "file:"+url.PathEscape(path)+"?_txlock=immediate&_pragma=busy_timeout(60000)&_pragma=foreign_keys(1)")
-	testenv.NoError(t, err)
+	connections := testenv.Of(sql.Open("sqlite", "file:"+url.PathEscape(path)+"?_txlock=immediate&_pragma=busy_timeout(60000)&_pragma=foreign_keys(1)")).Must(t)
 	t.Cleanup(func() { _ = connections.Close() })
 	return connections
 }
@@ -58,13 +57,10 @@ func sqlOn(t *testing.T, path string) *sql.DB {
 // openTest opens a database until the end of the test.
 func openTest(t testing.TB, path string) *DB {
 	t.Helper()
-	db, err := OpenSQLite(t.Context(), path, Options{})
-	testenv.NoError(t, err)
+	db := testenv.Of(OpenSQLite(t.Context(), path, Options{})).Must(t)
 	testenv.NoError(t, db.WatchCommits(t.Context()))
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
+		testenv.NoError(t, db.Close())
 	})
 	return db
 }

@@ -21,12 +21,9 @@ func blocked(t *testing.T) (db *DB, unblock func()) {
 	path := filepath.Join(t.TempDir(), "orders.db")
 	first := openTest(t, path)
 	testenv.NoError(t, addTestMerchant(t.Context(), first, 1))
-	if _, err := first.ImportOrders(t.Context(), testBatch(1, "R", 1), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(first.ImportOrders(t.Context(), testBatch(1, "R", 1), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})).Must(t)
 	db = openTest(t, path)
-	lock, err := sqlOn(t, path).BeginTx(t.Context(), nil)
-	testenv.NoError(t, err)
+	lock := testenv.Of(sqlOn(t, path).BeginTx(t.Context(), nil)).Must(t)
 	return db, func() {
 		t.Helper()
 		testenv.NoError(t, lock.Rollback())
@@ -42,9 +39,7 @@ func TestSQLiteLockedForAWhile(t *testing.T) {
 	go func() { moved <- transitionTest(ctx, db, 1, 1, order.InProcessing) }()
 	<-ctx.again
 	unblock()
-	if err := <-moved; err != nil {
-		t.Errorf("move: %v", err)
-	}
+	testenv.NoError(t, <-moved)
 }
 
 // countingContext closes again when Err is called for the second time: each
@@ -78,9 +73,7 @@ func TestSQLiteFull(t *testing.T) {
 		t.Errorf("%d orders, error %v, want none", page.Total, err)
 	}
 	limitPages(t, db, 1_000_000)
-	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
-		t.Errorf("add afterwards: %v", err)
-	}
+	testenv.Of(db.ImportOrders(t.Context(), testBatch(1, "R", size), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})).Must(t)
 	if page, err = db.List(t.Context(), 1, order.NewFilter()); err != nil || page.Total != size {
 		t.Errorf("%d orders, error %v, want %d", page.Total, err, size)
 	}
@@ -89,9 +82,8 @@ func TestSQLiteFull(t *testing.T) {
 // limitPages sets how many pages the database may have.
 func limitPages(t *testing.T, db *DB, n int) {
 	t.Helper()
-	err := db.sql.InTx(t.Context(), func(q sqldb.Querier) error {
+	testenv.NoError(t, db.sql.InTx(t.Context(), func(q sqldb.Querier) error {
 		_, err := q.Exec(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", n))
 		return err
-	})
-	testenv.NoError(t, err)
+	}))
 }

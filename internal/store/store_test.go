@@ -38,12 +38,9 @@ func TestObserve(t *testing.T) {
 // TestClosed calls a database after its end: an error, and nothing worse.
 func TestClosed(t *testing.T) {
 	t.Parallel()
-	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{})
-	testenv.NoError(t, err)
+	db := testenv.Of(OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{})).Must(t)
 	testenv.NoError(t, db.Close())
-	if err := db.Close(); err != nil {
-		t.Errorf("close again: %v", err)
-	}
+	testenv.NoError(t, db.Close())
 	if err := db.Ping(t.Context()); err == nil {
 		t.Error("a closed database responds to a ping")
 	}
@@ -61,8 +58,7 @@ func TestPing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "orders.db")
 	db := openTest(t, path)
 	testenv.NoError(t, db.Ping(t.Context()))
-	_, err := sqlOn(t, path).ExecContext(t.Context(), `DROP TABLE tokens`)
-	testenv.NoError(t, err)
+	testenv.Of(sqlOn(t, path).ExecContext(t.Context(), `DROP TABLE tokens`)).Must(t)
 	if err := db.Ping(t.Context()); err == nil {
 		t.Error("a database without tokens is ready")
 	}

@@ -27,9 +27,7 @@ func TestSurvey(t *testing.T) {
 		}
 		survey := func(when string) {
 			t.Helper()
-			got, err := db.Survey(t.Context(), testTime.Add(48*time.Hour))
-			testenv.NoError(t, err)
-			testenv.Equal(t, fmt.Sprintf("%s: survey", when), want, got)
+			testenv.Of(db.Survey(t.Context(), testTime.Add(48*time.Hour))).Want(t, fmt.Sprintf("%s: survey", when), want)
 		}
 		survey("empty")
 		want.Merchants = 3
@@ -43,8 +41,7 @@ func TestSurvey(t *testing.T) {
 		batch[1].Order.CreatedAt = testTime.AddDate(0, 0, -2)
 		batch[4].Order.CreatedAt = testTime.AddDate(0, 0, -3)
 		batch[3].Order.CreatedAt = testTime.Add(25 * time.Hour)
-		results, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
-		testenv.NoError(t, err)
+		results := testenv.Of(db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})).Must(t)
 		want.Orders[order.Registered], want.Orders[order.Canceled] = 4, 1
 		want.OldestNew, want.Overdue = batch[4].Order.CreatedAt, 4
 		want.LateMerchants = 2
@@ -131,7 +128,6 @@ func addTestWebhook(t *testing.T, db *DB, merchantID int64, state webhook.State,
 // newestSchema returns the version of the schema that this program knows.
 func newestSchema(t *testing.T) int64 {
 	t.Helper()
-	steps, err := migrations.SQLite.Steps()
-	testenv.NoError(t, err)
+	steps := testenv.Of(migrations.SQLite.Steps()).Must(t)
 	return steps[len(steps)-1].Version
 }

@@ -3,10 +3,12 @@ package strict_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"merchantorders/internal/strict"
+	"merchantorders/internal/testenv"
 )
 
 // TestParseObjectRefuses checks bodies that encoding/json accepts, and others.
@@ -147,7 +149,7 @@ func FuzzParseObject(f *testing.F) {
 
 func TestEcho(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ text, want string }{
+	for _, test := range []struct{ text, want string }{
 		{"", ""},
 		{"SF-1", "SF-1"},
 		{"<b>\x00\"", "<b>\x00\""},
@@ -156,10 +158,7 @@ func TestEcho(t *testing.T) {
 		{strings.Repeat("a", 257), strings.Repeat("a", 256)},
 		{strings.Repeat("€", 1000), strings.Repeat("€", 256)},
 		{strings.Repeat("\xff", 1000), strings.Repeat("\ufffd", 256)},
-	}
-	for _, test := range tests {
-		if got := strict.Echo(test.text); got != test.want {
-			t.Errorf("Echo(%.20q) = %.40q, want %.40q", test.text, got, test.want)
-		}
+	} {
+		testenv.Equal(t, fmt.Sprintf("Echo(%.20q)", test.text), test.want, strict.Echo(test.text))
 	}
 }

@@ -38,9 +38,7 @@ func addressOf(port int) string { return net.JoinHostPort("127.0.0.1", strconv.I
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	port, err := FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	return addressOf(port)
 }
 
@@ -49,16 +47,10 @@ func FreeAddress(t testing.TB) string {
 func RefusingAddress(t testing.TB) string {
 	t.Helper()
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	t.Cleanup(func() { _ = syscall.Close(socket) })
-	if err := syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
 	bound, err := syscall.Getsockname(socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	return addressOf(bound.(*syscall.SockaddrInet4).Port)
 }

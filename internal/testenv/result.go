@@ -1,9 +1,11 @@
 package testenv
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // NoError ends the test if err is not nil.
@@ -14,21 +16,44 @@ func NoError(t testing.TB, err error) {
 	}
 }
 
-// Must returns a function that returns the value, and ends the test if err is not nil:
-//
-//	file := testenv.Must(os.Open(path))(t)
-func Must[T any](value T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		NoError(t, err)
-		return value
+// Equal reports the differences between two values. what names the values. An error is
+// equal to one that it wraps.
+func Equal[T any](t testing.TB, what string, want, got T, options ...cmp.Option) {
+	t.Helper()
+	if _, isError := any(want).(error); !isError && reflect.DeepEqual(want, got) {
+		return // faster than cmp, but errors with one text would be equal
+	}
+	all := cmp.Options{cmpopts.EquateErrors(), cmp.Exporter(func(reflect.Type) bool { return true })}
+	if diff := cmp.Diff(want, got, append(all, options...)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
-// Equal reports the differences between two values. what names the values.
-func Equal(t testing.TB, what string, want, got any, options ...cmp.Option) {
+// Result is what a call returned.
+type Result[T any] struct {
+	value T
+	err   error
+}
+
+// Of returns the result of a call.
+func Of[T any](value T, err error) Result[T] { return Result[T]{value, err} }
+
+// Must returns the value. It ends the test if there is an error.
+func (r Result[T]) Must(t testing.TB) T {
 	t.Helper()
-	if diff := cmp.Diff(want, got, options...); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	NoError(t, r.err)
+	return r.value
+}
+
+// Want reports a value that is not the wanted one, or an error. what names the value.
+func (r Result[T]) Want(t testing.TB, what string, want T, options ...cmp.Option) {
+	t.Helper()
+	Equal(t, what, want, r.value, options...)
+	Equal(t, what, nil, r.err)
+}
+
+// WantError reports an error that is not the wanted one. what names the call.
+func (r Result[T]) WantError(t testing.TB, what string, want error) {
+	t.Helper()
+	Equal(t, what, want, r.err)
 }

@@ -32,9 +32,7 @@ func TestServersSurviveThreads(t *testing.T) {
 	}
 	all.Wait()
 	// Output waits for a process, which gives the signals time to arrive.
-	if _, err := exec.Command("true").Output(); err != nil {
-		t.Fatal(err)
-	}
+	Of(exec.Command("true").Output()).Must(t)
 	for i, server := range commands {
 		if err := server.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Errorf("server %d: %v", i, err)

@@ -1,4 +1,6 @@
-// Package testenv decides which tests run, and for how long.
+// Package testenv has what tests of all parts share, and knows nothing of the service:
+// which of them run and for how long, checks of values and of responses, and the ports,
+// servers and disks that they need.
 //
 // "go test ./..." runs the tests that need only Go and take little time.
 // scripts/test sets MERCHANT_ORDERS_TEST=all and runs all tests. A test that

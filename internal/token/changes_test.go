@@ -2,6 +2,7 @@ package token_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -62,18 +63,13 @@ func TestMaxLifetimeOfSessions(t *testing.T) {
 		registry.MaxLifetime = maximum
 		sessions := token.NewSessions(db, registry)
 		person := token.Person{MerchantID: 355, Scopes: order.ScopeOrdersRead}
-		link, err := sessions.NewLoginLink(t.Context(), order.Command(), person, order.Options[token.CreatedLink]{})
-		testenv.NoError(t, err)
-		_, err = sessions.UseLoginLink(t.Context(), order.Caller{}, link.Secret, func(token.LoginLink) error { return nil })
-		testenv.NoError(t, err)
-		_, err = sessions.BeginAs(t.Context(), order.Caller{}, person)
-		testenv.NoError(t, err)
+		link := testenv.Of(sessions.NewLoginLink(t.Context(), order.Command(), person, order.Options[token.CreatedLink]{})).Must(t)
+		testenv.Of(sessions.UseLoginLink(t.Context(), order.Caller{}, link.Secret, func(token.LoginLink) error { return nil })).Must(t)
+		testenv.Of(sessions.BeginAs(t.Context(), order.Caller{}, person)).Must(t)
 		tokens := db.tokens(t)
 		for i, want := range want {
 			made := tokens[int64(i+1)]
-			if got := made.ExpiresAt.Sub(made.CreatedAt); got != want {
-				t.Errorf("with the maximum %s: token %d lasts %s, want %s", maximum, made.ID, got, want)
-			}
+			testenv.Equal(t, fmt.Sprintf("with the maximum %s: token %d lasts", maximum, made.ID), want, made.ExpiresAt.Sub(made.CreatedAt))
 		}
 	}
 }
@@ -118,12 +114,9 @@ func TestActingToken(t *testing.T) {
 		options := order.Options[token.Created]{}
 		caller := callers[test.by]
 		request := token.Request{MerchantID: test.of.MerchantID, Operator: test.of.Operator(), Scopes: test.of.Scopes, Label: "label"}
-		old, err := registry.Add(t.Context(), order.Command(), request, options)
-		testenv.NoError(t, err)
+		old := testenv.Of(registry.Add(t.Context(), order.Command(), request, options)).Must(t)
 		if !errors.Is(test.rotated, token.ErrUnknown) { // a request names no other merchant
-			if _, err := registry.Add(t.Context(), caller, request, options); !errors.Is(err, test.rotated) {
-				t.Errorf("%s adds %+v: %v, want %v", test.by, test.of, err, test.rotated)
-			}
+			testenv.Of(registry.Add(t.Context(), caller, request, options)).WantError(t, fmt.Sprintf("%s adds %+v", test.by, test.of), test.rotated)
 		}
 		rotated, err := registry.Rotate(t.Context(), caller, token.Rotation{ID: old.Token.ID, Overlap: time.Hour}, options)
 		if !errors.Is(err, test.rotated) || err == nil && (rotated.Token.Label != "label" || rotated.Token.CreatedBy != caller.TokenID) {
@@ -132,11 +125,8 @@ func TestActingToken(t *testing.T) {
 		if test.rotated != nil && !db.tokens(t)[old.Token.ID].ExpiresAt.IsZero() {
 			t.Errorf("%s rotates %+v: the old token changed", test.by, test.of)
 		}
-		if _, err := registry.RevokeID(t.Context(), caller, old.Token.ID, order.Options[int64]{}); !errors.Is(err, test.revoked) {
-			t.Errorf("%s revokes %+v: %v, want %v", test.by, test.of, err, test.revoked)
-		}
-		log, err := db.AuditLog(t.Context(), order.AuditQuery{Action: token.ActionRevoked, Limit: 10})
-		testenv.NoError(t, err)
+		testenv.Of(registry.RevokeID(t.Context(), caller, old.Token.ID, order.Options[int64]{})).WantError(t, fmt.Sprintf("%s revokes %+v", test.by, test.of), test.revoked)
+		log := testenv.Of(db.AuditLog(t.Context(), order.AuditQuery{Action: token.ActionRevoked, Limit: 10})).Must(t)
 		if test.revoked == nil && (len(log.Entries) != 1 || log.Entries[0].By.Actor != caller.Actor || log.Entries[0].By.TokenID != caller.TokenID || log.Entries[0].MerchantID != test.of.MerchantID) {
 			t.Errorf("%s: audit %+v", test.by, log.Entries)
 		}
@@ -212,17 +202,12 @@ func TestRevokeFamily(t *testing.T) {
 		if parent == 0 {
 			caller = order.Command()
 		}
-		_, err := registry.Add(t.Context(), caller, token.Request{MerchantID: 355, Scopes: order.MerchantScopes}, order.Options[token.Created]{})
-		testenv.NoError(t, err)
+		testenv.Of(registry.Add(t.Context(), caller, token.Request{MerchantID: 355, Scopes: order.MerchantScopes}, order.Options[token.Created]{})).Must(t)
 	}
-	if _, err := registry.RevokeID(t.Context(), by(1), 2, order.Options[int64]{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(registry.RevokeID(t.Context(), by(1), 2, order.Options[int64]{})).Must(t)
 	stranger := by(6)
 	stranger.MerchantID = 356
-	if got, err := registry.RevokeFamily(t.Context(), stranger, 1, order.Options[[]int64]{}); !errors.Is(err, token.ErrUnknown) {
-		t.Errorf("of another merchant: %v, %v", got, err)
-	}
+	testenv.Of(registry.RevokeFamily(t.Context(), stranger, 1, order.Options[[]int64]{})).WantError(t, "of another merchant", token.ErrUnknown)
 	for _, want := range [][]int64{{1, 3, 5}, nil} {
 		got, err := registry.RevokeFamily(t.Context(), by(6), 1, order.Options[[]int64]{})
 		if err != nil || !slices.Equal(got, want) {
@@ -249,24 +234,16 @@ func TestTooMany(t *testing.T) {
 	for range token.MaxValid - 1 {
 		testenv.NoError(t, add())
 	}
-	if err := add(); !errors.Is(err, token.ErrTooMany) {
-		t.Errorf("beyond the valid ones: %v", err)
-	}
-	if _, err := registry.Rotate(t.Context(), caller, token.Rotation{ID: acting.ID}, order.Options[token.Created]{}); !errors.Is(err, token.ErrTooMany) {
-		t.Errorf("a rotation beyond: %v", err)
-	}
+	testenv.Equal(t, "beyond the valid ones", token.ErrTooMany, add())
+	testenv.Of(registry.Rotate(t.Context(), caller, token.Rotation{ID: acting.ID}, order.Options[token.Created]{})).WantError(t, "a rotation beyond", token.ErrTooMany)
 	clock.move(2 * time.Hour) // they have expired
-	if err := add(); !errors.Is(err, token.ErrTooMany) {
-		t.Errorf("beyond those of a day: %v", err)
-	}
+	testenv.Equal(t, "beyond those of a day", token.ErrTooMany, add())
 	// Operators are not limited.
 	if _, _, err := registry.Create(t.Context(), 355, order.ScopeOrdersRead, 0); err != nil {
 		t.Error(err)
 	}
 	clock.move(24 * time.Hour)
-	if err := add(); err != nil {
-		t.Errorf("a day later: %v", err)
-	}
+	testenv.NoError(t, add())
 }
 
 func TestRevokeAll(t *testing.T) {
@@ -277,9 +254,7 @@ func TestRevokeAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := registry.Revoke(t.Context(), order.Command(), "1"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(registry.Revoke(t.Context(), order.Command(), "1")).Must(t)
 	got, err := registry.RevokeAll(t.Context(), order.Command(), 355, order.Options[[]int64]{})
 	if err != nil || !slices.Equal(got, []int64{3}) || !db.tokens(t)[2].RevokedAt.IsZero() {
 		t.Errorf("revoked %v, error %v, tokens %+v", got, err, db.tokens(t))
@@ -302,9 +277,7 @@ func TestLabelProblem(t *testing.T) {
 		"\u200b\u00a0":           "must have a character that can be seen",
 		"می\u200cخواهم":          "", // letters that must not join
 	} {
-		if got := token.LabelProblem(label); got != want {
-			t.Errorf("%q: %q, want %q", label, got, want)
-		}
+		testenv.Equal(t, label, want, token.LabelProblem(label))
 	}
 }
 

@@ -84,8 +84,7 @@ func (db *database) written() []map[int64]token.Use {
 // tokens returns the stored tokens by their ids.
 func (db *database) tokens(t *testing.T) map[int64]token.Token {
 	t.Helper()
-	all, err := db.DB.Tokens(t.Context(), token.Filter{}, noon)
-	testenv.NoError(t, err)
+	all := testenv.Of(db.DB.Tokens(t.Context(), token.Filter{}, noon)).Must(t)
 	byID := make(map[int64]token.Token)
 	for _, one := range all {
 		byID[one.ID] = one

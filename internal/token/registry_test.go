@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"strconv"
@@ -54,10 +55,7 @@ func TestCreateAndAuthenticate(t *testing.T) {
 	if got, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil || got.Token != granted(want) {
 		t.Errorf("grant %+v, error %v", got, err)
 	}
-	hash, err := token.HashText(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hash := testenv.Of(token.HashText(text)).Must(t)
 	if grant, err := db.DB.Grant(t.Context(), hash); err != nil || grant.Token.ID != 1 {
 		t.Errorf("stored under its hash: %+v, error %v", grant, err)
 	}
@@ -107,25 +105,17 @@ func TestAuthenticateRefuses(t *testing.T) {
 	t.Parallel()
 	registry, db, clock := newRegistry(t)
 	unknown, _ := token.NewText(token.MerchantPrefix)
-	if _, err := registry.Authenticate(t.Context(), unknown, netip.Addr{}); !errors.Is(err, token.ErrUnknown) {
-		t.Errorf("unknown: error %v", err)
-	}
+	testenv.Of(registry.Authenticate(t.Context(), unknown, netip.Addr{})).WantError(t, "unknown", token.ErrUnknown)
 	lookups := db.lookups
 	for _, text := range []string{"", "good", unknown[:41], unknown + "x", "mop_" + unknown[3:], strings.ToLower(unknown) + "\x00"} {
-		if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); !errors.Is(err, token.ErrUnknown) {
-			t.Errorf("%q: error %v", text, err)
-		}
+		testenv.Of(registry.Authenticate(t.Context(), text, netip.Addr{})).WantError(t, text, token.ErrUnknown)
 	}
-	if db.lookups != lookups {
-		t.Error("a malformed token was looked up")
-	}
+	testenv.Equal(t, "lookups after a malformed token", lookups, db.lookups)
 
 	short, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, time.Hour)
 	testenv.NoError(t, err)
 	clock.move(time.Hour - time.Second)
-	if _, err := registry.Authenticate(t.Context(), short, netip.Addr{}); err != nil {
-		t.Errorf("just before the expiry: %v", err)
-	}
+	testenv.Of(registry.Authenticate(t.Context(), short, netip.Addr{})).Must(t)
 	clock.move(time.Second)
 	if got, err := registry.Authenticate(t.Context(), short, netip.Addr{}); !errors.Is(err, token.ErrUnknown) || got != (token.Grant{}) {
 		t.Errorf("expired: %+v, error %v", got, err)
@@ -180,14 +170,10 @@ func TestRotate(t *testing.T) {
 			if expiry.want != 0 {
 				want = noonInSeconds.Add(max(expiry.want, 0))
 			}
-			if !expiry.of.ExpiresAt.Equal(want) {
-				t.Errorf("%s: token %d expires at %s, want %s", name, expiry.of.ID, expiry.of.ExpiresAt, want)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s: token %d expires at", name, expiry.of.ID), want, expiry.of.ExpiresAt)
 		}
 		_, err = registry.Authenticate(t.Context(), first, netip.Addr{})
-		if valid := err == nil; valid != (c.overlap > 0) {
-			t.Errorf("%s: the old token: error %v", name, err)
-		}
+		testenv.Equal(t, name+": the old token is valid", c.overlap > 0, err == nil)
 		if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil {
 			t.Errorf("%s: the new token: %v", name, err)
 		}
@@ -219,9 +205,7 @@ func TestRotateRefuses(t *testing.T) {
 	if _, _, _, err := rotate(t.Context(), registry, text, 0, 0); err == nil || err.Error() != "token 1 has expired or is revoked" {
 		t.Errorf("expired: error %v", err)
 	}
-	if len(db.tokens(t)) != 1 {
-		t.Errorf("tokens %+v", db.tokens(t))
-	}
+	testenv.Equal(t, "tokens", 1, len(db.tokens(t)))
 }
 
 func TestRevoke(t *testing.T) {
@@ -237,17 +221,11 @@ func TestRevoke(t *testing.T) {
 		testenv.NoError(t, err)
 		for range 2 { // revoking again changes nothing
 			clock.move(time.Minute)
-			if id, err := registry.Revoke(t.Context(), order.Command(), by(made, text)); err != nil || id != made.ID {
-				t.Errorf("%s: id %d, error %v", name, id, err)
-			}
+			testenv.Of(registry.Revoke(t.Context(), order.Command(), by(made, text))).Want(t, name+": id", made.ID)
 		}
-		if at := db.tokens(t)[made.ID].RevokedAt; !at.Equal(noon.Truncate(time.Second).Add(time.Minute)) {
-			t.Errorf("%s: revoked at %s", name, at)
-		}
+		testenv.Equal(t, name+": revoked at", noon.Truncate(time.Second).Add(time.Minute), db.tokens(t)[made.ID].RevokedAt)
 		// In force at the very next request.
-		if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); !errors.Is(err, token.ErrUnknown) {
-			t.Errorf("%s: the revoked token: error %v", name, err)
-		}
+		testenv.Of(registry.Authenticate(t.Context(), text, netip.Addr{})).WantError(t, name+": the revoked token", token.ErrUnknown)
 		if _, err := registry.Authenticate(t.Context(), kept, netip.Addr{}); err != nil {
 			t.Errorf("%s: the other token: error %v", name, err)
 		}
@@ -259,14 +237,10 @@ func TestRevokeUnknown(t *testing.T) {
 	registry, db, _ := newRegistry(t)
 	unknown, _ := token.NewText(token.OperatorPrefix)
 	for _, text := range []string{"", "0", "-1", "99", "99999999999999999999", "mo_", "abc", unknown} {
-		if id, err := registry.Revoke(t.Context(), order.Command(), text); !errors.Is(err, token.ErrUnknown) {
-			t.Errorf("%q: id %d, error %v", text, id, err)
-		}
+		testenv.Of(registry.Revoke(t.Context(), order.Command(), text)).WantError(t, fmt.Sprintf("%q: id", text), token.ErrUnknown)
 	}
 	db.fail = errBroken
-	if _, err := registry.Revoke(t.Context(), order.Command(), unknown); !errors.Is(err, errBroken) {
-		t.Errorf("store broken: error %v", err)
-	}
+	testenv.Of(registry.Revoke(t.Context(), order.Command(), unknown)).WantError(t, "store broken", errBroken)
 }
 
 // sameAddress compares addresses.
@@ -328,9 +302,7 @@ func TestRecordUsesRetries(t *testing.T) {
 		for range 2 {
 			text, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
 			testenv.NoError(t, err)
-			if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Of(registry.Authenticate(t.Context(), text, netip.Addr{})).Must(t)
 			texts = append(texts, text)
 		}
 		var log bytes.Buffer
@@ -352,8 +324,7 @@ func TestRecordUsesRetries(t *testing.T) {
 		db.hang.Store(false)
 		cancel()
 		<-ended
-		want := []map[int64]token.Use{{1: {At: noon.Add(time.Minute)}, 2: {At: noon}}}
-		testenv.Equal(t, "written", want, db.written(), sameAddress)
+		testenv.Equal(t, "written", []map[int64]token.Use{{1: {At: noon.Add(time.Minute)}, 2: {At: noon}}}, db.written(), sameAddress)
 		if !strings.Contains(log.String(), "cannot write the last-used times of tokens") || strings.Contains(log.String(), "mo_") {
 			t.Errorf("log %q", log.String())
 		}
@@ -367,17 +338,13 @@ func TestRecordUsesTimeout(t *testing.T) {
 		registry, db, _ := newRegistry(t)
 		text, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
 		testenv.NoError(t, err)
-		if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Of(registry.Authenticate(t.Context(), text, netip.Addr{})).Must(t)
 		db.hang.Store(true)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		start := time.Now()
 		registry.RecordUses(ctx, time.Hour, slog.New(slog.DiscardHandler))
-		if took := time.Since(start); took != 5*time.Second {
-			t.Errorf("ended after %s", took)
-		}
+		testenv.Equal(t, "ended after", 5*time.Second, time.Since(start))
 	})
 }
 
@@ -400,13 +367,9 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	all.Wait()
 	clock.move(time.Minute)
-	if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil {
-		t.Error(err)
-	}
+	testenv.Of(registry.Authenticate(t.Context(), text, netip.Addr{})).Must(t)
 	cancel()
 	keeper.Wait()
 	written := db.written()
-	if last := written[len(written)-1]; !last[1].At.Equal(noon.Add(time.Minute)) {
-		t.Errorf("the last use written is %v", last[1])
-	}
+	testenv.Equal(t, "the last use written", noon.Add(time.Minute), written[len(written)-1][1].At)
 }

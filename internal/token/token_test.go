@@ -3,6 +3,7 @@ package token_test
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"math/big"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -67,13 +69,9 @@ func TestEntropy(t *testing.T) {
 			highest = value
 		}
 	}
-	if highest.BitLen() != 192 {
-		t.Errorf("the highest of %d random parts has %d bits", samples, highest.BitLen())
-	}
+	testenv.Equal(t, fmt.Sprintf("the highest of %d random parts has bits", samples), 192, highest.BitLen())
 	for i, count := range counts[2:] {
-		if len(count) != 62 {
-			t.Errorf("position %d: %d of 62 letters in %d tokens", i+2, len(count), samples)
-		}
+		testenv.Equal(t, fmt.Sprintf("letters at position %d", i+2), 62, len(count))
 		for letter, n := range count {
 			if n > samples/62*3 {
 				t.Errorf("position %d: %c in %d of %d tokens", i+2, letter, n, samples)
@@ -184,9 +182,7 @@ func TestParseScopes(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("ParseScopes(%q) = %v, error %v", text, got, err)
 		}
-		if again, err := order.ParseScopes(got.Names(), order.MerchantScopes); err != nil || again != got {
-			t.Errorf("%v does not parse to the same: %v, error %v", got, again, err)
-		}
+		testenv.Of(order.ParseScopes(got.Names(), order.MerchantScopes)).Want(t, "parsed again", got)
 	}
 	for _, text := range []string{
 		"", " ", ",", "orders:read,", ",orders:read", "orders", "Orders:Read", "orders:read orders:write", "orders:read;orders:write", "*", "all", "admin", "audit",
@@ -204,19 +200,13 @@ func TestScopes(t *testing.T) {
 		order.MerchantScopes: "orders:read,orders:write,invoices:write,tokens,webhooks",
 		order.OperatorScopes: "orders:read,tokens,webhooks,orders:ingest,orders:transition,merchants,audit,customers",
 	} {
-		if got := scopes.String(); got != want {
-			t.Errorf("%d is %q, want %q", scopes, got, want)
-		}
-		if again, err := order.ParseScopes(scopes.Names(), scopes); err != nil || again != scopes {
-			t.Errorf("%v does not parse to the same: %v, error %v", scopes, again, err)
-		}
+		testenv.Equal(t, fmt.Sprintf("%d", scopes), want, scopes.String())
+		testenv.Of(order.ParseScopes(scopes.Names(), scopes)).Want(t, "parsed again", scopes)
 	}
 	if scopes, err := order.ParseScopes(nil, order.MerchantScopes); err == nil {
 		t.Errorf("no names are %v", scopes)
 	}
-	if got := order.Scope(0).String(); got != "" {
-		t.Errorf("no scope is %q", got)
-	}
+	testenv.Equal(t, "no scope", "", order.Scope(0).String())
 	for have := range order.DefaultScopes + 1 {
 		for wanted := range order.DefaultScopes + 1 {
 			all := true
@@ -225,9 +215,7 @@ func TestScopes(t *testing.T) {
 					all = false
 				}
 			}
-			if got := have.Has(wanted); got != all {
-				t.Errorf("%q has %q: %v", have, wanted, got)
-			}
+			testenv.Equal(t, fmt.Sprintf("%q has %q", have, wanted), all, have.Has(wanted))
 		}
 	}
 }
@@ -249,9 +237,6 @@ func TestValid(t *testing.T) {
 		// Another instance's clock may be ahead: revoked is revoked.
 		{"revoked in the future", now.Add(time.Hour), now.Add(time.Minute), false},
 	} {
-		got := token.Token{ExpiresAt: test.expires, RevokedAt: test.revoked}.Valid(now)
-		if got != test.want {
-			t.Errorf("%s: valid %v", test.name, got)
-		}
+		testenv.Equal(t, test.name+": valid", test.want, token.Token{ExpiresAt: test.expires, RevokedAt: test.revoked}.Valid(now))
 	}
 }

@@ -1,6 +1,10 @@
 package tracing
 
-import "testing"
+import (
+	"testing"
+
+	"merchantorders/internal/testenv"
+)
 
 func TestSummary(t *testing.T) {
 	t.Parallel()
@@ -16,8 +20,6 @@ func TestSummary(t *testing.T) {
 		"SELECT day, (SELECT last_event FROM merchants WHERE id = $1) FROM order_days, x": "SELECT order_days",
 		"SELECT *\n\tFROM (SELECT a FROM orders) v":                                       "SELECT",
 	} {
-		if got := summary(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		testenv.Equal(t, text, want, summary(text))
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/tracing"
 	"merchantorders/internal/tracing/tracingtest"
 	"merchantorders/internal/webhook"
@@ -23,14 +24,8 @@ import (
 
 func start(t *testing.T, collector *tracingtest.Collector, log *slog.Logger) *tracing.Tracing {
 	t.Helper()
-	endpoint, err := tracing.Endpoint(collector.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
-	tracer, err := tracing.Start(t.Context(), endpoint, "v1", log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	endpoint := testenv.Of(tracing.Endpoint(collector.Environ())).Must(t)
+	tracer := testenv.Of(tracing.Start(t.Context(), endpoint, "v1", log)).Must(t)
 	return tracer
 }
 
@@ -45,9 +40,7 @@ func serve(t *testing.T, handle func(*tracing.Tracing, context.Context)) []traci
 	tracer := start(t, collector, discard)
 	handler := tracer.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { handle(tracer, r.Context()) }), never)
 	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
-	if err := tracer.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, tracer.Stop())
 	return collector.Spans()
 }
 
@@ -100,9 +93,7 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%v: the span has the text of the error or an argument: %s", test.err, span.Text)
 			}
 		}
-		if len(spans) != len(want) {
-			t.Errorf("%v: %d spans", test.err, len(spans))
-		}
+		testenv.Equal(t, fmt.Sprintf("%v: spans", test.err), len(want), len(spans))
 	}
 }
 
@@ -112,9 +103,7 @@ func TestOutsideOfRequests(t *testing.T) {
 	collector := tracingtest.Start(t)
 	tracer := start(t, collector, discard)
 	callAll(t.Context(), tracer, errors.New("on purpose"))
-	if err := tracer.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, tracer.Stop())
 	if spans := collector.Spans(); len(spans) > 0 {
 		t.Errorf("spans %+v", spans)
 	}
@@ -130,9 +119,7 @@ func TestTransport(t *testing.T) {
 	spans := serve(t, func(tracer *tracing.Tracing, ctx context.Context) {
 		for _, ctx := range []context.Context{ctx, context.Background()} {
 			response, err := tracer.Transport(next).RoundTrip(request.WithContext(ctx))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			_ = response.Body.Close()
 		}
 	})
@@ -165,9 +152,7 @@ func TestPoster(t *testing.T) {
 		if span.Name != "webhook delivery" {
 			continue
 		}
-		if want := "00-" + span.Trace + "-" + span.ID + "-01"; !slices.Equal(got, []string{want}) {
-			t.Errorf("traceparent %q, want %q", got, want)
-		}
+		testenv.Equal(t, "traceparent", []string{"00-" + span.Trace + "-" + span.ID + "-01"}, got)
 		if !span.Failed || span.Attributes["http.response.status_code"] != "int_value:503" || strings.Contains(span.Text, "secret") {
 			t.Errorf("span %+v", span)
 		}
@@ -200,9 +185,7 @@ func TestSending(t *testing.T) {
 			var log bytes.Buffer
 			tracer := start(t, collector, slog.New(slog.NewTextHandler(&log, nil)))
 			tracer.Handler(http.NotFoundHandler(), never).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
-			if err := tracer.Stop(); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, tracer.Stop())
 			if int(sent.Load()) != test.sent || strings.Contains(log.String(), "spans") != (test.logged != "") || !strings.Contains(log.String(), test.logged) {
 				t.Errorf("sent %d times, want %d; log %s", sent.Load(), test.sent, log.String())
 			}

@@ -3,6 +3,7 @@ package web_test
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -92,7 +93,7 @@ func TestBodyDeadlines(t *testing.T) {
 	t.Parallel()
 	const none = -1
 	router := web.NewRouter(web.RouterConfig{}, readers()...)
-	tests := []struct {
+	for _, test := range []struct {
 		name, path, body string
 		method           string
 		want             []time.Duration
@@ -102,8 +103,7 @@ func TestBodyDeadlines(t *testing.T) {
 		{"no body", "/small", "", "POST", nil},
 		{"a body refused", "/no", "abc", "POST", []time.Duration{10 * time.Second, 2 * time.Second, 2 * time.Second, none}},
 		{"a body that is ignored", "/deaf", "abc", "PATCH", []time.Duration{10 * time.Second, 2 * time.Second, none}},
-	}
-	for _, test := range tests {
+	} {
 		r := httptest.NewRequest(test.method, test.path, strings.NewReader(test.body))
 		if test.body == "" {
 			r.Body = http.NoBody
@@ -131,8 +131,7 @@ func TestBodyDeadlines(t *testing.T) {
 // dial opens a connection to a server.
 func (r *running) dial(t *testing.T) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	conn, err := net.Dial("tcp", r.address)
-	testenv.NoError(t, err)
+	conn := testenv.Of(net.Dial("tcp", r.address)).Must(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	testenv.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
 	return conn, bufio.NewReader(conn)
@@ -144,8 +143,7 @@ func readReply(t *testing.T, from *bufio.Reader) reply {
 	response, err := http.ReadResponse(from, nil)
 	testenv.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	testenv.NoError(t, err)
+	body := testenv.Of(io.ReadAll(response.Body)).Must(t)
 	if response.Close {
 		response.Header.Set("Connection", "close") // which http.ReadResponse removes
 	}
@@ -159,7 +157,7 @@ func TestResponseBeforeReset(t *testing.T) {
 	const size = 12 << 20
 	declared := "Content-Length: " + strconv.Itoa(size)
 	chunk := "10000\r\n" + strings.Repeat("x", 0x10000) + "\r\n"
-	tests := []struct {
+	for _, test := range []struct {
 		name, request, header string
 		status                int
 		body                  string
@@ -173,8 +171,7 @@ func TestResponseBeforeReset(t *testing.T) {
 		{"refused, chunked", "POST /no", "Transfer-Encoding: chunked", 401, `{"message":"Unauthorized"}`},
 		{"too long, chunked", "POST /small", "Transfer-Encoding: chunked", 400, `{"message":"Invalid payload."}`},
 		{"upload too long, chunked", "POST /upload", "Transfer-Encoding: chunked", 400, `{"message":"Invalid payload."}`},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			server := serve(t, tokens{}, readers()...)
@@ -185,16 +182,12 @@ func TestResponseBeforeReset(t *testing.T) {
 			} else {
 				text += strings.Repeat(chunk, size/0x10000) + "0\r\n\r\n"
 			}
-			if _, err := io.WriteString(conn, text); err != nil {
-				t.Fatalf("the server did not take the body: %v", err)
-			}
+			testenv.Of(io.WriteString(conn, text)).Must(t)
 			got := readReply(t, from)
 			if got.status != test.status || strings.TrimSpace(got.body) != test.body {
 				t.Errorf("%d %s, want %d %s", got.status, got.body, test.status, test.body)
 			}
-			if got.header.Get("Connection") != "close" {
-				t.Error("the response does not say that the connection closes")
-			}
+			testenv.Equal(t, "Connection", "close", got.header.Get("Connection"))
 		})
 	}
 }
@@ -203,23 +196,18 @@ func TestResponseBeforeReset(t *testing.T) {
 // of a client that expects 100 Continue or stops sending.
 func TestResponseWithoutBody(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ name, headers, body string }{
+	for _, test := range []struct{ name, headers, body string }{
 		{"expecting 100", "Content-Length: 100000000\r\nExpect: 100-continue\r\n", ""},
 		{"long and stalled", "Content-Length: 100000000\r\n", "abc"},
 		{"short and stalled", "Content-Length: 10\r\n", "abc"},
 		{"chunked and stalled", "Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n"},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			server := serve(t, tokens{}, readers()...)
 			conn, from := server.dial(t)
-			if _, err := io.WriteString(conn, "POST /no HTTP/1.1\r\nHost: x\r\n"+test.headers+"\r\n"+test.body); err != nil {
-				t.Fatal(err)
-			}
-			if got := readReply(t, from); got.status != http.StatusUnauthorized {
-				t.Errorf("%d %s", got.status, got.body)
-			}
+			testenv.Of(io.WriteString(conn, "POST /no HTTP/1.1\r\nHost: x\r\n"+test.headers+"\r\n"+test.body)).Must(t)
+			testenv.Equal(t, "status", http.StatusUnauthorized, readReply(t, from).status)
 			// The connection closes, since the rest of the body never arrives.
 			if rest, err := io.ReadAll(from); err != nil || len(rest) > 0 {
 				t.Errorf("%q, %v", rest, err)
@@ -244,12 +232,8 @@ func TestConnectionReused(t *testing.T) {
 		{"POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", 200},
 		{"POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 200},
 	} {
-		if _, err := io.WriteString(conn, request.text); err != nil {
-			t.Fatal(err)
-		}
-		if got := readReply(t, from); got.status != request.want {
-			t.Errorf("%.20q: %d %s", request.text, got.status, got.body)
-		}
+		testenv.Of(io.WriteString(conn, request.text)).Must(t)
+		testenv.Equal(t, fmt.Sprintf("%.20q", request.text), request.want, readReply(t, from).status)
 	}
 }
 
@@ -258,9 +242,7 @@ func TestDrainIsBounded(t *testing.T) {
 	t.Parallel()
 	server := serve(t, tokens{}, readers()...)
 	conn, from := server.dial(t)
-	if _, err := io.WriteString(conn, "POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(io.WriteString(conn, "POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n")).Must(t)
 	if got := readReply(t, from); got.status != http.StatusUnauthorized {
 		t.Fatalf("%d %s", got.status, got.body)
 	}

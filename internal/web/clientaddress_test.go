@@ -1,10 +1,13 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // proxies are the trusted proxies of these tests.
@@ -67,9 +70,7 @@ func TestClientAddress(t *testing.T) {
 		{"both agree", "10.0.0.1:4711", []string{list, victim + ", " + aClient, forwarded, "for=" + aClient}, aClient},
 		{"both disagree", "10.0.0.1:4711", []string{list, aClient, forwarded, "for=" + victim}, aProxy},
 	} {
-		if got := clientOf(test.from, test.headers...); got != test.want {
-			t.Errorf("%s: %s, want %s", test.name, got, test.want)
-		}
+		testenv.Equal(t, test.name, test.want, clientOf(test.from, test.headers...))
 	}
 }
 
@@ -86,18 +87,12 @@ func FuzzClientAddress(f *testing.F) {
 		for name, value := range map[string]string{
 			"X-Forwarded-For": aClient, "Forwarded": `host="a\",b";for="` + aClient + `:80"`,
 		} {
-			if got := clientOf(from, name, hostile+", "+value); got != aClient {
-				t.Errorf("%s %q in one line: %s", name, hostile, got)
-			}
-			if got := clientOf(from, name, hostile, name, value); got != aClient {
-				t.Errorf("%s %q in two lines: %s", name, hostile, got)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s %q in one line", name, hostile), aClient, clientOf(from, name, hostile+", "+value))
+			testenv.Equal(t, fmt.Sprintf("%s %q in two lines", name, hostile), aClient, clientOf(from, name, hostile, name, value))
 			if got := clientOf(from, name, hostile); strings.ContainsAny(got, "%,\" ") {
 				t.Errorf("%s %q alone: %s", name, hostile, got)
 			}
-			if got := clientOf(aClient+":4711", name, hostile); got != aClient {
-				t.Errorf("%s %q without a proxy: %s", name, hostile, got)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s %q without a proxy", name, hostile), aClient, clientOf(aClient+":4711", name, hostile))
 		}
 	})
 }

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"merchantorders/internal/metrics"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
@@ -55,11 +52,8 @@ func raw(status int, headers map[string]string, pieces ...string) web.Handler {
 func unzip(t *testing.T, body string) string {
 	t.Helper()
 	reader, err := gzip.NewReader(strings.NewReader(body))
-	if err != nil {
-		t.Fatalf("not compressed: %v", err)
-	}
-	plain, err := io.ReadAll(reader)
 	testenv.NoError(t, err)
+	plain := testenv.Of(io.ReadAll(reader)).Must(t)
 	return string(plain)
 }
 
@@ -83,9 +77,7 @@ func TestCompressed(t *testing.T) {
 	} {
 		plain, packed := server.ask(t, request), server.ask(t, request, gzipPlease)
 		sent[len(plain.body)], sent[len(packed.body)] = true, true
-		if diff := cmp.Diff(plain.body, unzip(t, packed.body)); diff != "" {
-			t.Errorf("%s (-plain +unpacked):\n%s", request, diff)
-		}
+		testenv.Equal(t, request, plain.body, unzip(t, packed.body))
 		if len(packed.body) > len(plain.body)/2 || packed.status != 200 || plain.header.Get("Content-Encoding") != "" {
 			t.Errorf("%s: status %d, %d bytes instead of %d", request, packed.status, len(packed.body), len(plain.body))
 		}
@@ -183,8 +175,7 @@ func TestFlushWhileCompressing(t *testing.T) {
 	}})
 	stop := sync.OnceFunc(func() { close(read) })
 	defer time.AfterFunc(patience, stop).Stop()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.address+"/x", nil)
-	testenv.NoError(t, err)
+	request := testenv.Of(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.address+"/x", nil)).Must(t)
 	request.Header.Set("Accept-Encoding", "gzip")
 	response, err := http.DefaultClient.Do(request)
 	testenv.NoError(t, err)
@@ -200,29 +191,3 @@ func TestFlushWhileCompressing(t *testing.T) {
 		stop()
 	}
 }
-
-// BenchmarkCompress measures what compression adds to a list of 100.
-func BenchmarkCompress(b *testing.B) {
-	body := strings.Repeat(`{"id":"SF-2026-123456","state":"registered","countryCode":"GR","totalItemsAmount":3180,"customer":{"firstName":"Μαρία"}},`, 250)
-	handler := web.Observe(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		w.WriteHeader(200)
-		_, _ = io.WriteString(w, body)
-	}), form("top"), web.RequestLog{Logger: slog.New(slog.DiscardHandler)}, metrics.New(), ticking())
-	for name, header := range map[string]http.Header{"plain": {}, "gzip": {"Accept-Encoding": {"gzip"}}} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				handler.ServeHTTP(nowhere{}, &http.Request{Method: "GET", Header: header})
-			}
-		})
-	}
-}
-
-// nowhere is a response that is discarded.
-type nowhere http.Header
-
-func (n nowhere) Header() http.Header       { return http.Header(n) }
-func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
-func (nowhere) WriteHeader(int)             {}

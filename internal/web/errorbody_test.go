@@ -13,7 +13,7 @@ import (
 
 func TestErrorEncoders(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
+	for _, test := range []struct {
 		err         error
 		status      int
 		flat        string
@@ -28,8 +28,7 @@ func TestErrorEncoders(t *testing.T) {
 		{strict.ErrInvalidPayload, 400, "Invalid payload.", "invalid_payload", "Invalid payload."},
 		{order.ErrUnavailable, 503, "Service Unavailable", "unavailable", "The service cannot answer for now."},
 		{errors.New("password=hunter2"), 500, "Internal Server Error", "internal", "The service failed to answer."},
-	}
-	for _, test := range tests {
+	} {
 		for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err)} {
 			status, body := web.EncodeMessage(nil, err)
 			checkForm(t, err, status, body, test.status, web.MessageBody{Message: test.flat})

@@ -10,6 +10,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -48,14 +49,8 @@ func TestStatus(t *testing.T) {
 		{io.ErrUnexpectedEOF, 500},
 		{context.DeadlineExceeded, 500},
 	} {
-		if got := web.Status(test.err); got != test.want {
-			t.Errorf("%v: status %d, want %d", test.err, got, test.want)
-		}
-		if got := web.Status(fmt.Errorf("list orders: %w", test.err)); got != test.want {
-			t.Errorf("%v, wrapped: status %d, want %d", test.err, got, test.want)
-		}
-		if got := web.Status(errors.Join(io.EOF, test.err)); got != test.want {
-			t.Errorf("%v, joined: status %d, want %d", test.err, got, test.want)
-		}
+		testenv.Equal(t, fmt.Sprintf("%v: status", test.err), test.want, web.Status(test.err))
+		testenv.Equal(t, fmt.Sprintf("%v, wrapped: status", test.err), test.want, web.Status(fmt.Errorf("list orders: %w", test.err)))
+		testenv.Equal(t, fmt.Sprintf("%v, joined: status", test.err), test.want, web.Status(errors.Join(io.EOF, test.err)))
 	}
 }

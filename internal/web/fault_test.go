@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -46,23 +47,18 @@ func TestFaults(t *testing.T) {
 		{"slow, reset", 400, `{"error":{"code":"invalid_params","message":"X-Sandbox-Fault must be slow, 429, 503, reset or lost"}}`, 0},
 	} {
 		served.Store(0)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL, strings.NewReader("sent"))
-		testenv.NoError(t, err)
+		r := testenv.Of(http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL, strings.NewReader("sent"))).Must(t)
 		r.Header.Set(web.FaultHeader, test.fault)
 		status, body := 0, ""
 		if response, err := server.Client().Do(r); err == nil {
 			content, _ := io.ReadAll(response.Body)
 			_ = response.Body.Close()
 			status, body = response.StatusCode, strings.TrimSpace(string(content))
-			if retry := response.Header.Get("Retry-After"); (status == 503 || status == 429) != (retry != "") {
-				t.Errorf("%q: Retry-After %q", test.fault, retry)
-			}
+			testenv.Equal(t, fmt.Sprintf("%q: Retry-After", test.fault), response.Header.Get("Retry-After") != "", status == 503 || status == 429)
 		}
 		if status != test.status || body != test.body || served.Load() != test.served {
 			t.Errorf("%q: %d %s, served %d times", test.fault, status, body, served.Load())
 		}
 	}
-	if got := time.Duration(waited.Load()); got != 5*time.Second {
-		t.Errorf("slow responses waited %v", got)
-	}
+	testenv.Equal(t, "slow responses waited", 5*time.Second, time.Duration(waited.Load()))
 }

@@ -1,11 +1,14 @@
 package web
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestHTTP2StalledBody checks that the deadline of a body that does not arrive ends its
@@ -39,21 +42,15 @@ func TestHTTP2StalledBody(t *testing.T) {
 			return 0
 		}
 		defer func() { _ = response.Body.Close() }()
-		if response.ProtoMajor != 2 {
-			t.Errorf("%s: %s", path, response.Proto)
-		}
+		testenv.Equal(t, fmt.Sprintf("%s: %s", path, response.Proto), 2, response.ProtoMajor)
 		return response.StatusCode
 	}
 	waited := make(chan int, 1)
 	go func() { waited <- send("/wait", nil) }()
 	half, writer := io.Pipe()
 	go func() { _, _ = io.WriteString(writer, "half") }()
-	if status := send("/stalled", half); status != http.StatusBadRequest {
-		t.Errorf("status %d", status)
-	}
+	testenv.Equal(t, "status", http.StatusBadRequest, send("/stalled", half))
 	_ = writer.Close()
 	close(release)
-	if status := <-waited; status != http.StatusOK {
-		t.Errorf("the other request: status %d", status)
-	}
+	testenv.Equal(t, "the other request: status", http.StatusOK, <-waited)
 }

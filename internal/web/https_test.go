@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/netip"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestHTTPS reads whether a client uses https from the connection, and from the headers of
@@ -34,8 +36,6 @@ func TestHTTPS(t *testing.T) {
 		if test.tls {
 			r.TLS = &tls.ConnectionState{}
 		}
-		if got := proxies.HTTPS(r); got != test.want {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
-		}
+		testenv.Equal(t, name, test.want, proxies.HTTPS(r))
 	}
 }

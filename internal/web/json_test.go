@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"math"
 	"net/http/httptest"
 	"strconv"
@@ -19,9 +20,7 @@ func TestWriteJSON(t *testing.T) {
 	if got, want := recorder.Body.String(), "{\"text\":\"<b>&'\\u2028Ω\\ufffd\"}\n"; recorder.Code != 418 || got != want {
 		t.Errorf("status %d, body %q, want %q", recorder.Code, got, want)
 	}
-	if got := recorder.Header().Get("Content-Length"); got != strconv.Itoa(recorder.Body.Len()) {
-		t.Errorf("Content-Length %s for %d bytes", got, recorder.Body.Len())
-	}
+	testenv.Equal(t, fmt.Sprintf("Content-Length for %d bytes", recorder.Body.Len()), strconv.Itoa(recorder.Body.Len()), recorder.Header().Get("Content-Length"))
 }
 
 func TestWriteJSONFails(t *testing.T) {

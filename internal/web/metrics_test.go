@@ -12,6 +12,7 @@ import (
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/metrics/metricstest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -38,9 +39,7 @@ func TestMetricsAreBounded(t *testing.T) {
 			t.Errorf("unexpected series %s", line)
 		}
 	}
-	if len(lines) != 8 {
-		t.Errorf("%d series: %q", len(lines), lines)
-	}
+	testenv.Equal(t, "series", 8, len(lines))
 	metricstest.Want(t, server.metrics, `merchant_orders_requests_total{class="other",method="GET",route="unmatched",status="404"} 120`)
 	metricstest.Want(t, server.metrics, `merchant_orders_requests_total{class="other",method="other",route="/api/orders/{id}",status="405"} 40`)
 	metricstest.Want(t, server.metrics, `merchant_orders_request_seconds_count{class="read",route="/guarded/read"} 40`)
@@ -125,9 +124,7 @@ func TestUploadsInProgress(t *testing.T) {
 		request.Header.Set("Authorization", "Bearer all")
 		router.ServeHTTP(httptest.NewRecorder(), request)
 	}
-	if want := "[merchant_orders_uploads_in_progress 1 merchant_orders_uploads_in_progress 0]"; fmt.Sprint(during) != want {
-		t.Errorf("during an upload and another write: %v", during)
-	}
+	testenv.Equal(t, "during an upload and another write", "[merchant_orders_uploads_in_progress 1 merchant_orders_uploads_in_progress 0]", fmt.Sprint(during))
 	metricstest.Want(t, metrics, "merchant_orders_uploads_in_progress 0")
 }
 

@@ -56,9 +56,7 @@ func TestRequestID(t *testing.T) {
 		got := server.ask(t, "GET /healthz", "X-Request-Id: "+test.sent)
 		id := got.header.Get("X-Request-Id")
 		want = append(want, id)
-		if test.accepted != (id == test.sent) {
-			t.Errorf("sent %q, got %q", test.sent, id)
-		}
+		testenv.Equal(t, fmt.Sprintf("%q is kept", test.sent), id == test.sent, test.accepted)
 		if !test.accepted && (len(id) < 20 || made[id]) {
 			t.Errorf("the new id %q is not new", id)
 		}
@@ -158,9 +156,7 @@ func TestLogHasNoSecrets(t *testing.T) {
 	}
 	server.stop()
 	logged := server.log.String()
-	if got := strings.Count(logged, `"msg":"request"`); got != 36 {
-		t.Errorf("%d log lines", got)
-	}
+	testenv.Equal(t, "log lines", 36, strings.Count(logged, `"msg":"request"`))
 	for _, word := range []string{
 		"secret", "SECRET", secret, secret[3:], basic("user@secret.example:" + secret), "203.0.113.77", "%FF", "127.0.0.1",
 	} {
@@ -206,9 +202,7 @@ func TestPanic(t *testing.T) {
 		t.Errorf("aborted before it began: %+v", got)
 	}
 	// The server continues.
-	if got := server.ask(t, "GET /nothing"); got.status != 404 {
-		t.Errorf("after the panics: %+v", got)
-	}
+	testenv.Equal(t, "after the panics", 404, server.ask(t, "GET /nothing").status)
 	server.stop()
 
 	type fields struct{ Route, Level, Status, Error any }

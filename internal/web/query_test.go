@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/strict"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -35,9 +36,7 @@ func TestQueryFirst(t *testing.T) {
 	for raw, want := range map[string]string{
 		"": "a", "a=1": "a", "b=1": "b", "b=1&a=1": "a", "a=&b=1": "b", "a=&b=": "a", "a=&a=&b=1": "a", "c=1": "a",
 	} {
-		if got := query(raw).First("a", "b"); got != want {
-			t.Errorf("%q: %s, want %s", raw, got, want)
-		}
+		testenv.Equal(t, raw, want, query(raw).First("a", "b"))
 	}
 }
 

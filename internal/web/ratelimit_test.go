@@ -92,9 +92,7 @@ func TestTokenLimit(t *testing.T) {
 		start := time.Now()
 		for range 5 {
 			go func() {
-				if got := l.ask("/v2/read", "one", home); got.Code != 200 {
-					t.Errorf("status %d after %s", got.Code, time.Since(start))
-				}
+				testenv.Equal(t, fmt.Sprintf("status after %s", time.Since(start)), 200, l.ask("/v2/read", "one", home).Code)
 			}()
 		}
 		synctest.Wait()
@@ -150,27 +148,19 @@ func TestTokenInFlight(t *testing.T) {
 			go send("POST", "/v2/upload", "one")
 		}
 		synctest.Wait()
-		if got := send("POST", "/v2/upload", "one"); got != 429 {
-			t.Errorf("a ninth upload: status %d", got)
-		}
+		testenv.Equal(t, "a ninth upload: status", 429, send("POST", "/v2/upload", "one"))
 		for range 24 {
 			go send("GET", "/v2/wait", "one")
 		}
 		synctest.Wait()
 		for _, path := range []string{"/v2/wait", "/v2/read"} {
-			if got := send("GET", path, "one"); got != 429 {
-				t.Errorf("a 33rd request, %s: status %d", path, got)
-			}
+			testenv.Equal(t, fmt.Sprintf("a 33rd request, %s: status", path), 429, send("GET", path, "one"))
 		}
-		if got := send("GET", "/v2/read", "two"); got != 200 {
-			t.Errorf("another token: status %d", got)
-		}
+		testenv.Equal(t, "another token: status", 200, send("GET", "/v2/read", "two"))
 		disconnect()
 		synctest.Wait()
 		ctx = t.Context()
-		if got := send("GET", "/v2/read", "one"); got != 200 {
-			t.Errorf("afterwards: status %d", got)
-		}
+		testenv.Equal(t, "afterwards: status", 200, send("GET", "/v2/read", "one"))
 	})
 }
 
@@ -233,18 +223,14 @@ func testFailedAuthentications(t *testing.T) {
 	if diff := cmp.Diff([3]string{`"sign-in";q=60;w=60`, `"sign-in";r=0;t=1`, "1"}, limitHeaders(got.Header())); got.Code != 429 || diff != "" {
 		t.Errorf("status %d (-want +got):\n%s", got.Code, diff)
 	}
-	if got.Header().Get("WWW-Authenticate") != "" {
-		t.Error("429 with WWW-Authenticate")
-	}
+	testenv.Equal(t, "429 with WWW-Authenticate", "", got.Header().Get("WWW-Authenticate"))
 	for range 50 {
 		if got := l.ask("/read", "one", home); got.Code != 200 || got.Header().Get("RateLimit") != "" {
 			t.Fatalf("a good token: status %d, headers %v", got.Code, got.Header())
 		}
 		l.ask("/read", "bad", home)
 	}
-	if got := l.ask("/read", "bad", "192.0.2.2:4711"); got.Code != 401 {
-		t.Errorf("another address: status %d", got.Code)
-	}
+	testenv.Equal(t, "another address: status", 401, l.ask("/read", "bad", "192.0.2.2:4711").Code)
 	l.ask("/read", "bad", home) // in the place of the one that is allowed after a second
 	coded := l.ask("/v2/read", "bad", home)
 	const body = `{"error":{"code":"too_many_failed_sign_ins","message":"Too many requests from this address without a valid token."}}` + "\n"
@@ -252,9 +238,7 @@ func testFailedAuthentications(t *testing.T) {
 		t.Errorf("status %d (-want +got):\n%s", coded.Code, diff)
 	}
 	for n, want := range []int{401, 429} { // the refusal took a second
-		if got := l.ask("/read", "bad", home); got.Code != want {
-			t.Errorf("a second later, failure %d: status %d, want %d", n, got.Code, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("a second later, failure %d: status", n), want, l.ask("/read", "bad", home).Code)
 	}
 }
 
@@ -279,9 +263,7 @@ func TestFailureAddresses(t *testing.T) {
 			for range 60 {
 				l.ask("/read", "bad", test.failing)
 			}
-			if got := l.ask("/read", "bad", test.other).Code == 429; got != test.same {
-				t.Errorf("%s after %s: limited is %v", test.other, test.failing, got)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s after %s: limited", test.other, test.failing), test.same, l.ask("/read", "bad", test.other).Code == 429)
 		})
 	}
 }

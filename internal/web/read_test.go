@@ -99,8 +99,7 @@ func serveReadings(t *testing.T, size int) *resources {
 // returns status, tag and body.
 func (s *resources) get(t *testing.T, merchant, path, has string) (int, string, string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, nil)
-	testenv.NoError(t, err)
+	request := testenv.Of(http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, nil)).Must(t)
 	request.Header.Set("Authorization", "Bearer "+merchant)
 	if has != "" {
 		request.Header.Set("If-None-Match", has)
@@ -108,15 +107,10 @@ func (s *resources) get(t *testing.T, merchant, path, has string) (int, string, 
 	response, err := http.DefaultClient.Do(request)
 	testenv.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	testenv.NoError(t, err)
+	body := testenv.Of(io.ReadAll(response.Body)).Must(t)
 	if response.StatusCode == http.StatusOK {
-		if got := response.Header.Get("Cache-Control"); got != "private, no-cache" {
-			t.Errorf("Cache-Control %q", got)
-		}
-		if got := response.Header.Get("Content-Length"); got != strconv.Itoa(len(body)) {
-			t.Errorf("Content-Length %s of %d bytes", got, len(body))
-		}
+		testenv.Equal(t, "Cache-Control", "private, no-cache", response.Header.Get("Cache-Control"))
+		testenv.Equal(t, fmt.Sprintf("Content-Length of %d bytes", len(body)), strconv.Itoa(len(body)), response.Header.Get("Content-Length"))
 	}
 	return response.StatusCode, response.Header.Get("ETag"), string(body)
 }
@@ -201,18 +195,14 @@ func TestNotModifiedIsCached(t *testing.T) {
 			t.Fatalf("status %d, body %q", status, body)
 		}
 	}
-	if times := s.read.Load(); times != 2 {
-		t.Errorf("read %d times, want 2: cached at the second request", times)
-	}
+	testenv.Equal(t, "times read, for it is cached at the second request", 2, s.read.Load())
 	for range 3 {
 		if status, _, body := s.get(t, "1", "/list", ""); status != http.StatusOK || body != whole {
 			t.Errorf("status %d, body %q, want %q", status, body, whole)
 		}
 		s.get(t, "1", "/list", tag)
 	}
-	if times := s.read.Load(); times != 3 {
-		t.Errorf("read %d times, want 3", times)
-	}
+	testenv.Equal(t, "times read", 3, s.read.Load())
 	s.events[0].Store(7)
 	if status, _, _ := s.get(t, "1", "/list", tag); status != http.StatusOK {
 		t.Errorf("after a change: status %d", status)
@@ -230,9 +220,7 @@ func TestErrorsAreNotCached(t *testing.T) {
 				t.Errorf("%s: status %d, tag %q, want %d", path, status, tag, want)
 			}
 		}
-		if times := s.read.Load() - before; times != 3 {
-			t.Errorf("%s: read %d times, want 3", path, times)
-		}
+		testenv.Equal(t, path+": times read", 3, s.read.Load()-before)
 	}
 }
 
@@ -249,9 +237,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	made := s.made.Load()
 	s.get(t, "1", "/one/polled", "")
-	if s.made.Load() != made {
-		t.Error("what is polled was evicted by what is requested once")
-	}
+	testenv.Equal(t, "times what is polled was made", made, s.made.Load())
 	for n := range 50 {
 		for range 3 {
 			s.get(t, "1", fmt.Sprintf("/one/often-%d", n), "")
@@ -292,7 +278,5 @@ func TestCoalescing(t *testing.T) {
 	}
 	close(s.hold)
 	asking.Wait()
-	if times := s.made.Load() - made; times != 1 {
-		t.Errorf("made %d times, want once", times)
-	}
+	testenv.Equal(t, "times made", 1, s.made.Load()-made)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/metrics"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -68,9 +69,7 @@ func checkJSON(t *testing.T, got reply) {
 	for name, want := range map[string]string{
 		"Content-Type": "application/json", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Location": "",
 	} {
-		if value := got.header.Get(name); value != want {
-			t.Errorf("%s is %q, want %q", name, value, want)
-		}
+		testenv.Equal(t, name, want, got.header.Get(name))
 	}
 	if got.header.Get("X-Request-Id") == "" {
 		t.Error("no request id")
@@ -105,9 +104,7 @@ func TestCrossSite(t *testing.T) {
 		{"POST /healthz", []string{"Sec-Fetch-Site: cross-site"}, 403, "rest"},
 	} {
 		got := server.ask(t, test.request, test.headers...)
-		if got.status != test.status {
-			t.Errorf("%s %q: status %d, want %d", test.request, test.headers, got.status, test.status)
-		}
+		testenv.Equal(t, fmt.Sprintf("%s %q: status", test.request, test.headers), test.status, got.status)
 		if test.status == 403 && read[failure](t, got.body) != (failure{test.form, 403}) {
 			t.Errorf("%s %q: body %s", test.request, test.headers, got.body)
 		}
@@ -144,9 +141,7 @@ func TestEncodeError(t *testing.T) {
 	} {
 		method, target, _ := strings.Cut(request, " ")
 		_, body := router.EncodeError(httptest.NewRequest(method, target, nil), errors.New("test"))
-		if got := body.(failure).Form; got != want {
-			t.Errorf("%s: form %s, want %s", request, got, want)
-		}
+		testenv.Equal(t, request+": form", want, body.(failure).Form)
 	}
 }
 

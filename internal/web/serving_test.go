@@ -48,8 +48,7 @@ func serveHidingAddresses(t *testing.T, verifier web.Authenticator, groups ...we
 
 func serveLogging(t *testing.T, requestLog web.RequestLog, verifier web.Authenticator, groups ...web.RouteGroup) *running {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
+	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	r := &running{address: listener.Addr().String(), log: new(testenv.Log), metrics: metrics.New()}
 	log := slog.New(slog.NewJSONHandler(r.log, nil))
 	router := web.NewRouter(web.RouterConfig{Authenticator: verifier}, groups...)
@@ -100,13 +99,10 @@ func (r *running) ask(t *testing.T, requestLine string, headers ...string) reply
 // send sends a text and reads one response. The reply is only cut if there is none.
 func (r *running) send(t *testing.T, text string) reply {
 	t.Helper()
-	conn, err := net.Dial("tcp", r.address)
-	testenv.NoError(t, err)
+	conn := testenv.Of(net.Dial("tcp", r.address)).Must(t)
 	defer conn.Close()
 	testenv.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
-	if _, err := io.WriteString(conn, text); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(io.WriteString(conn, text)).Must(t)
 	method, _, _ := strings.Cut(text, " ")
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -48,8 +48,7 @@ func openStream(t *testing.T, s *streamServer, first string) (*io.PipeWriter, *b
 	body, send := io.Pipe()
 	t.Cleanup(func() { _ = send.Close() })
 	go func() { _, _ = io.WriteString(send, first) }()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, body)
-	testenv.NoError(t, err)
+	r := testenv.Of(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, body)).Must(t)
 	response, err := http.DefaultClient.Do(r)
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = response.Body.Close() })
@@ -207,8 +206,7 @@ func TestExpansion(t *testing.T) {
 		w := gzip.NewWriter(&compressed)
 		size := int64(0)
 		for n := 0; size < 8<<20; n++ {
-			written, err := io.WriteString(w, row.line(n))
-			testenv.NoError(t, err)
+			written := testenv.Of(io.WriteString(w, row.line(n))).Must(t)
 			size += int64(written)
 		}
 		testenv.NoError(t, w.Close())

@@ -39,8 +39,7 @@ func TestDocumentsWithThirdPartyTools(t *testing.T) {
 	s := apptest.Start(t, "--demo", "--webhook-allow-private", "--security-contact", "mailto:security@example.com")
 	folder := t.TempDir()
 	for _, name := range inputs {
-		text, err := os.ReadFile(name)
-		testenv.NoError(t, err)
+		text := testenv.Of(os.ReadFile(name)).Must(t)
 		write(t, filepath.Join(folder, name), text)
 	}
 	for _, document := range openapi.Documents() {
@@ -87,8 +86,7 @@ func write(t *testing.T, path string, text []byte) {
 
 func fetch(t *testing.T, address string) []byte {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	testenv.NoError(t, err)
+	request := testenv.Of(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)).Must(t)
 	response, err := http.DefaultClient.Do(request)
 	testenv.NoError(t, err)
 	defer response.Body.Close()

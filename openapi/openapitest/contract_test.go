@@ -1,6 +1,7 @@
 package openapitest
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -149,9 +150,7 @@ func TestEventsByType(t *testing.T) {
 		"another time":      {"09:15:00Z", "09:15:00+00:00", false},
 	} {
 		err := Published().DeliveryViolation("v2", []byte(strings.Replace(event, test.old, test.new, 1)))
-		if (err == nil) != test.valid {
-			t.Errorf("%s: %v, want a violation: %t", name, err, !test.valid)
-		}
+		testenv.Equal(t, fmt.Sprintf("%s: %v", name, err), test.valid, err == nil)
 	}
 }
 
@@ -191,14 +190,12 @@ func changed(t *testing.T, name, old, new string) *Contract {
 			if old != new && text == string(document.YAML) {
 				t.Fatalf("%s does not have %q", name, old)
 			}
-			changed, err := openapi.Parse(name, []byte(text))
-			testenv.NoError(t, err)
+			changed := testenv.Of(openapi.Parse(name, []byte(text))).Must(t)
 			document = changed
 		}
 		documents = append(documents, document)
 	}
-	contract, err := Load(documents)
-	testenv.NoError(t, err)
+	contract := testenv.Of(Load(documents)).Must(t)
 	return contract
 }
 
@@ -219,15 +216,11 @@ func TestCheck(t *testing.T) {
 			ended := &fakeTest{TB: t}
 			checkByHandler(t, CheckHandler(ended), test.status, test.body)
 			ended.end()
-			if ended.failed != test.failed {
-				t.Errorf("the test failed: %t, want %t", ended.failed, test.failed)
-			}
+			testenv.Equal(t, "the test failed", test.failed, ended.failed)
 			ended = &fakeTest{TB: t}
 			checkByTransport(t, ended, test.status, test.body)
 			ended.end()
-			if ended.failed != test.failed {
-				t.Errorf("checked by the client, the test failed: %t, want %t", ended.failed, test.failed)
-			}
+			testenv.Equal(t, "checked by the client, the test failed", test.failed, ended.failed)
 		})
 	}
 }

@@ -1,4 +1,5 @@
-// Package apitest compares the views that the versions have of orders with golden files.
+// Package apitest has the tests that each version passes: golden files of its views of
+// orders, its errors and its lists.
 package apitest
 
 import (
@@ -39,8 +40,7 @@ func CheckGolden(t *testing.T, name string, view any) {
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		testenv.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
 	}
-	want, err := os.ReadFile(path)
-	testenv.NoError(t, err)
+	want := testenv.Of(os.ReadFile(path)).Must(t)
 	testenv.Equal(t, name, string(want), got.String())
 }
 
@@ -67,8 +67,7 @@ func CheckLists(t *testing.T, query string, view func(r *web.Request, page order
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	check := func(golden, query string, page order.Page) {
 		t.Helper()
-		list, err := view(&web.Request{Request: httptest.NewRequest("GET", "/orders?"+query, nil)}, page, now)
-		testenv.NoError(t, err)
+		list := testenv.Of(view(&web.Request{Request: httptest.NewRequest("GET", "/orders?"+query, nil)}, page, now)).Must(t)
 		CheckGolden(t, golden, list)
 	}
 	check("list.json", query, order.Page{Total: 42, Orders: []order.Summary{summary(ordertest.Rich()), summary(ordertest.Minimal())}})
@@ -93,8 +92,7 @@ func CheckViewVersion(t *testing.T, viewVersion string, digests map[string]strin
 	}
 	all := sha256.New()
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		testenv.NoError(t, err)
+		content := testenv.Of(os.ReadFile(file)).Must(t)
 		_, _ = all.Write(content) // a hash never returns an error
 	}
 	if got := hex.EncodeToString(all.Sum(nil)[:8]); got != digests[viewVersion] {

@@ -11,7 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/testenv"
 )
 
 // plainRead reads a body in the plainest way: all of it, then its JSON, then its
@@ -69,9 +70,7 @@ func FuzzReadUpload(f *testing.F) {
 			"halves":                  iotest.HalfReader(bytes.NewReader(body)),
 			"end with the last bytes": iotest.DataErrReader(bytes.NewReader(body)),
 		} {
-			if diff := cmp.Diff(want, read(t, reader)); diff != "" {
-				t.Errorf("%s (-plain +got):\n%s", name, diff)
-			}
+			testenv.Equal(t, name, want, read(t, reader))
 		}
 	})
 }
@@ -92,9 +91,7 @@ func FuzzReadUploadContent(f *testing.F) {
 			"whole":        strings.NewReader(body),
 			"single bytes": iotest.OneByteReader(strings.NewReader(body)),
 		} {
-			if diff := cmp.Diff(want, read(t, reader)); diff != "" {
-				t.Errorf("%s (-plain +got):\n%s", name, diff)
-			}
+			testenv.Equal(t, name, want, read(t, reader))
 		}
 	})
 }

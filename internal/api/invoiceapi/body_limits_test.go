@@ -3,6 +3,7 @@ package invoiceapi
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"runtime"
@@ -12,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -49,7 +49,7 @@ func TestReadUploadSizes(t *testing.T) {
 	t.Parallel()
 	small := []int{1, 24_574, 24_575, 24_576, 24_577, 49_151, 49_152, 49_153, 100_000}
 	all := append(slices.Clone(small), order.MaxInvoiceSize, order.MaxInvoiceSize+1)
-	tests := []struct {
+	for _, test := range []struct {
 		name  string
 		wrap  func(string) string
 		sizes []int
@@ -59,17 +59,14 @@ func TestReadUploadSizes(t *testing.T) {
 		{"lines of 64", linesOf(64, `\n`), small},
 		{"lines of 61", linesOf(61, `\u000a`), small},
 		{"slash escape", func(text string) string { return strings.ReplaceAll(text, "/", `\/`) }, all},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			for _, size := range test.sizes {
 				content := noise(size)
 				got := read(t, strings.NewReader(bodyOf(content, test.wrap)))
 				// No diff here: it would be of megabytes.
-				if want := accepted("a.pdf", string(content)); got != want {
-					t.Errorf("%d bytes: read %d, staged %d, err %q", size, got.Size, len(got.Staged), got.Err)
-				}
+				testenv.Equal(t, fmt.Sprintf("%d bytes", size), accepted("a.pdf", string(content)), got)
 			}
 		})
 	}
@@ -81,16 +78,14 @@ func TestReadUploadEscapedSlashes(t *testing.T) {
 	t.Parallel()
 	content := bytes.Repeat([]byte{0xff}, order.MaxInvoiceSize)
 	body := bodyOf(content, func(text string) string { return strings.ReplaceAll(text, "/", `\/`) })
-	if got := read(t, strings.NewReader(body)); got != accepted("a.pdf", string(content)) {
-		t.Errorf("read %d, staged %d, err %q", got.Size, len(got.Staged), got.Err)
-	}
+	testenv.Equal(t, "result", accepted("a.pdf", string(content)), read(t, strings.NewReader(body)))
 }
 
 func TestReadUploadBodyLimit(t *testing.T) {
 	t.Parallel()
 	hello := accepted("a.pdf", "hello")
 	// Spaces between before and after make each body as long as needed.
-	grow := map[string]struct {
+	for name, test := range map[string]struct {
 		before, after string
 		good          bool
 	}{
@@ -100,8 +95,7 @@ func TestReadUploadBodyLimit(t *testing.T) {
 		"no JSON":             {"x", "", false},
 		"no base64":           {`{"filename":"a.pdf","contentBase64":"`, `"}`, false},
 		"text after":          {`{"filename":"a.pdf","contentBase64":"aGVsbG8="}x`, "", false},
-	}
-	for name, test := range grow {
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			fits := test.before + strings.Repeat(" ", MaxBody-len(test.before)-len(test.after)) + test.after
@@ -176,13 +170,9 @@ func TestReadUploadContentUpToTheBodyLimit(t *testing.T) {
 	t.Parallel()
 	frame := len(bodyOf(nil, asIs))
 	largest := noise((MaxBody - frame) / 4 * 3)
-	if got, want := read(t, strings.NewReader(bodyOf(largest, asIs))), accepted("a.pdf", string(largest)); got != want {
-		t.Errorf("read %d, staged %d, err %q, want %d", got.Size, len(got.Staged), got.Err, want.Size)
-	}
+	testenv.Equal(t, "result", accepted("a.pdf", string(largest)), read(t, strings.NewReader(bodyOf(largest, asIs))))
 	over := bodyOf(append(largest, noise(3)...), asIs)
-	if diff := cmp.Diff(refused(ErrBodyTooBig), read(t, strings.NewReader(over))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, "result", refused(ErrBodyTooBig), read(t, strings.NewReader(over)))
 }
 
 // TestReadUploadEndless checks that a body is not read far beyond the limit.
@@ -196,10 +186,7 @@ func TestReadUploadEndless(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			endless := &endlessReader{}
-			got := read(t, io.MultiReader(strings.NewReader(start), endless))
-			if diff := cmp.Diff(refused(ErrBodyTooBig), got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "result", refused(ErrBodyTooBig), read(t, io.MultiReader(strings.NewReader(start), endless)))
 			if endless.read > MaxBody+1 {
 				t.Errorf("%d bytes were read", endless.read)
 			}

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -46,9 +44,7 @@ func read(t *testing.T, body io.Reader) upload {
 		if filename != "" || content != (order.Content{}) {
 			t.Errorf("error %v, and yet returned: %q, %v", err, filename, content)
 		}
-		if files.staged != files.aborted {
-			t.Errorf("error %v, %d files staged, %d aborted", err, files.staged, files.aborted)
-		}
+		testenv.Equal(t, "aborted files", files.aborted, files.staged)
 		return refused(err)
 	}
 	if files.staged != 2 || files.aborted != 1 || content.Staged != files.last {
@@ -161,9 +157,7 @@ func TestReadUpload(t *testing.T) {
 // checks the expectation against plainRead.
 func wantRead(t *testing.T, body string, want upload) {
 	t.Helper()
-	if diff := cmp.Diff(want, plainRead([]byte(body))); diff != "" {
-		t.Errorf("the expectation is wrong (-want +plain):\n%s", diff)
-	}
+	testenv.Equal(t, "the expectation is wrong", want, plainRead([]byte(body)))
 	testenv.Equal(t, "whole", want, read(t, strings.NewReader(body)))
 	testenv.Equal(t, "in single bytes", want, read(t, iotest.OneByteReader(strings.NewReader(body))))
 }
@@ -189,7 +183,7 @@ func (stuckReader) Read([]byte) (int, error) { return 0, nil }
 func TestReadUploadStagingFails(t *testing.T) {
 	t.Parallel()
 	large, little := bodyOf(noise(200_000), asIs), bodyOf([]byte("hello"), asIs)
-	tests := []struct {
+	for _, test := range []struct {
 		name  string
 		body  string
 		files *stagedFiles
@@ -205,20 +199,15 @@ func TestReadUploadStagingFails(t *testing.T) {
 		{"body cannot be read", large, &stagedFiles{readErr: syscall.EIO}, syscall.EIO},
 		{"little cannot be staged", little, &stagedFiles{stageErr: syscall.ENOSPC}, syscall.ENOSPC},
 		{"full for little", little, &stagedFiles{writeErr: syscall.ENOSPC}, syscall.ENOSPC},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			filename, content, err := ReadUpload(t.Context(), strings.NewReader(test.body), test.files.stage)
 			if !errors.Is(err, test.want) || errors.Is(err, ErrPayload) || errors.Is(err, ErrBodyTooBig) {
 				t.Errorf("error %v, want %v alone", err, test.want)
 			}
-			if content != (order.Content{}) {
-				t.Errorf("returned %q, %v", filename, content)
-			}
-			if test.files.staged != test.files.aborted {
-				t.Errorf("%d files staged, %d aborted", test.files.staged, test.files.aborted)
-			}
+			testenv.Equal(t, "content of "+filename, order.Content{}, content)
+			testenv.Equal(t, "aborted files", test.files.aborted, test.files.staged)
 		})
 	}
 }
@@ -245,8 +234,7 @@ func TestReadUploadStagesNoInvalidContent(t *testing.T) {
 // while it waits to be decoded ends.
 func TestReadUploadWaitsForDecoder(t *testing.T) {
 	for range cap(decoders) {
-		release, err := acquireDecoder(t.Context())
-		testenv.NoError(t, err)
+		release := testenv.Of(acquireDecoder(t.Context())).Must(t)
 		defer release()
 	}
 	ctx, disconnect := context.WithCancel(t.Context())
@@ -258,12 +246,8 @@ func TestReadUploadWaitsForDecoder(t *testing.T) {
 		done <- err
 	}()
 	disconnect()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
-	if files.staged != files.aborted {
-		t.Errorf("%d files staged, %d aborted", files.staged, files.aborted)
-	}
+	testenv.Equal(t, "error", context.Canceled, <-done)
+	testenv.Equal(t, "aborted files", files.aborted, files.staged)
 }
 
 // stagedFiles stages files in memory and counts them.

@@ -10,6 +10,7 @@ import (
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -51,9 +52,7 @@ func TestErrorEncoder(t *testing.T) {
 			if status != want || body != (web.MessageBody{Message: test.message}) {
 				t.Errorf("%v: %d %v, want %d %q", err, status, body, want, test.message)
 			}
-			if got := uploadResult(err); got != test.result {
-				t.Errorf("%v: counted as %s, want %s", err, got, test.result)
-			}
+			testenv.Equal(t, fmt.Sprintf("%v: counted as", err), test.result, uploadResult(err))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -30,9 +31,7 @@ func TestTagOfNewerBody(t *testing.T) {
 	if want := "355-" + before.String(); !strings.HasPrefix(rep.Tag, want) {
 		t.Errorf("tag before the body %q, want %q", rep.Tag, want)
 	}
-	if _, err := rep.Body(&rep); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(rep.Body(&rep)).Must(t)
 	if want := "355-" + after.String(); !strings.HasPrefix(rep.Tag, want) {
 		t.Errorf("tag of the body %q, want %q", rep.Tag, want)
 	}

@@ -4,6 +4,7 @@ import (
 	"mime"
 	"testing"
 
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -19,9 +20,7 @@ func TestAttachment(t *testing.T) {
 		"a\u202efdp.png": `attachment; filename=a_fdp.png; filename*=utf-8''a%E2%80%AEfdp.png`,
 	} {
 		got := web.Attachment(name, asciiName(name))
-		if got != want {
-			t.Errorf("%q: %s, want %s", name, got, want)
-		}
+		testenv.Equal(t, name, want, got)
 		if _, params, err := mime.ParseMediaType(got); err != nil || params["filename"] != name {
 			t.Errorf("%q: read as %q, error %v", name, params, err)
 		}

@@ -1,12 +1,14 @@
 package v1
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/order/ordertest"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -33,49 +35,42 @@ func TestListView(t *testing.T) {
 
 func TestYesNo(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
+	for _, test := range []struct {
 		value any
 		want  string
 	}{
 		{true, "Y"}, {"Y", "Y"}, {"yes", "Y"}, {"1", "Y"}, {"true", "Y"}, {"y", "Y"}, {"TRUE", "Y"}, {"Yes", "Y"},
 		{false, "N"}, {nil, "N"}, {"", "N"}, {"N", "N"}, {"no", "N"}, {"0", "N"}, {"oui", "N"},
-	}
-	for _, test := range tests {
-		if got := yesNo(test.value); got != test.want {
-			t.Errorf("yesNo(%#v) = %q, want %q", test.value, got, test.want)
-		}
+	} {
+		testenv.Equal(t, fmt.Sprintf("yesNo(%#v)", test.value), test.want, yesNo(test.value))
 	}
 }
 
 func TestStreetOf(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
+	for _, test := range []struct {
 		street, number, want string
 	}{
 		{"Ερμού", "12", "Ερμού 12"},
 		{"Ερμού 12", "", "Ερμού 12"},
 		{"", "12", "12"},
 		{"", "", ""},
-	}
-	for _, test := range tests {
+	} {
 		got := streetOf(order.Address{Street: test.street, StreetNumber: test.number})
-		if got != test.want {
-			t.Errorf("streetOf(%q, %q) = %q, want %q", test.street, test.number, got, test.want)
-		}
+		testenv.Equal(t, fmt.Sprintf("streetOf(%q, %q)", test.street, test.number), test.want, got)
 	}
 }
 
 func TestAmountsOfOtherCurrencies(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
+	for _, test := range []struct {
 		currency        string
 		total, discount string
 	}{
 		{"EUR", "1234.50", "1234.5"},
 		{"JPY", "123450", "123450"},
 		{"KWD", "123.450", "123.45"},
-	}
-	for _, test := range tests {
+	} {
 		o := ordertest.Minimal()
 		o.Currency, o.Total, o.Discount = test.currency, 123450, 123450
 		view := newOrderView(o, apitest.StorageURL)

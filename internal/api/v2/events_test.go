@@ -171,8 +171,7 @@ func TestDeliveriesAreDescribed(t *testing.T) {
 			From: order.Registered, To: order.InProcessing, InvoiceID: 5, WebhookID: 1, Reason: "damaged", ExpiresAt: at,
 		}}
 		for name, orders := range map[string]bool{kind.String(): false, kind.String() + ", deleted": true} {
-			body, err := encoder.Event(event, orders)
-			testenv.NoError(t, err)
+			body := testenv.Of(encoder.Event(event, orders)).Must(t)
 			bodies[name] = body
 		}
 	}

@@ -36,13 +36,12 @@ func TestListView(t *testing.T) {
 
 func TestArticle39Values(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
+	for _, test := range []struct {
 		value any
 		want  string
 	}{
 		{nil, "null"}, {true, "true"}, {false, "false"}, {"", `""`}, {"Y", `"Y"`}, {"<ναι>", `"<ναι>"`},
-	}
-	for _, test := range tests {
+	} {
 		o := ordertest.Rich()
 		o.InvoiceDetails.Article39Eligible, o.InvoiceDetails.Article39Valid = test.value, test.value
 		recorder := httptest.NewRecorder()

@@ -16,8 +16,7 @@ import (
 func TestAuditNamesWhoRanACommand(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
-	account, err := user.Current()
-	testenv.NoError(t, err)
+	account := testenv.Of(user.Current()).Must(t)
 	f.Merchant(t, 355)
 	steps := [][]string{
 		{"token", "create", "--merchant", "355"}, {"token", "rotate", "1"}, {"token", "revoke", "1"}, {"login-link", "--merchant", "355"},

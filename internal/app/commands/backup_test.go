@@ -142,8 +142,7 @@ func TestBackupWithFindings(t *testing.T) {
 		t.Errorf("check of the backup: got %+v, want %q", got, want)
 	}
 	// Two blocks at its end, and the manifest.
-	info, err := os.Stat(path)
-	testenv.NoError(t, err)
+	info := testenv.Of(os.Stat(path)).Must(t)
 	testenv.NoError(t, os.Truncate(path, info.Size()-3*512))
 	to = folder(t)
 	got = to.Run(t, "", "restore", path)

@@ -17,8 +17,7 @@ import (
 // backupScript returns the script of the CronJob that backs up PostgreSQL.
 func backupScript(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../../deploy/kubernetes/nightly/backup.yaml")
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile("../../../deploy/kubernetes/nightly/backup.yaml")).Must(t)
 	_, cronJob, _ := strings.Cut(string(text), "\n---\n")
 	var job struct {
 		Spec struct {

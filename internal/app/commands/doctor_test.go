@@ -202,8 +202,7 @@ func TestDoctorOutside(t *testing.T) {
 		http.Error(w, "spans are not for you", http.StatusForbidden)
 	}))
 	t.Cleanup(outside.Close)
-	mail, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
+	mail := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	t.Cleanup(func() { _ = mail.Close() })
 	go func() {
 		for connection, err := mail.Accept(); err == nil; connection, err = mail.Accept() {

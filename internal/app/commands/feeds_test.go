@@ -24,8 +24,7 @@ func TestSources(t *testing.T) {
 	testenv.Program(t, "curl", "curl")
 	testenv.Program(t, "jq", "jq")
 	testenv.Program(t, "psql", "postgresql-client")
-	text, err := os.ReadFile("../../../docs/sources.md")
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile("../../../docs/sources.md")).Must(t)
 	folder := t.TempDir()
 	var scripts []string
 	for _, b := range block.FindAllStringSubmatch(string(text), -1) {

@@ -62,8 +62,7 @@ func TestHealthResponses(t *testing.T) {
 	plain, encrypted := httptest.NewServer(handler), httptest.NewTLSServer(handler)
 	expired := httptest.NewUnstartedServer(handler)
 	pair := certtest.New(t, time.Date(2020, 2, 1, 0, 0, 0, 0, time.UTC))
-	certificate, err := tls.LoadX509KeyPair(pair.Cert, pair.Key)
-	testenv.NoError(t, err)
+	certificate := testenv.Of(tls.LoadX509KeyPair(pair.Cert, pair.Key)).Must(t)
 	expired.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	expired.StartTLS()
 	t.Cleanup(func() { close(release); plain.Close(); encrypted.Close(); expired.Close() })

@@ -29,14 +29,10 @@ func leaveReservation(t *testing.T, f apptest.Folder, at time.Time) {
 	})
 	testenv.NoError(t, err)
 	testenv.NoError(t, db.Close())
-	files, err := disk.Open(filepath.Join(f.Data, "files"))
-	testenv.NoError(t, err)
+	files := testenv.Of(disk.Open(filepath.Join(f.Data, "files"))).Must(t)
 	for _, path := range []string{order.InvoicePath("T-1", "left.pdf"), ""} {
-		staged, err := files.Stage(t.Context())
-		testenv.NoError(t, err)
-		if _, err := staged.Write([]byte("x")); err != nil {
-			t.Fatal(err)
-		}
+		staged := testenv.Of(files.Stage(t.Context())).Must(t)
+		testenv.Of(staged.Write([]byte("x"))).Must(t)
 		if path == "" {
 			break // neither committed nor aborted, as after a crash
 		}

@@ -20,8 +20,7 @@ import (
 // openSQL opens the database of a data folder.
 func openSQL(t *testing.T, data string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "orders.db"))
-	testenv.NoError(t, err)
+	db := testenv.Of(sql.Open("sqlite", "file:"+filepath.Join(data, "orders.db"))).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -29,9 +28,7 @@ func openSQL(t *testing.T, data string) *sql.DB {
 // setVersion makes the schema of a data folder look like that of another version.
 func setVersion(t *testing.T, data, statement string) {
 	t.Helper()
-	if _, err := openSQL(t, data).ExecContext(t.Context(), statement); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(openSQL(t, data).ExecContext(t.Context(), statement)).Must(t)
 }
 
 // tree returns the paths of all files of a folder.
@@ -127,9 +124,7 @@ func TestCommandsDoNotMigrate(t *testing.T) {
 		"); start that version, or restore a backup that this one has made")
 	setVersion(t, f.Data, "DELETE FROM goose_db_version WHERE version_id = 201")
 	setVersion(t, f.Data, "INSERT INTO schema_steps VALUES (201, 'x')") // It only adds.
-	if err := os.Remove(backup); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Remove(backup))
 	for _, args := range append(commands, []string{"migrate"}) {
 		want := 0
 		if args[0] == "copy" {
@@ -162,8 +157,7 @@ func TestForeignHistory(t *testing.T) {
 			f := folder(t)
 			f.Merchant(t, 1)
 			setVersion(t, f.Data, c.statement)
-			before, err := os.ReadFile(filepath.Join(f.Data, "orders.db"))
-			testenv.NoError(t, err)
+			before := testenv.Of(os.ReadFile(filepath.Join(f.Data, "orders.db"))).Must(t)
 			for _, args := range [][]string{
 				{"serve", "--listen=127.0.0.1:0"}, {"migrate"}, {"migrate", "--status"}, {"merchant", "list"}, {"merchant", "add", "--id=2", "--name=x"},
 				{"import", "-"}, {"check"}, {"check", "--repair"}, {"purge"}, {"backup", filepath.Join(t.TempDir(), "b.tar")},
@@ -186,10 +180,8 @@ func TestForeignHistory(t *testing.T) {
 func folderBackup(t *testing.T, data string) string {
 	t.Helper()
 	path := t.TempDir()
-	_, err := openSQL(t, data).ExecContext(t.Context(), "VACUUM INTO ?", filepath.Join(path, "orders.db"))
-	testenv.NoError(t, err)
-	content, err := os.ReadFile(filepath.Join(path, "orders.db"))
-	testenv.NoError(t, err)
+	testenv.Of(openSQL(t, data).ExecContext(t.Context(), "VACUUM INTO ?", filepath.Join(path, "orders.db"))).Must(t)
+	content := testenv.Of(os.ReadFile(filepath.Join(path, "orders.db"))).Must(t)
 	manifest := fmt.Sprintf(`{"format":1,"database":{"size":%d,"sha256":"%x"}}`, len(content), sha256.Sum256(content))
 	testenv.NoError(t, os.WriteFile(filepath.Join(path, "backup.json"), []byte(manifest), 0o600))
 	return path
@@ -231,8 +223,7 @@ func TestDamagedDatabase(t *testing.T) {
 	s.Import(t, document(1))
 	s.Stop(t)
 	path := filepath.Join(s.Data, "orders.db")
-	content, err := os.ReadFile(path)
-	testenv.NoError(t, err)
+	content := testenv.Of(os.ReadFile(path)).Must(t)
 	for i := 2 * 8192; i < len(content); i++ {
 		content[i] = 0xff
 	}
@@ -251,15 +242,11 @@ func TestTwoSpellingsShareStagedFiles(t *testing.T) {
 	staged := filepath.Join(s.Data, "files", "tmp", "staged-upload")
 	testenv.NoError(t, os.WriteFile(staged, nil, 0o600))
 	second := apptest.Folder{Data: s.Data, Settings: []string{"--database", "sqlite://" + s.Data + "/orders.db"}}.Serve(t)
-	if _, err := os.Stat(staged); err != nil {
-		t.Errorf("the second server removed a staged file: %v", err)
-	}
+	testenv.Of(os.Stat(staged)).Must(t)
 	second.Stop(t)
 	s.Stop(t)
 	apptest.StartOn(t, s.Data)
-	if _, err := os.Stat(staged); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a server that is alone left a staged file: %v", err)
-	}
+	testenv.Of(os.Stat(staged)).WantError(t, "a server that is alone left a staged file", fs.ErrNotExist)
 }
 
 // TestDatabaseBehindLink serves a database behind a symbolic link, also a new one.
@@ -275,9 +262,7 @@ func TestDatabaseBehindLink(t *testing.T) {
 	testenv.Send(t, token, "GET", s.BaseURL+"/v2/orders", "").WantStatus(t, 200)
 	s.Run(t, "", "token", "revoke", "1").WantText(t, 0)
 	testenv.Send(t, token, "GET", s.BaseURL+"/v2/orders", "").WantStatus(t, 401)
-	if _, err := os.Stat(filepath.Join(dir, "disk", "real.db")); err != nil {
-		t.Error(err)
-	}
+	testenv.Of(os.Stat(filepath.Join(dir, "disk", "real.db"))).Must(t)
 }
 
 // TestNoSecondInstallation runs commands without the settings of a service that has another
@@ -297,8 +282,6 @@ func TestNoSecondInstallation(t *testing.T) {
 		without.Run(t, "", args...).WantText(t, 2, "must name an installation")
 	}
 	for _, f := range []apptest.Folder{without, stored} {
-		if _, err := os.Stat(filepath.Join(f.Data, "orders.db")); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s has a database: %v", f.Data, err)
-		}
+		testenv.Of(os.Stat(filepath.Join(f.Data, "orders.db"))).WantError(t, f.Data+" has a database", fs.ErrNotExist)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -266,9 +265,7 @@ func TestRemoteExitCodes(t *testing.T) {
 	if got.Code != 2 || got.Stderr != want {
 		t.Errorf("without a token: %+v", got)
 	}
-	if _, err := os.Stat("data"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a data folder was created: %v", err)
-	}
+	testenv.Of(os.Stat("data")).WantError(t, "a data folder was created", os.ErrNotExist)
 }
 
 // TestRemoteTextIsSanitized checks that texts of a service cannot control the
@@ -276,8 +273,7 @@ func TestRemoteExitCodes(t *testing.T) {
 func TestRemoteTextIsSanitized(t *testing.T) {
 	t.Parallel()
 	evil := "\x1b[2J\u202eevil\r\n\u2028\t\x9b"
-	text, err := json.Marshal(evil)
-	testenv.NoError(t, err)
+	text := testenv.Of(json.Marshal(evil)).Must(t)
 	response := fmt.Sprintf(`{"params":{"page":1,"itemsPerPage":100,"totalItems":1,"dateFrom":"1970-01-01 00:00:00","dateTo":"2026-11-20 23:59:59"},
 		"orders":[{"id":%[1]s,"state":%[1]s,"createdAt":"2026-11-20 08:15:30","customer":{"firstName":%[1]s,"lastName":""}}],
 		"order":{"id":"SF-1","state":%[1]s,"createdAt":"2026-11-20 08:15:30","customer":{"email":%[1]s},"addressDetails":{"city":%[1]s},"invoices":[

@@ -77,10 +77,8 @@ func TestPublished(t *testing.T) {
 // TestMonitoringPage checks that docs/monitoring.md has every metric that is published.
 func TestMonitoringPage(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../docs/monitoring.md")
-	testenv.NoError(t, err)
-	published, err := os.ReadFile(publishedFile)
-	testenv.NoError(t, err)
+	page := testenv.Of(os.ReadFile("../../../docs/monitoring.md")).Must(t)
+	published := testenv.Of(os.ReadFile(publishedFile)).Must(t)
 	for _, metric := range regexp.MustCompile(`(?m)^metric (\w+)`).FindAllStringSubmatch(string(published), -1) {
 		if !strings.Contains(string(page), "`"+metric[1]+"`") {
 			t.Errorf("docs/monitoring.md lacks %s", metric[1])
@@ -92,8 +90,7 @@ func publishedInterfaces(t *testing.T) []string {
 	t.Helper()
 	var lines []string
 	for _, document := range openapi.Documents() {
-		promised, err := openapitest.Promised(document)
-		testenv.NoError(t, err)
+		promised := testenv.Of(openapitest.Promised(document)).Must(t)
 		lines = append(lines, promised...)
 	}
 	return lines

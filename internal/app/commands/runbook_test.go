@@ -27,8 +27,7 @@ func TestRunbook(t *testing.T) {
 	for program, debianPackage := range map[string]string{"jq": "jq", "psql": "postgresql-client", "curl": "curl"} {
 		testenv.Program(t, program, debianPackage)
 	}
-	text, err := os.ReadFile("../../../docs/runbook.md")
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile("../../../docs/runbook.md")).Must(t)
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(receiver.Close)
 	f := folder(t)

@@ -55,11 +55,8 @@ func TestSearchAndInspect(t *testing.T) {
 // addDelivery writes a delivery of the first event of a merchant.
 func addDelivery(t *testing.T, data string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "orders.db"))
-	testenv.NoError(t, err)
+	db := testenv.Of(sql.Open("sqlite", "file:"+filepath.Join(data, "orders.db"))).Must(t)
 	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), `INSERT INTO webhook_deliveries VALUES
-		(355, 7, 1, 1795168800, 'msg', 1, 0, 'order.created', 0, 'timeout', 42, '')`); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(db.ExecContext(t.Context(), `INSERT INTO webhook_deliveries VALUES
+		(355, 7, 1, 1795168800, 'msg', 1, 0, 'order.created', 0, 'timeout', 42, '')`)).Must(t)
 }

@@ -22,8 +22,7 @@ var update = flag.Bool("update", false, "rewrite the table of all settings")
 func TestSettingsTable(t *testing.T) {
 	t.Parallel()
 	const file, heading = "../../../docs/settings.md", "## Settings of the service\n"
-	text, err := os.ReadFile(file)
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile(file)).Must(t)
 	before, table, found := strings.Cut(string(text), heading)
 	if !found {
 		t.Fatalf("%s has no %q", file, heading)
@@ -122,7 +121,6 @@ func JSONCommands(t *testing.T) []string {
 func newModel(t *testing.T) *kong.Application {
 	t.Helper()
 	var line commandLine
-	parser, err := newParser(&line, &process{stdout: io.Discard, stderr: io.Discard}, func(int) {}, new(resolver))
-	testenv.NoError(t, err)
+	parser := testenv.Of(newParser(&line, &process{stdout: io.Discard, stderr: io.Discard}, func(int) {}, new(resolver))).Must(t)
 	return parser.Model
 }

@@ -43,8 +43,7 @@ func TestUnreadableOrder(t *testing.T) {
 		if export.Code != 1 || strings.Count(export.Stdout, "\n") != 2 || !strings.Contains(export.Stderr, "order T-2: its details cannot be decoded") {
 			t.Errorf("export --orders: %+v", export)
 		}
-		c, err := client.New(s.BaseURL, s.Token)
-		testenv.NoError(t, err)
+		c := testenv.Of(client.New(s.BaseURL, s.Token)).Must(t)
 		var got []string
 		for o, err := range c.Export(client.Filter{}).Orders(t.Context()) {
 			testenv.NoError(t, err)

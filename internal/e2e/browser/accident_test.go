@@ -81,8 +81,7 @@ func (u user) see(path, selector, text string) {
 // evaluate returns the text that an expression gives.
 func (u user) evaluate(expression string) string {
 	u.Helper()
-	got, err := u.script(expression)
-	testenv.NoError(u, err)
+	got := testenv.Of(u.script(expression)).Must(u)
 	return got
 }
 
@@ -92,10 +91,8 @@ func (u user) click(selector string) {
 	u.is(fmt.Sprintf(`!!document.querySelector(%q)`, selector))
 	place := u.evaluate(fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({ block: "center", behavior: "instant" }); const box = e.getBoundingClientRect(); return Math.round(box.x + box.width / 2) + " " + Math.round(box.y + box.height / 2) })()`, selector))
 	x, y, _ := strings.Cut(place, " ")
-	left, err := strconv.Atoi(x)
-	testenv.NoError(u, err)
-	top, err := strconv.Atoi(y)
-	testenv.NoError(u, err)
+	left := testenv.Of(strconv.Atoi(x)).Must(u)
+	top := testenv.Of(strconv.Atoi(y)).Must(u)
 	testenv.NoError(u, u.point(left, top, true))
 }
 

@@ -59,8 +59,7 @@ func installAxe(t *testing.T) axeScript {
 	startBrowser(t)
 	folder := t.TempDir()
 	for _, name := range []string{"package.json", "package-lock.json"} {
-		text, err := os.ReadFile(filepath.Join("axe", name))
-		testenv.NoError(t, err)
+		text := testenv.Of(os.ReadFile(filepath.Join("axe", name))).Must(t)
 		testenv.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
 	}
 	install := exec.CommandContext(t.Context(), npm, "ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
@@ -68,8 +67,7 @@ func installAxe(t *testing.T) axeScript {
 	if output, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("install axe-core: %v: %s", err, output)
 	}
-	text, err := os.ReadFile(filepath.Join(folder, "node_modules", "axe-core", "axe.min.js"))
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile(filepath.Join(folder, "node_modules", "axe-core", "axe.min.js"))).Must(t)
 	return axeScript(text)
 }
 

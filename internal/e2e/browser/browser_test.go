@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"merchantorders/internal/testenv"
-
 	"github.com/chromedp/cdproto/cdp"
 	browserlog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"merchantorders/internal/testenv"
 )
 
 // timeout is how long a page may take. Only a test that fails waits that long.
@@ -97,8 +97,7 @@ func open(t *testing.T, base string) *tab {
 	testenv.NoError(t, chromedp.Do(tabContext))
 	ctx, cancel := context.WithTimeout(tabContext, timeout)
 	watched := &tab{ctx: ctx}
-	own, err := url.Parse(base)
-	testenv.NoError(t, err)
+	own := testenv.Of(url.Parse(base)).Must(t)
 	testenv.NoError(t, chromedp.Listen(ctx, func(event any) { watched.note(own.Host, event) }))
 	t.Cleanup(func() {
 		cancel()
@@ -181,7 +180,5 @@ func value[T any](t *testing.T, w *tab, action chromedp.Action[T]) T {
 // command sends a command of the browser's protocol.
 func command[P, R any](t *testing.T, w *tab, c cdp.Command[P, R], params P) {
 	t.Helper()
-	if _, err := chromedp.Call(w.ctx, c, params); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(chromedp.Call(w.ctx, c, params)).Must(t)
 }

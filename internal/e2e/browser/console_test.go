@@ -156,8 +156,7 @@ func (p *staff) see(t *testing.T, path, selector, text string) {
 // wait waits for an element that contains an English text, in the language of the person.
 func (p *staff) wait(t *testing.T, selector, text string) {
 	t.Helper()
-	said, err := json.Marshal(p.said(t, text))
-	testenv.NoError(t, err)
+	said := testenv.Of(json.Marshal(p.said(t, text))).Must(t)
 	condition := fmt.Sprintf(`document.readyState === "complete" && [...document.querySelectorAll(%q)].some(e => %s.every(said => new RegExp(said).test(e.innerText)))`, selector, said)
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()

@@ -204,8 +204,7 @@ func webkitEngine(t *testing.T, _ *apptest.Server, scripts bool) engine {
 		t.Fatalf("WebKitGTK has no MiniBrowser: %v", err)
 	}
 	display := startProgram(t, `\d+`, "", "Xvfb", "-displayfd", "1", "-screen", "0", "1400x1000x24", "-nolisten", "tcp")
-	port, err := testenv.FreePort()
-	testenv.NoError(t, err)
+	port := testenv.Of(testenv.FreePort()).Must(t)
 	startProgram(t, "", display, driver, fmt.Sprintf("--port=%d", port))
 	session := fmt.Sprintf("http://127.0.0.1:%d/session", port)
 	call := func(path string, body map[string]any, value any) error {

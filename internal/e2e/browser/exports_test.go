@@ -41,11 +41,9 @@ func (p *staff) export(t *testing.T, query string, references ...string) {
 func (p *staff) downloads(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	if _, err := chromedp.CallBrowser(p.ctx, chromium.SetDownloadBehavior, chromium.SetDownloadBehaviorParams{
+	testenv.Of(chromedp.CallBrowser(p.ctx, chromium.SetDownloadBehavior, chromium.SetDownloadBehaviorParams{
 		Behavior: chromium.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})).Must(t)
 	return folder
 }
 

@@ -60,11 +60,9 @@ func arrivingOrder(n int) []byte {
 
 // beNotified asks for notifications and leaves the page to itself. New orders arrive.
 func (p *staff) beNotified(t *testing.T) {
-	if _, err := chromedp.CallBrowser(p.ctx, chromium.SetPermission, chromium.SetPermissionParams{
+	testenv.Of(chromedp.CallBrowser(p.ctx, chromium.SetPermission, chromium.SetPermissionParams{
 		Permission: &chromium.PermissionDescriptor{Name: "notifications"}, Setting: chromium.PermissionSettingGranted, Origin: p.BaseURL,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})).Must(t)
 	p.see(t, "/console/new", "[data-notify]", "Notifications")
 	before := value(t, p.tab, chromedp.Evaluate[int](`Number(document.body.dataset.new)`))
 	p.waitTitle(t, before)
@@ -112,8 +110,7 @@ func (p *staff) printList(t *testing.T) {
 		`["table", ".bar", ".filter", ".actionbar", ".pages a", ".pick"].filter(part => document.querySelector(part).getClientRects().length > 0)`))
 	testenv.Equal(t, "printed", []string{"table"}, shown)
 	command(t, p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
-	paper, err := chromedp.Call(p.ctx, page.PrintToPDF, page.PrintToPDFParams{})
-	testenv.NoError(t, err)
+	paper := testenv.Of(chromedp.Call(p.ctx, page.PrintToPDF, page.PrintToPDFParams{})).Must(t)
 	// A list that does not begin on the first page needs one more.
 	if pages := bytes.Count(paper.Data, []byte("/Type /Page\n")); pages != 2 {
 		t.Errorf("25 orders are printed on %d pages", pages)

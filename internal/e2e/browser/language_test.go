@@ -36,8 +36,7 @@ func (p *staff) said(t *testing.T, text string) []string {
 	if p.language != "el" {
 		return []string{regexp.QuoteMeta(text)}
 	}
-	messages, err := readMessages()
-	testenv.NoError(t, err)
+	messages := testenv.Of(readMessages()).Must(t)
 	var all []string
 	for part := range strings.SplitSeq(text, ": ") {
 		all = append(all, inGreek(messages, part))

@@ -28,8 +28,7 @@ type visitor struct {
 // visit signs a person in.
 func visit(t *testing.T, base, token string) *visitor {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	testenv.NoError(t, err)
+	jar := testenv.Of(cookiejar.New(nil)).Must(t)
 	v := &visitor{http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, base}
 	if status, body := v.ask(t, address{"POST", "/"}, url.Values{"token": {token}}); status != http.StatusSeeOther {
 		t.Fatalf("sign in: %d %s", status, body)
@@ -50,14 +49,12 @@ func (v *visitor) ask(t *testing.T, to address, form url.Values) (int, string) {
 			"\r\n--b\r\nContent-Disposition: form-data; name=file; filename=a.pdf\r\n\r\nx\r\n--b--\r\n"
 		contentType = "multipart/form-data; boundary=b"
 	}
-	request, err := http.NewRequestWithContext(t.Context(), to.method, v.base+to.path, strings.NewReader(content))
-	testenv.NoError(t, err)
+	request := testenv.Of(http.NewRequestWithContext(t.Context(), to.method, v.base+to.path, strings.NewReader(content))).Must(t)
 	request.Header.Set("Content-Type", contentType)
 	response, err := v.Do(request)
 	testenv.NoError(t, err)
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	testenv.NoError(t, err)
+	body := testenv.Of(io.ReadAll(response.Body)).Must(t)
 	for _, name := range []string{"Date", "X-Request-Id", "Content-Length"} {
 		response.Header.Del(name)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // crowd is the clients that go on working while a server behind the instances
@@ -254,9 +255,7 @@ func (c *crowd) check() {
 		}
 		// Of those too that were stored with no acknowledgement.
 		for _, e := range shown {
-			if !bytes.Equal(c.instances[1].Download(c.t, e), fileOf(n)) {
-				c.t.Errorf("%s does not hold what was sent", e.URL)
-			}
+			testenv.Equal(c.t, "content of "+e.URL, fileOf(n), c.instances[1].Download(c.t, e))
 		}
 	}
 	if len(c.states) == 0 || len(c.files) == 0 {

@@ -185,7 +185,6 @@ func goroutines(t testing.TB, c client) int {
 	if found == nil {
 		t.Fatal("the metrics do not tell of goroutines")
 	}
-	n, err := strconv.Atoi(found[1])
-	testenv.NoError(t, err)
+	n := testenv.Of(strconv.Atoi(found[1])).Must(t)
 	return n
 }

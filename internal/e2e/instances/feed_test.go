@@ -94,8 +94,7 @@ func TestSyncThroughTheFeed(t *testing.T) {
 // storedStates returns the state of every order of the merchant, by reference.
 func storedStates(t *testing.T, i installation) map[string]string {
 	t.Helper()
-	rows, err := i.tables(t).QueryContext(t.Context(), `SELECT reference, state FROM orders WHERE merchant_id = $1`, merchantID)
-	testenv.NoError(t, err)
+	rows := testenv.Of(i.tables(t).QueryContext(t.Context(), `SELECT reference, state FROM orders WHERE merchant_id = $1`, merchantID)).Must(t)
 	defer func() { _ = rows.Close() }()
 	states := map[string]string{}
 	for rows.Next() {

@@ -223,8 +223,7 @@ func compressed(t *testing.T, line string) []byte {
 	w := gzip.NewWriter(&out)
 	block := bytes.Repeat([]byte(line), 1<<20/len(line))
 	for range 64 {
-		_, err := w.Write(block)
-		testenv.NoError(t, err)
+		testenv.Of(w.Write(block)).Must(t)
 	}
 	testenv.NoError(t, w.Close())
 	return out.Bytes()

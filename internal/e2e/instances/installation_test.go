@@ -146,8 +146,7 @@ func (i installation) pair(t testing.TB, token string) [2]client {
 // tables opens the database beside the service.
 func (i installation) tables(t testing.TB) *sql.DB {
 	t.Helper()
-	db, err := sql.Open(i.driver, i.source)
-	testenv.NoError(t, err)
+	db := testenv.Of(sql.Open(i.driver, i.source)).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

@@ -25,11 +25,8 @@ func waiting(t *testing.T, db *sql.DB) int {
 // locked keeps the rows that a statement locks until release is called.
 func locked(t *testing.T, db *sql.DB, statement string, args ...any) (release func()) {
 	t.Helper()
-	tx, err := db.BeginTx(t.Context(), nil)
-	testenv.NoError(t, err)
-	if _, err := tx.ExecContext(t.Context(), statement, args...); err != nil {
-		t.Fatal(err)
-	}
+	tx := testenv.Of(db.BeginTx(t.Context(), nil)).Must(t)
+	testenv.Of(tx.ExecContext(t.Context(), statement, args...)).Must(t)
 	t.Cleanup(func() { _ = tx.Rollback() })
 	return func() { _ = tx.Rollback() }
 }

@@ -82,9 +82,7 @@ func TestThreeUploadsStay(t *testing.T) {
 				case got.Status == http.StatusOK:
 					stored = append(stored, entries[who].ID)
 					// Of the instance that has not stored it.
-					if !bytes.Equal(two[1-who%2].Download(t, entries[who]), content(who)) {
-						t.Errorf("%s does not hold the bytes that were sent", entries[who].URL)
-					}
+					testenv.Equal(t, "content of "+entries[who].URL, content(who), two[1-who%2].Download(t, entries[who]))
 				case got.Status != http.StatusBadRequest || apptest.Message(got) != tooManyFiles:
 					t.Errorf("order %d, client %d: %d %s, want 400 %s", n, who, got.Status, got.Body, tooManyFiles)
 				}

@@ -54,8 +54,7 @@ func (d *soakDatabase) open(t *testing.T) {
 
 func openDatabase(t *testing.T, server *pgtest.Server, name string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("pgx", server.URL(name))
-	testenv.NoError(t, err)
+	db := testenv.Of(sql.Open("pgx", server.URL(name))).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

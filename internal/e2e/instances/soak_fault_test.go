@@ -169,10 +169,8 @@ type soakStorage struct {
 func (o *soakStorage) start(t *testing.T) {
 	t.Helper()
 	o.server = s3test.StartServer(t)
-	name, err := o.server.NewBucket()
-	testenv.NoError(t, err)
-	address, err := url.Parse(o.server.Endpoint())
-	testenv.NoError(t, err)
+	name := testenv.Of(o.server.NewBucket()).Must(t)
+	address := testenv.Of(url.Parse(o.server.Endpoint())).Must(t)
 	o.wire = newWire(t, address.Host)
 	o.setting = storage(name, "http://"+o.wire.address())
 }

@@ -106,9 +106,7 @@ func TestStorageFails(t *testing.T) {
 			if got, _, err := s.Upload(n.V2(), "fourth.pdf", []byte("x")); err != nil || apptest.Message(got) != tooManyFiles {
 				t.Errorf("a fourth upload: %d %s, %v", got.Status, got.Body, err)
 			}
-			if got := s.Download(t, stored); !bytes.Equal(got, contentOf(n, "stored.pdf")) {
-				t.Errorf("the file that was stored before has changed")
-			}
+			testenv.Equal(t, "the file that was stored before", contentOf(n, "stored.pdf"), s.Download(t, stored))
 			s.checkLeft(t, quiet)
 		})
 	}
@@ -118,10 +116,8 @@ func TestStorageFails(t *testing.T) {
 func newStorageTest(t *testing.T) *storageTest {
 	t.Helper()
 	server := s3test.StartServer(t)
-	name, err := server.NewBucket()
-	testenv.NoError(t, err)
-	address, err := url.Parse(server.Endpoint())
-	testenv.NoError(t, err)
+	name := testenv.Of(server.NewBucket()).Must(t)
+	address := testenv.Of(url.Parse(server.Endpoint())).Must(t)
 	w := newWire(t, address.Host)
 	i := onSQLite(t, "--storage", storage(name, "http://"+w.address()))
 	token := i.filled(t, 3)
@@ -208,9 +204,7 @@ func TestStorageResponsesAreLost(t *testing.T) {
 	for lost := range 3 {
 		s.wire.loseResponses(lost)
 		name := fmt.Sprintf("lost %d.pdf", lost)
-		if got := s.Download(t, s.stored(t, n, name)); !bytes.Equal(got, contentOf(n, name)) {
-			t.Errorf("%s does not hold what was sent", name)
-		}
+		testenv.Equal(t, "content of "+name, contentOf(n, name), s.Download(t, s.stored(t, n, name)))
 	}
 	if shown := s.Order(t, n, 1).Files; len(shown) != 3 {
 		t.Errorf("%v are shown, want 3", shown)
@@ -222,8 +216,7 @@ func TestStorageResponsesAreLost(t *testing.T) {
 func TestKilledInMidUpload(t *testing.T) {
 	t.Parallel()
 	name, endpoint := s3test.Bucket(t)
-	address, err := url.Parse(endpoint)
-	testenv.NoError(t, err)
+	address := testenv.Of(url.Parse(endpoint)).Must(t)
 	w := newWire(t, address.Host)
 	database := pgtest.Database(t)
 	i := onPostgres(t, database, "--storage", storage(name, endpoint))

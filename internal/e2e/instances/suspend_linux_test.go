@@ -22,8 +22,7 @@ func TestSuspendedImport(t *testing.T) {
 	token := i.filled(t, rounds)
 	c := apptest.NewClient(t, i.process(t).BaseURL, token)
 	importing := apptest.Command(t, slices.Concat([]string{"--data", i.data}, i.settings, []string{"import", "-"})...)
-	input, err := importing.StdinPipe()
-	testenv.NoError(t, err)
+	input := testenv.Of(importing.StdinPipe()).Must(t)
 	testenv.NoError(t, importing.Start())
 	go func() {
 		for first := sample(rounds + 1); ; first += 1000 {

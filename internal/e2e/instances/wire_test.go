@@ -28,8 +28,7 @@ type wire struct {
 // newWire lays a wire to a server, host:port.
 func newWire(t testing.TB, target string) *wire {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
+	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	w := &wire{listener: listener, target: target, lines: make(map[*line]bool)}
 	var ended sync.WaitGroup
 	ended.Go(func() {

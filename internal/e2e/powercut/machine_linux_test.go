@@ -159,8 +159,7 @@ func (m *machine) serve(token string) *service {
 			}
 		}
 	}()
-	p, err := m.start(cmd)
-	testenv.NoError(m.t, err)
+	p := testenv.Of(m.start(cmd)).Must(m.t)
 	go func() {
 		<-p.ended
 		_ = written.Close()

@@ -27,8 +27,7 @@ func (d *disk) shows() string {
 func TestDisk(t *testing.T) {
 	t.Parallel()
 	file := func(t *testing.T, d *disk, name, text string) *node {
-		n, err := d.create(rootID, name, syscall.S_IFREG|0o600)
-		testenv.NoError(t, err)
+		n := testenv.Of(d.create(rootID, name, syscall.S_IFREG|0o600)).Must(t)
 		d.write(n, 0, []byte(text))
 		return n
 	}
@@ -88,8 +87,7 @@ func TestDisk(t *testing.T) {
 		},
 		"a folder is renamed": {
 			func(t *testing.T, d *disk) {
-				_, err := d.create(rootID, "a", syscall.S_IFDIR|0o700)
-				testenv.NoError(t, err)
+				testenv.Of(d.create(rootID, "a", syscall.S_IFDIR|0o700)).Must(t)
 				syncRoot(d)
 				testenv.NoError(t, d.rename(rootID, "a", rootID, "b", true))
 			},

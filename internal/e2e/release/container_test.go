@@ -47,8 +47,7 @@ func TestContainerImage(t *testing.T) {
 		return strings.TrimSpace(string(output))
 	}
 	run("build", "--isolation", "chroot", "--tag", "docker.io/library/golang:1.26", builderFolder(t))
-	caches, err := exec.Command("go", "env", "GOROOT", "GOMODCACHE", "GOCACHE").Output()
-	testenv.NoError(t, err)
+	caches := testenv.Of(exec.Command("go", "env", "GOROOT", "GOMODCACHE", "GOCACHE").Output()).Must(t)
 	folders := strings.Fields(string(caches))
 	release(t, newVersion, "") // its source
 	run("build", "--isolation", "chroot", "--format", "docker", "--pull-never", "--build-arg", "VERSION="+newVersion, "--tag", "image",

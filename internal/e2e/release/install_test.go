@@ -18,8 +18,7 @@ var shellBlock = regexp.MustCompile("(?s)\n```sh\n(.*?)```\n")
 func TestInstallation(t *testing.T) {
 	testenv.Release(t)
 	t.Parallel()
-	text, err := os.ReadFile("../../../docs/install.md")
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile("../../../docs/install.md")).Must(t)
 	var script strings.Builder
 	blocks := shellBlock.FindAllStringSubmatch(string(text), -1)
 	for _, block := range blocks {

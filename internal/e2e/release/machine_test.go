@@ -35,8 +35,7 @@ func boot(t *testing.T) machine {
 	}
 	group := "merchant-orders-" + strconv.Itoa(os.Getpid()) + "-" + t.Name()
 	cmd := exec.Command("bash", "testdata/boot", t.TempDir(), group)
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	testenv.NoError(t, err)
+	log := testenv.Of(os.Create(filepath.Join(t.TempDir(), "log"))).Must(t)
 	cmd.Stdout, cmd.Stderr = log, log
 	testenv.NoError(t, cmd.Start())
 	ended := make(chan struct{})
@@ -75,8 +74,7 @@ func boot(t *testing.T) machine {
 // kernel has ended all its processes.
 func removeGroup(t *testing.T, name string) {
 	t.Helper()
-	mounts, err := exec.Command("findmnt", "--noheadings", "--output", "TARGET", "--types", "cgroup2").Output()
-	testenv.NoError(t, err)
+	mounts := testenv.Of(exec.Command("findmnt", "--noheadings", "--output", "TARGET", "--types", "cgroup2").Output()).Must(t)
 	root := filepath.Join(strings.Fields(string(mounts))[0], name)
 	for end := time.Now().Add(testenv.WaitTimeout); ; time.Sleep(20 * time.Millisecond) {
 		var folders []string
@@ -124,7 +122,6 @@ func (m machine) script(t *testing.T, text string) string {
 // put copies a file to a path on the machine.
 func (m machine) put(t *testing.T, from, to string) {
 	t.Helper()
-	content, err := os.ReadFile(from)
-	testenv.NoError(t, err)
+	content := testenv.Of(os.ReadFile(from)).Must(t)
 	testenv.NoError(t, os.WriteFile("/proc/"+m.first+"/root"+to, content, 0o644))
 }

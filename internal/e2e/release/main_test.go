@@ -42,8 +42,7 @@ func release(t *testing.T, version, kind string) string {
 	t.Helper()
 	testenv.Need(t, "the files of a release")
 	testenv.NoError(t, builds[version]())
-	found, err := filepath.Glob(filepath.Join(built, version, "merchant-orders_*_linux_*"))
-	testenv.NoError(t, err)
+	found := testenv.Of(filepath.Glob(filepath.Join(built, version, "merchant-orders_*_linux_*"))).Must(t)
 	for _, path := range found {
 		extension := filepath.Ext(path)
 		if extension == kind || kind == "" && extension != ".deb" && extension != ".rpm" {

@@ -31,8 +31,7 @@ func TestDocumentsOfPackage(t *testing.T) {
 	folder := filepath.Join(unpack(t), "usr/share/doc/merchant-orders")
 	links := regexp.MustCompile(`\]\(((?:\.\./deploy/|\w)[\w./-]+)[)#]`)
 	for document, atLeast := range map[string]int{"README.md": 20, "docs/monitoring.md": 5, "docs/deployment.md": 5} {
-		text, err := os.ReadFile(filepath.Join(folder, document))
-		testenv.NoError(t, err)
+		text := testenv.Of(os.ReadFile(filepath.Join(folder, document))).Must(t)
 		found := links.FindAllSubmatch(text, -1)
 		for _, link := range found {
 			if _, err := os.Stat(filepath.Join(folder, filepath.Dir(document), string(link[1]))); err != nil {

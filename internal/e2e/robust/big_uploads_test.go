@@ -58,9 +58,7 @@ func TestLargeUploadsAtOnce(t *testing.T) {
 	}
 	for n := sample(1); n <= orders; n++ {
 		for _, e := range s.shown(t, n).Files {
-			if !bytes.Equal(s.Download(t, e), content) {
-				t.Errorf("%s does not hold the bytes that were sent", e.URL)
-			}
+			testenv.Equal(t, "content of "+e.URL, content, s.Download(t, e))
 		}
 	}
 }

@@ -57,8 +57,7 @@ func reserved(t testing.TB, data string) int {
 // look reads one number from the database beside the server.
 func look(t testing.TB, data, query string, args ...any) int {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "orders.db")+"?_pragma=busy_timeout(10000)&_pragma=query_only(1)")
-	testenv.NoError(t, err)
+	db := testenv.Of(sql.Open("sqlite", "file:"+filepath.Join(data, "orders.db")+"?_pragma=busy_timeout(10000)&_pragma=query_only(1)")).Must(t)
 	defer func() { _ = db.Close() }()
 	var number int
 	testenv.NoError(t, db.QueryRowContext(t.Context(), query, args...).Scan(&number))

@@ -1,15 +1,12 @@
 package disk_test
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/filestore/filestoretest"
@@ -50,7 +47,7 @@ func TestDiskModes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "files")
 	store(t, openDisk(t, dir), order.InvoicePath("SF-1", "a.pdf"), "content")
 	got := make(map[string]fs.FileMode)
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	testenv.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -60,8 +57,7 @@ func TestDiskModes(t *testing.T) {
 		}
 		got[strings.TrimPrefix(path, dir)] = info.Mode()
 		return nil
-	})
-	testenv.NoError(t, err)
+	}))
 	folder := fs.ModeDir | 0o700
 	want := map[string]fs.FileMode{
 		"": folder, "/tmp": folder, "/invoices": folder, "/invoices/SF-1": folder, "/invoices/SF-1/a.pdf": 0o600,
@@ -73,7 +69,7 @@ func TestDiskHidesStagedFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files := openDisk(t, dir)
-	staged := testenv.Must(files.Stage(t.Context()))(t)
+	staged := testenv.Of(files.Stage(t.Context())).Must(t)
 	defer staged.Abort()
 	entries, err := os.ReadDir(filepath.Join(dir, "tmp"))
 	if err != nil || len(entries) != 1 {
@@ -81,12 +77,8 @@ func TestDiskHidesStagedFiles(t *testing.T) {
 	}
 	path := "tmp/" + entries[0].Name()
 	wantFile(t, files, path, "")
-	if err := files.Remove(t.Context(), path); !errors.Is(err, fs.ErrInvalid) {
-		t.Errorf("remove a staged file by path: %v, want fs.ErrInvalid", err)
-	}
-	if err := staged.Commit(t.Context(), "tmp/a.pdf"); !errors.Is(err, fs.ErrInvalid) {
-		t.Errorf("commit to the staging directory: %v, want fs.ErrInvalid", err)
-	}
+	testenv.Equal(t, "remove a staged file by path", fs.ErrInvalid, files.Remove(t.Context(), path))
+	testenv.Equal(t, "commit to the staging directory", fs.ErrInvalid, staged.Commit(t.Context(), "tmp/a.pdf"))
 }
 
 func TestDiskStaysInside(t *testing.T) {
@@ -103,14 +95,11 @@ func TestDiskStaysInside(t *testing.T) {
 	if err := files.Remove(t.Context(), order.InvoicePath("SF-1", "a.pdf")); err == nil {
 		t.Error("a file outside the folder was removed")
 	}
-	staged := testenv.Must(files.Stage(t.Context()))(t)
+	staged := testenv.Of(files.Stage(t.Context())).Must(t)
 	if err := staged.Commit(t.Context(), order.InvoicePath("SF-1", "b.pdf")); err == nil {
 		t.Error("a file was committed outside the folder")
 	}
-	left, err := filepath.Glob(outside + "/*")
-	if diff := cmp.Diff([]string{filepath.Join(outside, "a.pdf")}, left); diff != "" || err != nil {
-		t.Errorf("outside (-want +got), %v:\n%s", err, diff)
-	}
+	testenv.Of(filepath.Glob(outside+"/*")).Want(t, "outside", []string{filepath.Join(outside, "a.pdf")})
 }
 
 func TestDiskErrorsNameNoFile(t *testing.T) {
@@ -120,7 +109,7 @@ func TestDiskErrorsNameNoFile(t *testing.T) {
 	const name = "Papadopoulou.pdf"
 	path := order.InvoicePath("SF-1", name)
 	store(t, files, path, "content")
-	staged := testenv.Must(files.Stage(t.Context()))(t)
+	staged := testenv.Of(files.Stage(t.Context())).Must(t)
 	_, missingErr := files.Open(t.Context(), order.InvoicePath("SF-2", name))
 	for what, err := range map[string]error{
 		"commit over a file":  staged.Commit(t.Context(), path),

@@ -1,7 +1,6 @@
 package disk_test
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,20 +33,16 @@ func TestDiskFull(t *testing.T) {
 // staged returns a staged file with content.
 func staged(t *testing.T, files *disk.Store, content []byte) order.StagedFile {
 	t.Helper()
-	file := testenv.Must(files.Stage(t.Context()))(t)
-	testenv.Must(file.Write(content))(t)
+	file := testenv.Of(files.Stage(t.Context())).Must(t)
+	testenv.Of(file.Write(content)).Must(t)
 	return file
 }
 
 // wantNoSpace checks that a staged file cannot be committed.
 func wantNoSpace(t *testing.T, files *disk.Store, file order.StagedFile, path string) {
 	t.Helper()
-	if err := file.Commit(t.Context(), path); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("commit: %v, want ENOSPC", err)
-	}
-	if _, err := files.Open(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("open %s: %v, want fs.ErrNotExist", path, err)
-	}
+	testenv.Equal[error](t, "commit", syscall.ENOSPC, file.Commit(t.Context(), path))
+	testenv.Of(files.Open(t.Context(), path)).WantError(t, "open "+path, fs.ErrNotExist)
 	file.Abort()
 }
 
@@ -58,12 +53,8 @@ func fullOfBytes(t *testing.T, files *disk.Store, _ string) {
 	for err == nil {
 		_, err = file.Write(make([]byte, 48<<10))
 	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("write: %v, want ENOSPC", err)
-	}
-	if err := files.Check(t.Context()); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("check: %v, want ENOSPC", err)
-	}
+	testenv.Equal[error](t, "write", syscall.ENOSPC, err)
+	testenv.Equal[error](t, "check", syscall.ENOSPC, files.Check(t.Context()))
 	wantNoSpace(t, files, file, order.InvoicePath("SF-full", "a.pdf"))
 }
 

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 // program and arguments in wrapper.
 func runCommit(t *testing.T, dir string, wrapper ...string) *exec.Cmd {
 	t.Helper()
-	self := testenv.Must(os.Executable())(t)
+	self := testenv.Of(os.Executable()).Must(t)
 	arguments := append(wrapper, self, dir)
 	command := exec.CommandContext(t.Context(), arguments[0], arguments[1:]...)
 	command.Env = append(os.Environ(), commitVariable+"=1")

@@ -1,7 +1,6 @@
 package disk_test
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -15,7 +14,7 @@ import (
 // openDisk opens a folder as a store until the test ends.
 func openDisk(t *testing.T, dir string) *disk.Store {
 	t.Helper()
-	files := testenv.Must(disk.Open(dir))(t)
+	files := testenv.Of(disk.Open(dir)).Must(t)
 	t.Cleanup(func() { testenv.NoError(t, files.Close()) })
 	return files
 }
@@ -23,11 +22,9 @@ func openDisk(t *testing.T, dir string) *disk.Store {
 // store commits content under path.
 func store(t *testing.T, files *disk.Store, path, content string) {
 	t.Helper()
-	staged := testenv.Must(files.Stage(t.Context()))(t)
+	staged := testenv.Of(files.Stage(t.Context())).Must(t)
 	defer staged.Abort()
-	if _, err := io.WriteString(staged, content); err != nil {
-		t.Fatalf("write: %v", err)
-	}
+	testenv.Of(io.WriteString(staged, content)).Must(t)
 	if err := staged.Commit(t.Context(), path); err != nil {
 		t.Fatalf("commit %q: %v", path, err)
 	}
@@ -39,9 +36,7 @@ func wantFile(t *testing.T, files *disk.Store, path, content string) {
 	t.Helper()
 	file, err := files.Open(t.Context(), path)
 	if content == "" {
-		if !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("open %q: %v, want fs.ErrNotExist", path, err)
-		}
+		testenv.Equal(t, "open "+path, fs.ErrNotExist, err)
 		return
 	}
 	if err != nil {
@@ -57,7 +52,7 @@ func wantFile(t *testing.T, files *disk.Store, path, content string) {
 // stagedFiles returns the names in the staging directory.
 func stagedFiles(t *testing.T, dir string) []string {
 	t.Helper()
-	entries := testenv.Must(os.ReadDir(filepath.Join(dir, "tmp")))(t)
+	entries := testenv.Of(os.ReadDir(filepath.Join(dir, "tmp"))).Must(t)
 	var names []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())

@@ -129,9 +129,7 @@ func TestDiskFaults(t *testing.T) {
 			dir := t.TempDir()
 			files := openDisk(t, dir)
 			_, ok := trace(t, dir, injecting(test.inject)...)
-			if ok != test.stored {
-				t.Errorf("committed: %t, want %t", ok, test.stored)
-			}
+			testenv.Equal(t, "committed", test.stored, ok)
 			want := ""
 			if test.stored {
 				want = committedContent

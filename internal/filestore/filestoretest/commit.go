@@ -75,7 +75,7 @@ func testHiddenBeforeCommit(t *testing.T, files Files) {
 
 func testAbort(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
-	empty := testenv.Must(files.Stage(t.Context()))(t)
+	empty := testenv.Of(files.Stage(t.Context())).Must(t)
 	empty.Abort()
 	empty.Abort()
 
@@ -112,10 +112,7 @@ func testCommitTwice(t *testing.T, files Files) {
 func testNoOverwrite(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
 	store(t, files, path, []byte("first"))
-	err := stage(t, files, []byte("second")).Commit(t.Context(), path)
-	if !errors.Is(err, fs.ErrExist) {
-		t.Errorf("commit over a file: %v, want fs.ErrExist", err)
-	}
+	testenv.Equal(t, "commit over a file", fs.ErrExist, stage(t, files, []byte("second")).Commit(t.Context(), path))
 	wantStored(t, files, path, []byte("first"))
 }
 
@@ -123,16 +120,10 @@ func testCanceled(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if file, err := files.Stage(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("stage: %v, %v, want context.Canceled", file, err)
-	}
-	if err := stage(t, files, []byte("content")).Commit(ctx, path); !errors.Is(err, context.Canceled) {
-		t.Errorf("commit: %v, want context.Canceled", err)
-	}
+	testenv.Of(files.Stage(ctx)).WantError(t, "stage", context.Canceled)
+	testenv.Equal(t, "commit", context.Canceled, stage(t, files, []byte("content")).Commit(ctx, path))
 	wantMissing(t, files, path)
-	if err := files.Check(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("check: %v, want context.Canceled", err)
-	}
+	testenv.Equal(t, "check", context.Canceled, files.Check(ctx))
 }
 
 func testInvalidPath(t *testing.T, files Files) {

@@ -38,14 +38,10 @@ func testEach(t *testing.T, files Files) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := files.Each(ctx, func(string) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	testenv.Equal(t, "canceled", context.Canceled, files.Each(ctx, func(string) error { return nil }))
 	// The folders may remain, as after a purge.
 	for _, path := range want {
 		testenv.NoError(t, files.Remove(t.Context(), path))
 	}
-	if err := files.Each(t.Context(), func(path string) error { return fmt.Errorf("%s: %w", path, fs.ErrExist) }); err != nil {
-		t.Errorf("after all were removed: %v", err)
-	}
+	testenv.NoError(t, files.Each(t.Context(), func(path string) error { return fmt.Errorf("%s: %w", path, fs.ErrExist) }))
 }

@@ -3,9 +3,7 @@
 package filestoretest
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"testing"
@@ -24,7 +22,7 @@ type Files interface {
 // t.Cleanup. Run calls it once for each test, concurrently.
 func Run(t *testing.T, open func(t *testing.T) Files) {
 	t.Helper()
-	tests := []struct {
+	for _, test := range []struct {
 		name string
 		run  func(t *testing.T, files Files)
 	}{
@@ -45,8 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) Files) {
 		{"Remove", testRemove},
 		{"Check", testCheck},
 		{"Each", testEach},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			test.run(t, open(t))
@@ -60,7 +57,7 @@ const reference = "SF-2026-000123"
 // stage returns a staged file with content. The end of the test aborts it.
 func stage(t *testing.T, files Files, content []byte) order.StagedFile {
 	t.Helper()
-	file := testenv.Must(files.Stage(t.Context()))(t)
+	file := testenv.Of(files.Stage(t.Context())).Must(t)
 	t.Cleanup(file.Abort)
 	// Two writes, as an upload arrives in several.
 	for _, piece := range [][]byte{content[:len(content)/2], content[len(content)/2:]} {
@@ -92,9 +89,7 @@ func wantStored(t *testing.T, files Files, path string, content []byte) {
 	if err != nil {
 		t.Errorf("read %q: %v", path, err)
 	}
-	if !bytes.Equal(got, content) {
-		t.Errorf("%q contains %d bytes that are not the %d bytes stored", path, len(got), len(content))
-	}
+	testenv.Equal(t, "content of "+path, content, got)
 }
 
 // wantMissing fails the test if there is a file at path.
@@ -104,7 +99,5 @@ func wantMissing(t *testing.T, files Files, path string) {
 	if err == nil {
 		_ = file.Close()
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("open %q: %v, want fs.ErrNotExist", path, err)
-	}
+	testenv.Equal(t, "open "+path, fs.ErrNotExist, err)
 }

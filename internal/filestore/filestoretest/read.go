@@ -3,7 +3,6 @@ package filestoretest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -35,9 +34,9 @@ func testSeek(t *testing.T, files Files) {
 	content := []byte("0123456789")
 	path := order.InvoicePath(reference, "a.pdf")
 	store(t, files, path, content)
-	file := testenv.Must(files.Open(t.Context(), path))(t)
+	file := testenv.Of(files.Open(t.Context(), path)).Must(t)
 	defer func() { _ = file.Close() }()
-	tests := []struct {
+	for _, test := range []struct {
 		offset int64
 		whence int
 		at     int64
@@ -48,8 +47,7 @@ func testSeek(t *testing.T, files Files) {
 		{-2, io.SeekEnd, 8, "89"},
 		{-4, io.SeekCurrent, 6, "6789"},
 		{0, io.SeekStart, 0, "0123456789"},
-	}
-	for _, test := range tests {
+	} {
 		at, err := file.Seek(test.offset, test.whence)
 		if at != test.at || err != nil {
 			t.Errorf("seek %d from %d: %d, %v, want %d", test.offset, test.whence, at, err, test.at)
@@ -65,7 +63,7 @@ func testRange(t *testing.T, files Files) {
 	content := bytes.Repeat([]byte("0123456789"), 10_000)
 	path := order.InvoicePath(reference, "a.pdf")
 	store(t, files, path, content)
-	file := testenv.Must(files.Open(t.Context(), path))(t)
+	file := testenv.Of(files.Open(t.Context(), path)).Must(t)
 	defer func() { _ = file.Close() }()
 	request := httptest.NewRequest(http.MethodGet, "/", nil)
 	request.Header.Set("Range", "bytes=99985-99994")
@@ -78,15 +76,11 @@ func testRange(t *testing.T, files Files) {
 
 func testRemove(t *testing.T, files Files) {
 	path, other := order.InvoicePath(reference, "a.pdf"), order.InvoicePath(reference, "b.pdf")
-	if err := files.Remove(t.Context(), path); err != nil {
-		t.Errorf("remove from an empty store: %v", err)
-	}
+	testenv.NoError(t, files.Remove(t.Context(), path))
 	store(t, files, path, []byte("content"))
 	store(t, files, other, []byte("other"))
 	for range 2 {
-		if err := files.Remove(t.Context(), path); err != nil {
-			t.Errorf("remove: %v", err)
-		}
+		testenv.NoError(t, files.Remove(t.Context(), path))
 		wantMissing(t, files, path)
 	}
 	wantStored(t, files, other, []byte("other"))
@@ -95,16 +89,12 @@ func testRemove(t *testing.T, files Files) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := files.Remove(ctx, path); !errors.Is(err, context.Canceled) {
-		t.Errorf("remove: %v, want context.Canceled", err)
-	}
+	testenv.Equal(t, "remove", context.Canceled, files.Remove(ctx, path))
 	wantStored(t, files, path, []byte("new"))
 }
 
 func testCheck(t *testing.T, files Files) {
 	for range 2 {
-		if err := files.Check(t.Context()); err != nil {
-			t.Errorf("check: %v", err)
-		}
+		testenv.NoError(t, files.Check(t.Context()))
 	}
 }

@@ -167,7 +167,7 @@ func TestCredentialsAreRenewed(t *testing.T) {
 	clearVariables(t)
 	fake := newCloud(t)
 	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", fake.URL)
-	client := testenv.Must(newClient(Bucket{Name: "files", Region: "eu-central-1", Endpoint: fake.URL}, headerTimeout, maxAttempts))(t)
+	client := testenv.Of(newClient(Bucket{Name: "files", Region: "eu-central-1", Endpoint: fake.URL}, headerTimeout, maxAttempts)).Must(t)
 	for _, step := range []struct {
 		lifetime time.Duration
 		want     string

@@ -17,9 +17,9 @@ func newObject(t *testing.T, memory *s3test.Memory) *object {
 	t.Helper()
 	server := httptest.NewServer(memory)
 	t.Cleanup(server.Close)
-	opened := testenv.Must(OpenObject(Bucket{
+	opened := testenv.Of(OpenObject(Bucket{
 		Name: "backups", Region: s3test.Region, Endpoint: server.URL, Credentials: Credentials{AccessKeyID: "key", SecretAccessKey: "secret"},
-	}, "a.tar"))(t)
+	}, "a.tar")).Must(t)
 	o := opened.(*object)
 	o.maxPart = 10
 	return o
@@ -32,9 +32,7 @@ func TestObject(t *testing.T) {
 		memory := new(s3test.Memory)
 		o := newObject(t, memory)
 		content := bytes.Repeat([]byte("0123456"), 145)[:size]
-		if exists, err := o.Exists(t.Context()); exists || err != nil {
-			t.Errorf("exists %v, %v", exists, err)
-		}
+		testenv.Of(o.Exists(t.Context())).Want(t, "exists", false)
 		testenv.NoError(t, o.Write(t.Context(), func(w io.Writer) error {
 			for rest := content; len(rest) > 0; {
 				n := min(len(rest), 17)
@@ -45,17 +43,13 @@ func TestObject(t *testing.T) {
 			}
 			return nil
 		}))
-		opened := testenv.Must(o.Open(t.Context()))(t)
+		opened := testenv.Of(o.Open(t.Context())).Must(t)
 		got, err := io.ReadAll(opened)
 		if err := errors.Join(err, opened.Close()); err != nil || !bytes.Equal(got, content) {
 			t.Errorf("%d bytes: read %q, %v", size, got, err)
 		}
-		if exists, err := o.Exists(t.Context()); !exists || err != nil {
-			t.Errorf("exists %v, %v", exists, err)
-		}
-		if err := o.Write(t.Context(), func(w io.Writer) error { _, err := io.WriteString(w, "other"); return err }); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("written again: %v", err)
-		}
+		testenv.Of(o.Exists(t.Context())).Want(t, "exists", true)
+		testenv.Equal(t, "written again", fs.ErrExist, o.Write(t.Context(), func(w io.Writer) error { _, err := io.WriteString(w, "other"); return err }))
 		if memory.Objects() != 1 || memory.Uploads() != 0 {
 			t.Errorf("%d objects and %d uploads are left", memory.Objects(), memory.Uploads())
 		}
@@ -111,7 +105,7 @@ func TestObjectOfServer(t *testing.T) {
 	if !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second object: %v", err)
 	}
-	read := testenv.Must(o.Open(t.Context()))(t)
+	read := testenv.Of(o.Open(t.Context())).Must(t)
 	got, err := io.ReadAll(read)
 	if err := errors.Join(err, read.Close()); err != nil || !bytes.Equal(got, content) {
 		t.Errorf("read %d bytes, %v", len(got), err)

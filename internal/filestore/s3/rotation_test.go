@@ -16,7 +16,7 @@ func TestRotatedKeys(t *testing.T) {
 	want := func(id string) {
 		t.Helper()
 		keys.Expire()
-		value := testenv.Must(keys.GetWithContext(nil))(t)
+		value := testenv.Of(keys.GetWithContext(nil)).Must(t)
 		if value.AccessKeyID != id {
 			t.Errorf("key %q, want %q", value.AccessKeyID, id)
 		}

@@ -33,18 +33,16 @@ func TestBucketKeepsSomethingElse(t *testing.T) {
 			server := httptest.NewServer(memory)
 			defer server.Close()
 			bucket := s3.Bucket{Name: "files", Region: s3test.Region, Endpoint: server.URL, Credentials: s3.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}}
-			files := testenv.Must(s3.Open(t.Context(), bucket))(t)
+			files := testenv.Of(s3.Open(t.Context(), bucket)).Must(t)
 			testenv.NoError(t, files.OpenStaging(t.TempDir()))
 			defer func() { _ = files.Close() }()
 			memory.Keep, memory.ETag = mood.keep, mood.etag
-			staged := testenv.Must(files.Stage(t.Context()))(t)
-			testenv.Must(staged.Write([]byte("invoice")))(t)
+			staged := testenv.Of(files.Stage(t.Context())).Must(t)
+			testenv.Of(staged.Write([]byte("invoice"))).Must(t)
 			if err := staged.Commit(t.Context(), order.InvoicePath("R-1", "a.pdf")); (err == nil) != mood.stores || memory.Objects() > 0 != mood.stores {
 				t.Errorf("commit: %v; %d objects are left", err, memory.Objects())
 			}
-			if err := filestore.Probe(t.Context(), files); (err == nil) != mood.stores {
-				t.Errorf("probe: %v", err)
-			}
+			testenv.Equal(t, "probe", mood.stores, filestore.Probe(t.Context(), files) == nil)
 			if _, err := s3.Open(t.Context(), bucket); (err == nil) != mood.stores {
 				t.Errorf("open: %v", err)
 			}

@@ -70,7 +70,7 @@ func Bucket(t testing.TB) (name, endpoint string) {
 	if shared.err != nil {
 		t.Fatalf("no S3 server for the tests: %v", shared.err)
 	}
-	name = testenv.Must(shared.server.NewBucket())(t)
+	name = testenv.Of(shared.server.NewBucket()).Must(t)
 	return name, shared.server.Endpoint()
 }
 
@@ -96,7 +96,7 @@ type Server struct {
 func StartServer(t testing.TB) *Server {
 	t.Helper()
 	testenv.Need(t, "an S3 server")
-	server := testenv.Must(Start())(t)
+	server := testenv.Of(Start()).Must(t)
 	t.Cleanup(server.Remove)
 	return server
 }

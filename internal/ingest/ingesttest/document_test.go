@@ -1,7 +1,6 @@
 package ingesttest_test
 
 import (
-	"bytes"
 	"testing"
 	"time"
 
@@ -40,9 +39,7 @@ func TestDocumentsAreValidAndDiffer(t *testing.T) {
 
 func TestDocumentIsAlwaysTheSame(t *testing.T) {
 	t.Parallel()
-	if !bytes.Equal(ingesttest.Document(7), ingesttest.Document(7)) {
-		t.Error("document 7 differs from itself")
-	}
+	testenv.Equal(t, "document 7", ingesttest.Document(7), ingesttest.Document(7))
 }
 
 func TestDocumentTakesChanges(t *testing.T) {
@@ -55,7 +52,7 @@ func TestDocumentTakesChanges(t *testing.T) {
 	}, func(doc map[string]any) {
 		doc["lineItems"].([]any)[0].(map[string]any)["giftWrap"] = true
 	})
-	in := testenv.Must(ingest.Parse(text))(t)
+	in := testenv.Of(ingest.Parse(text)).Must(t)
 	o := in.Order
 	if o.MerchantID != 12 || o.Total != o.Subtotal+401 || o.Customer.UserID != 0 || o.LegacyID != 0 || !o.LineItems[0].GiftWrap {
 		t.Errorf("order %+v", o)

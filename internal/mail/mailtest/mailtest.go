@@ -64,10 +64,10 @@ func Start(t testing.TB) *Server {
 	// Debian's own, for which the package is.
 	cmd := exec.Command("/usr/bin/python3", file, pair.Cert, pair.Key)
 	cmd.Stderr = t.Output()
-	input := testenv.Must(cmd.StdinPipe())(t)
+	input := testenv.Of(cmd.StdinPipe()).Must(t)
 	output, writer := io.Pipe()
 	cmd.Stdout = writer
-	ended := testenv.Must(testenv.StartServer(cmd, syscall.SIGKILL))(t)
+	ended := testenv.Of(testenv.StartServer(cmd, syscall.SIGKILL)).Must(t)
 	lines := bufio.NewReader(output)
 	mails := make(chan Mail, 100)
 	t.Cleanup(func() {
@@ -78,7 +78,7 @@ func Start(t testing.TB) *Server {
 		for range mails { // until the reader has ended
 		}
 	})
-	first := testenv.Must(lines.ReadBytes('\n'))(t)
+	first := testenv.Of(lines.ReadBytes('\n')).Must(t)
 	var ports []int
 	testenv.NoError(t, json.Unmarshal(first, &ports))
 	go func() {
@@ -99,9 +99,7 @@ func parse(t testing.TB, line []byte) Mail {
 		Mail
 		Message string
 	}
-	if err := json.Unmarshal(line, &m); err != nil {
-		t.Errorf("mail server: %v", err)
-	}
+	testenv.NoError(t, json.Unmarshal(line, &m))
 	message, err := mail.ReadMessage(strings.NewReader(m.Message))
 	if err != nil {
 		t.Errorf("an e-mail that is none: %v\n%s", err, m.Message)

@@ -189,7 +189,7 @@ func TestRestoreDamagedBackup(t *testing.T) {
 	in.Fill(t, 5)
 	change := func(name string, damage func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
-			content := testenv.Must(os.ReadFile(filepath.Join(path, name)))(t)
+			content := testenv.Of(os.ReadFile(filepath.Join(path, name))).Must(t)
 			testenv.NoError(t, os.WriteFile(filepath.Join(path, name), damage(content), 0o600))
 		}
 	}
@@ -280,7 +280,7 @@ func TestRestoreNeedsEmptyFolder(t *testing.T) {
 	for _, name := range []string{"orders.db.partial", "orders.db.partial-wal", "serve.lock"} {
 		testenv.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("partial"), 0o600))
 	}
-	testenv.Must(backup.Restore(t.Context(), at(path), dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter)))(t)
+	testenv.Of(backup.Restore(t.Context(), at(path), dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter))).Must(t)
 	if left := names(t, folder); !slices.Equal(left, []string{"files", "orders.db", "serve.lock"}) {
 		t.Errorf("the folder contains %q", left)
 	}

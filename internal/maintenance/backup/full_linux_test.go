@@ -22,7 +22,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 250)
-	info := testenv.Must(os.Stat(filepath.Join(in.Folder, "orders.db")))(t)
+	info := testenv.Of(os.Stat(filepath.Join(in.Folder, "orders.db"))).Must(t)
 	for _, size := range []int64{info.Size() / 2, info.Size() * 3 / 2} {
 		dir := t.TempDir()
 		testenv.SmallDisk(t, dir, fmt.Sprint("size=", size))

@@ -38,7 +38,7 @@ func TestRestorePartial(t *testing.T) {
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
 	want := in.Dump(t)
-	content := testenv.Must(os.ReadFile(backUp(t, in, "b.tar")))(t)
+	content := testenv.Of(os.ReadFile(backUp(t, in, "b.tar"))).Must(t)
 	names, ends := entriesOf(t, content)
 	if len(names) != 8 || names[0] != "orders.db" || names[7] != "backup.json" {
 		t.Fatalf("the backup contains %q", names)
@@ -79,9 +79,7 @@ func TestRestorePartial(t *testing.T) {
 				t.Errorf("%+v, findings %q, error %v", result, findings, err)
 			}
 			got := maintenancetest.Open(t, to.Path).Dump(t)
-			if int64(len(got["files"])) != test.files {
-				t.Errorf("files %q", got["files"])
-			}
+			testenv.Equal(t, "files", test.files, int64(len(got["files"])))
 			for table := range want {
 				if table != "files" && !slices.Equal(got[table], want[table]) {
 					t.Errorf("%s differs", table)
@@ -102,19 +100,17 @@ func TestCheckBackup(t *testing.T) {
 		if err != nil || result.Findings != 0 || result.Files != 6 || result.Orders == 0 {
 			t.Errorf("%s: %+v, error %v", form, result, err)
 		}
-		if left := names(t, filepath.Dir(path)); !slices.Equal(left, []string{form}) {
-			t.Errorf("beside the backup: %q", left)
-		}
+		testenv.Equal(t, "beside the backup", []string{form}, names(t, filepath.Dir(path)))
 	}
 	in.Replace(t, maintenancetest.InvoicePath(maintenancetest.Beta, 0, "a.pdf"), []byte("other"))
 	path := filepath.Join(t.TempDir(), "b.tar")
-	testenv.Must(backup.Create(t.Context(), in.Installation, at(path), maintenancetest.Now, "", new(maintenance.Reporter)))(t)
+	testenv.Of(backup.Create(t.Context(), in.Installation, at(path), maintenancetest.Now, "", new(maintenance.Reporter))).Must(t)
 	var finding string
 	_, err := backup.Check(t.Context(), at(path), &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { finding = f.String() }})
 	if err != nil || !strings.Contains(finding, ": invoices/M356-0/a.pdf ") || !strings.HasSuffix(finding, "; "+maintenance.CureFile) {
 		t.Errorf("finding %q, error %v", finding, err)
 	}
-	content := testenv.Must(os.ReadFile(path))(t)
+	content := testenv.Of(os.ReadFile(path)).Must(t)
 	_, ends := entriesOf(t, content)
 	testenv.NoError(t, os.Truncate(path, int64(ends[5]-1)))
 	result, err := backup.Check(t.Context(), at(path), new(maintenance.Reporter))
@@ -122,10 +118,6 @@ func TestCheckBackup(t *testing.T) {
 		t.Errorf("a backup that was cut off: %+v, error %v", result, err)
 	}
 	testenv.NoError(t, os.Truncate(path, 2000))
-	if _, err := backup.Check(t.Context(), at(path), new(maintenance.Reporter)); !errors.Is(err, backup.ErrDamaged) {
-		t.Errorf("a backup without its database: %v", err)
-	}
-	if left := names(t, filepath.Dir(path)); !slices.Equal(left, []string{"b.tar"}) {
-		t.Errorf("beside the backup: %q", left)
-	}
+	testenv.Of(backup.Check(t.Context(), at(path), new(maintenance.Reporter))).WantError(t, "a backup without its database", backup.ErrDamaged)
+	testenv.Equal(t, "beside the backup", []string{"b.tar"}, names(t, filepath.Dir(path)))
 }

@@ -22,7 +22,7 @@ import (
 func inBucket(t *testing.T, endpoint, folder, key string) backup.Place {
 	t.Helper()
 	bucket := s3.Bucket{Name: "backups", Region: s3test.Region, Endpoint: endpoint, Credentials: s3.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}}
-	object := testenv.Must(s3.OpenObject(bucket, key))(t)
+	object := testenv.Of(s3.OpenObject(bucket, key)).Must(t)
 	return backup.Place{Path: filepath.Join(folder, filepath.Base(key)), Object: object}
 }
 
@@ -46,16 +46,12 @@ func TestBackupInBucket(t *testing.T) {
 		if err != nil || made.Findings != 0 || made.Files == 0 {
 			t.Fatalf("backup: %+v, %v", made, err)
 		}
-		if _, err := backup.Create(t.Context(), in.Installation, place, maintenancetest.Now, "", new(maintenance.Reporter)); !errors.Is(err, backup.ErrExists) {
-			t.Errorf("a second backup: %v, want %v", err, backup.ErrExists)
-		}
+		testenv.Of(backup.Create(t.Context(), in.Installation, place, maintenancetest.Now, "", new(maintenance.Reporter))).WantError(t, "a second backup", backup.ErrExists)
 		if result, err := backup.Check(t.Context(), place, new(maintenance.Reporter)); err != nil || result.Findings != 0 || result.Files != made.Files {
 			t.Errorf("check: %+v, %v", result, err)
 		}
 		to := dataFolderIn(filepath.Join(t.TempDir(), "restored"))
-		if _, err := backup.Restore(t.Context(), place, to, backup.RestoreOptions{}, new(maintenance.Reporter)); err != nil {
-			t.Fatalf("restore: %v", err)
-		}
+		testenv.Of(backup.Restore(t.Context(), place, to, backup.RestoreOptions{}, new(maintenance.Reporter))).Must(t)
 		maintenancetest.Open(t, to.Path).WantDump(t, want)
 	}
 	if left := names(t, folder); left != nil || memory.Objects() != 2 || memory.Uploads() != 0 {
@@ -102,7 +98,7 @@ func TestRestoreFromBrokenBucket(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	place := inBucket(t, server.URL, t.TempDir(), "a.tar")
-	testenv.Must(backup.Create(t.Context(), in.Installation, place, maintenancetest.Now, "", new(maintenance.Reporter)))(t)
+	testenv.Of(backup.Create(t.Context(), in.Installation, place, maintenancetest.Now, "", new(maintenance.Reporter))).Must(t)
 	to := dataFolderIn(filepath.Join(t.TempDir(), "restored"))
 	_, err := backup.Restore(t.Context(), place, to, backup.RestoreOptions{Partial: true}, new(maintenance.Reporter))
 	if err == nil || errors.Is(err, backup.ErrDamaged) || !strings.Contains(err.Error(), "cannot be read to its end") {

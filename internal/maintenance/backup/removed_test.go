@@ -50,13 +50,13 @@ func TestFilesRemovedDuringBackup(t *testing.T) {
 			}
 		}, 2, 0, 0},
 		"retention": {func(t *testing.T, in *maintenancetest.Installation) {
-			testenv.Must(in.Orders.ChangeOrder(t.Context(), order.Command(), maintenancetest.Alpha, id, order.Update{To: order.Canceled}, order.Options[order.WriteResult]{}))(t)
+			testenv.Of(in.Orders.ChangeOrder(t.Context(), order.Command(), maintenancetest.Alpha, id, order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})).Must(t)
 			if n, err := in.Retention.DeleteOldOrders(t.Context(), time.Unix(0, 0)); err != nil || n != 1 {
 				t.Errorf("deleted %d orders, %v", n, err)
 			}
 		}, 2, 0, 0},
 		"a purge that was interrupted": {func(t *testing.T, in *maintenancetest.Installation) {
-			o := testenv.Must(in.Orders.Get(t.Context(), maintenancetest.Alpha, id))(t)
+			o := testenv.Of(in.Orders.Get(t.Context(), maintenancetest.Alpha, id)).Must(t)
 			in.Delete(t, maintenancetest.Alpha, 0, o.Invoices[0].ID)
 			testenv.NoError(t, in.Files.Remove(t.Context(), path))
 		}, 1, 0, 1},

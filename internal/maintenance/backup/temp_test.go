@@ -22,7 +22,7 @@ func TestTempOfKilledBackups(t *testing.T) {
 	}
 	next, removeNext, err := makeTemp(filepath.Join(dir, "c.tar"))
 	testenv.NoError(t, err)
-	left := testenv.Must(filepath.Glob(filepath.Join(dir, ".*")))(t)
+	left := testenv.Of(filepath.Glob(filepath.Join(dir, ".*"))).Must(t)
 	testenv.Equal(t, "folders", []string{running, next}, left)
 	testenv.NoError(t, remove())
 	testenv.NoError(t, removeNext())

@@ -41,7 +41,7 @@ func tarOf(entries ...entry) []byte {
 
 // unpackBytes unpacks an archive into a folder.
 func unpackBytes(t *testing.T, folder string, archive []byte) error {
-	files := testenv.Must(disk.Open(filepath.Join(folder, "files")))(t)
+	files := testenv.Of(disk.Open(filepath.Join(folder, "files"))).Must(t)
 	defer func() { _ = files.Close() }()
 	path := filepath.Join(folder, "archive")
 	testenv.NoError(t, os.WriteFile(path, archive, 0o600))
@@ -85,7 +85,7 @@ func TestUnpackInvalidArchives(t *testing.T) {
 // targets.
 func wantNoOtherFiles(t *testing.T, folder string) {
 	t.Helper()
-	entries := testenv.Must(os.ReadDir(folder))(t)
+	entries := testenv.Of(os.ReadDir(folder)).Must(t)
 	for _, e := range entries {
 		if !slices.Contains([]string{"files", "db", "archive"}, e.Name()) {
 			t.Errorf("%s was created", e.Name())

@@ -31,7 +31,7 @@ const (
 func runCheck(t *testing.T, in *maintenancetest.Installation, heads ...check.Head) (check.Result, []string) {
 	t.Helper()
 	var findings []string
-	result := testenv.Must(check.Run(t.Context(), in.Installation, check.Options{Heads: heads}, &maintenance.Reporter{
+	result := testenv.Of(check.Run(t.Context(), in.Installation, check.Options{Heads: heads}, &maintenance.Reporter{
 		OnFinding: func(f maintenance.Finding) {
 			if f.Cure == "" {
 				t.Errorf("%v: no cure", f)
@@ -39,7 +39,7 @@ func runCheck(t *testing.T, in *maintenancetest.Installation, heads ...check.Hea
 			f.Cure = ""
 			findings = append(findings, f.String())
 		},
-	}))(t)
+	})).Must(t)
 	if result.Findings != int64(len(findings)) {
 		t.Errorf("%d findings counted, but reported %q", result.Findings, findings)
 	}
@@ -191,7 +191,7 @@ var (
 			if in.Kind.Postgres {
 				text = `SELECT setval('invoice_ids', 1)`
 			}
-			testenv.Must(in.SQL.ExecContext(t.Context(), text))(t)
+			testenv.Of(in.SQL.ExecContext(t.Context(), text)).Must(t)
 		},
 			"the invoice counter is at 1, but 12 is in use"),
 		row("audit entry changed", exec(`UPDATE audit SET reference = 'M355-9' WHERE merchant_id = 355 AND seq = 1`),
@@ -272,15 +272,15 @@ func TestDamagedDatabaseFile(t *testing.T) {
 	source.Fill(t, 5)
 	// In a backup, because no process has its file open.
 	folder := filepath.Join(t.TempDir(), "backup")
-	testenv.Must(backup.Create(t.Context(), source.Installation, backup.Place{Path: folder}, maintenancetest.Now, "", new(maintenance.Reporter)))(t)
+	testenv.Of(backup.Create(t.Context(), source.Installation, backup.Place{Path: folder}, maintenancetest.Now, "", new(maintenance.Reporter))).Must(t)
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(folder, "orders.db")+"?mode=ro")
 	testenv.NoError(t, err)
 	var page, size int64
 	err = db.QueryRowContext(t.Context(), `SELECT rootpage, page_size FROM sqlite_master, pragma_page_size WHERE name = 'orders_by_time'`).Scan(&page, &size)
 	testenv.NoError(t, errors.Join(err, db.Close()))
-	file := testenv.Must(os.OpenFile(filepath.Join(folder, "orders.db"), os.O_RDWR, 0))(t)
+	file := testenv.Of(os.OpenFile(filepath.Join(folder, "orders.db"), os.O_RDWR, 0)).Must(t)
 	// SQLite fills a page from its end: the last byte is in the first entry.
-	testenv.Must(file.WriteAt([]byte{0xee}, page*size-1))(t)
+	testenv.Of(file.WriteAt([]byte{0xee}, page*size-1)).Must(t)
 	testenv.NoError(t, file.Close())
 	_, findings := runCheck(t, maintenancetest.Open(t, folder))
 	if len(findings) == 0 || !strings.HasPrefix(findings[0], "database file: ") || !strings.Contains(findings[0], "orders_by_time") {
@@ -338,14 +338,14 @@ func TestHeads(t *testing.T) {
 			in := maintenancetest.New(t, kind)
 			in.Fill(t, 4)
 			var file bytes.Buffer
-			heads := testenv.Must(check.Heads(t.Context(), in.DB))(t)
+			heads := testenv.Of(check.Heads(t.Context(), in.DB)).Must(t)
 			if len(heads) != 4 || heads[0].MerchantID != 0 {
 				t.Errorf("heads %+v", heads)
 			}
 			for _, head := range heads {
 				testenv.NoError(t, json.NewEncoder(&file).Encode(head))
 			}
-			heads = testenv.Must(check.ReadHeads(&file))(t)
+			heads = testenv.Of(check.ReadHeads(&file)).Must(t)
 			if _, findings := runCheck(t, in, heads...); findings != nil {
 				t.Errorf("nothing was cut: %q", findings)
 			}

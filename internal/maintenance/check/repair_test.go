@@ -17,9 +17,9 @@ import (
 // and the number of findings.
 func repair(t *testing.T, in *maintenancetest.Installation) (repairs []string, findings int64) {
 	t.Helper()
-	result := testenv.Must(check.Run(t.Context(), in.Installation, check.Options{
+	result := testenv.Of(check.Run(t.Context(), in.Installation, check.Options{
 		Repair: true, OnRepair: func(text string) { repairs = append(repairs, text) },
-	}, new(maintenance.Reporter)))(t)
+	}, new(maintenance.Reporter))).Must(t)
 	slices.Sort(repairs)
 	return repairs, result.Findings
 }

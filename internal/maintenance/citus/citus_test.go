@@ -2,7 +2,6 @@ package citus_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -22,16 +21,12 @@ func TestMain(m *testing.M) { maintenancetest.Main(m) }
 func TestDistributeWithoutCluster(t *testing.T) {
 	t.Parallel()
 	sqlite := maintenancetest.New(t, maintenancetest.Kind{})
-	if _, err := citus.Distribute(t.Context(), sqlite.DB); !errors.Is(err, citus.ErrNotPostgres) {
-		t.Errorf("SQLite: %v, want %v", err, citus.ErrNotPostgres)
-	}
+	testenv.Of(citus.Distribute(t.Context(), sqlite.DB)).WantError(t, "SQLite", citus.ErrNotPostgres)
 	if pgtest.Distributed(t) {
 		return
 	}
 	postgres := maintenancetest.New(t, maintenancetest.Kind{Postgres: true})
-	if _, err := citus.Distribute(t.Context(), postgres.DB); !errors.Is(err, citus.ErrNoCitus) {
-		t.Errorf("PostgreSQL: %v, want %v", err, citus.ErrNoCitus)
-	}
+	testenv.Of(citus.Distribute(t.Context(), postgres.DB)).WantError(t, "PostgreSQL", citus.ErrNoCitus)
 }
 
 // TestDistributeInUse distributes a database in use, twice.
@@ -39,7 +34,7 @@ func TestDistributeInUse(t *testing.T) {
 	t.Parallel()
 	pgtest.NeedCluster(t)
 	url := pgtest.Empty(t)
-	db := testenv.Must(store.OpenPostgres(t.Context(), url, store.Options{}))(t)
+	db := testenv.Of(store.OpenPostgres(t.Context(), url, store.Options{})).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	for id := int64(1); id <= 5; id++ {
 		addOrders(t, db, id, 20)
@@ -48,7 +43,7 @@ func TestDistributeInUse(t *testing.T) {
 	transitions := make(chan error)
 	go func() { transitions <- transitionUntil(ctx, db) }()
 	for _, before := range []bool{false, true} {
-		result := testenv.Must(citus.Distribute(t.Context(), db.SQL()))(t)
+		result := testenv.Of(citus.Distribute(t.Context(), db.SQL())).Must(t)
 		want := citus.Result{Nodes: result.Nodes}
 		for _, table := range citus.Tables {
 			table.AlreadyDistributed = before
@@ -59,9 +54,7 @@ func TestDistributeInUse(t *testing.T) {
 		}
 	}
 	stop()
-	if err := <-transitions; err != nil {
-		t.Errorf("transition during Distribute: %v", err)
-	}
+	testenv.NoError(t, <-transitions)
 	storetest.CheckTables(t, maintenancetest.OpenSQL(t, url))
 	for _, table := range citus.Tables {
 		var size int64
@@ -82,7 +75,7 @@ func addOrders(t *testing.T, db *store.DB, merchantID int64, n int) {
 	for i := range n {
 		batch = append(batch, maintenancetest.Incoming(merchantID, i))
 	}
-	testenv.Must(db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: maintenancetest.Now}))(t)
+	testenv.Of(db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: maintenancetest.Now})).Must(t)
 }
 
 // transitionUntil changes the states of orders until ctx ends.

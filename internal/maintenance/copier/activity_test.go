@@ -55,7 +55,5 @@ func TestCopyFilesOfSourceInUse(t *testing.T) {
 	mustCopy(t, source.Installation, maintenance.Installation{Files: target.Files})
 	want := source.Dump(t)["files"]
 	got := target.Dump(t)["files"]
-	if fmt.Sprint(want) != fmt.Sprint(got) {
-		t.Errorf("the target has %d files, want %d", len(got), len(want))
-	}
+	testenv.Equal(t, "files of the target", fmt.Sprint(got), fmt.Sprint(want))
 }

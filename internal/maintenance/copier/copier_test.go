@@ -2,8 +2,7 @@ package copier_test
 
 import (
 	"context"
-	"errors"
-	"slices"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,7 +21,7 @@ import (
 // mustCopy copies without findings.
 func mustCopy(t *testing.T, source, target maintenance.Installation) copier.Result {
 	t.Helper()
-	result := testenv.Must(copier.Copy(t.Context(), source, target, &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { t.Errorf("difference: %v", f) }}))(t)
+	result := testenv.Of(copier.Copy(t.Context(), source, target, &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { t.Errorf("difference: %v", f) }})).Must(t)
 	return result
 }
 
@@ -54,9 +53,7 @@ func TestCopyThereAndBack(t *testing.T) {
 			t.Errorf("to %v once more: %+v, want nothing result", kind, again)
 		}
 		target.WantDump(t, want)
-		if again := target.Histories(t); !slices.Equal(again, histories) {
-			t.Errorf("to %v once more: the histories %q become %q", kind, histories, again)
-		}
+		testenv.Equal(t, fmt.Sprintf("to %v once more: the histories become", kind), histories, target.Histories(t))
 		previous = target
 	}
 	source.WantDump(t, want)
@@ -110,9 +107,9 @@ func TestCopyChanges(t *testing.T) {
 			source.Reserve(t, alpha, 6, "again.pdf")
 			expired := source.Reserve(t, maintenancetest.Beta, 3, "expired.pdf")
 			mustCopy(t, source.Installation, target.Installation)
-			testenv.Must(source.Store.ExpireReservation(t.Context(), expired, maintenancetest.Now))(t)
-			testenv.Must(source.Orders.PurgeDeletedFiles(t.Context(), maintenancetest.Now.AddDate(1, 0, 0)))(t)
-			testenv.Must(source.Tokens.Revoke(t.Context(), order.Command(), "1"))(t)
+			testenv.Of(source.Store.ExpireReservation(t.Context(), expired, maintenancetest.Now)).Must(t)
+			testenv.Of(source.Orders.PurgeDeletedFiles(t.Context(), maintenancetest.Now.AddDate(1, 0, 0))).Must(t)
+			testenv.Of(source.Tokens.Revoke(t.Context(), order.Command(), "1")).Must(t)
 			mustCopy(t, source.Installation, target.Installation)
 			target.WantDump(t, source.Dump(t))
 		})
@@ -195,7 +192,7 @@ func TestCopyRefusesForeignTarget(t *testing.T) {
 		"other tokens": func(t *testing.T, source, target *maintenancetest.Installation) {
 			mustCopy(t, source.Installation, target.Installation)
 			request := token.Request{Operator: true, Scopes: order.OperatorScopes}
-			testenv.Must(target.Tokens.Add(t.Context(), order.Command(), request, order.Options[token.Created]{}))(t)
+			testenv.Of(target.Tokens.Add(t.Context(), order.Command(), request, order.Options[token.Created]{})).Must(t)
 		},
 		"an older source": func(t *testing.T, source, target *maintenancetest.Installation) {
 			newer := maintenancetest.New(t, maintenancetest.Kind{})
@@ -214,9 +211,7 @@ func TestCopyRefusesForeignTarget(t *testing.T) {
 			source.Fill(t, 20)
 			change(t, source, target)
 			want := target.Dump(t)
-			if _, err := copier.Copy(t.Context(), source.Installation, target.Installation, new(maintenance.Reporter)); !errors.Is(err, copier.ErrForeignTarget) {
-				t.Errorf("copy: %v, want %v", err, copier.ErrForeignTarget)
-			}
+			testenv.Of(copier.Copy(t.Context(), source.Installation, target.Installation, new(maintenance.Reporter))).WantError(t, "copy", copier.ErrForeignTarget)
 			target.WantDump(t, want)
 		})
 	}
@@ -227,9 +222,7 @@ func TestCopyToItself(t *testing.T) {
 	for _, kind := range []maintenancetest.Kind{{}, {Postgres: true}} {
 		in := maintenancetest.New(t, kind)
 		in.Fill(t, 5)
-		if _, err := copier.Copy(t.Context(), in.Installation, in.Installation, new(maintenance.Reporter)); !errors.Is(err, sqldb.ErrLocked) {
-			t.Errorf("%v: %v, want %v", kind, err, sqldb.ErrLocked)
-		}
+		testenv.Of(copier.Copy(t.Context(), in.Installation, in.Installation, new(maintenance.Reporter))).WantError(t, fmt.Sprintf("%v", kind), sqldb.ErrLocked)
 	}
 }
 
@@ -251,9 +244,7 @@ func TestCopyWithFindings(t *testing.T) {
 		t.Errorf("%+v, error %v, findings %q", result, err, findings)
 	}
 	want, got := source.Dump(t), target.Dump(t)
-	if len(got["files"]) != 5 {
-		t.Errorf("files in the target: %q; want three copied and two existing", got["files"])
-	}
+	testenv.Equal(t, "files in the target: three copied and two existing", 5, len(got["files"]))
 	want["files"], got["files"] = nil, nil
 	testenv.Equal(t, "rows", want, got)
 }
@@ -300,7 +291,7 @@ func TestCopyLeavesNightlyRuns(t *testing.T) {
 	testenv.NoError(t, source.Store.RecordRun(t.Context(), store.NightlyBackup, at, true))
 	testenv.NoError(t, target.Store.RecordRun(t.Context(), store.NightlyCheck, at, true))
 	mustCopy(t, source.Installation, target.Installation)
-	survey := testenv.Must(target.Store.Survey(t.Context(), at))(t)
+	survey := testenv.Of(target.Store.Survey(t.Context(), at)).Must(t)
 	if _, copied := survey.Runs[store.NightlyBackup]; copied || !survey.Runs[store.NightlyCheck].LastSuccess.Equal(at) {
 		t.Errorf("the target has the runs %+v", survey.Runs)
 	}

@@ -120,7 +120,7 @@ func TestApply(t *testing.T) {
 			if n, err := apply(days); n != want || err != nil {
 				t.Errorf("applied %d rows, error %v, want %d", n, err, want)
 			}
-			got := testenv.Must(days.readFrom(t.Context(), in.DB))(t)
+			got := testenv.Of(days.readFrom(t.Context(), in.DB)).Must(t)
 			slices.SortFunc(got, func(a, b []any) int { return int(a[1].(int64) - b[1].(int64)) })
 			testenv.Equal(t, "rows", days.rows, got)
 		}
@@ -136,9 +136,7 @@ func TestApply(t *testing.T) {
 		}
 		for name, rows := range map[string][][]any{"key of another merchant": {{"a", int64(2)}}, "missing key": nil} {
 			keys.rows = rows
-			if _, err := apply(keys); !errors.Is(err, ErrForeignTarget) {
-				t.Errorf("%s: error %v, want %v", name, err, ErrForeignTarget)
-			}
+			testenv.Of(apply(keys)).WantError(t, name, ErrForeignTarget)
 		}
 	})
 }
@@ -147,18 +145,18 @@ func TestApply(t *testing.T) {
 func TestLockForCopy(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, in *maintenancetest.Installation) {
 		a, b := in.DB, in.Reopen(t)
-		first := testenv.Must(a.LockForCopy(t.Context(), true))(t)
-		second := testenv.Must(b.LockForCopy(t.Context(), true))(t)
+		first := testenv.Of(a.LockForCopy(t.Context(), true)).Must(t)
+		second := testenv.Of(b.LockForCopy(t.Context(), true)).Must(t)
 		if _, err := b.LockForCopy(t.Context(), false); !errors.Is(err, sqldb.ErrLocked) {
 			t.Errorf("exclusive beside shared locks: %v, want %v", err, sqldb.ErrLocked)
 		}
 		testenv.NoError(t, errors.Join(first.Close(), second.Close()))
-		exclusive := testenv.Must(b.LockForCopy(t.Context(), false))(t)
+		exclusive := testenv.Of(b.LockForCopy(t.Context(), false)).Must(t)
 		if _, err := a.LockForCopy(t.Context(), true); !errors.Is(err, sqldb.ErrLocked) {
 			t.Errorf("shared beside an exclusive lock: %v, want %v", err, sqldb.ErrLocked)
 		}
 		testenv.NoError(t, exclusive.Close())
-		again := testenv.Must(a.LockForCopy(t.Context(), false))(t)
+		again := testenv.Of(a.LockForCopy(t.Context(), false)).Must(t)
 		testenv.NoError(t, again.Close())
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -151,14 +151,12 @@ func (in *Installation) WantAcknowledged(t *testing.T, orders []string, files ma
 	}
 	for _, reference := range orders {
 		var merchant int64
-		testenv.Must(fmt.Sscanf(reference, "M%d-", &merchant))(t)
+		testenv.Of(fmt.Sscanf(reference, "M%d-", &merchant)).Must(t)
 		if !rows[fmt.Sprintf("[%s %d]", reference, merchant)] {
 			t.Errorf("order %s was acknowledged but is missing", reference)
 		}
 	}
 	for path, content := range files {
-		if got := in.Read(t, path); string(got) != content {
-			t.Errorf("%s holds %q, want %q", path, got, content)
-		}
+		testenv.Equal(t, path+" holds", content, string(in.Read(t, path)))
 	}
 }

@@ -24,11 +24,10 @@ func (in *Installation) Dump(t testing.TB) map[string][]string {
 	}
 	dump["counters"] = append(dump["counters"], fmt.Sprintf("[invoice %d]", in.lastInvoice(t)))
 	slices.Sort(dump["counters"])
-	err := in.Files.Each(t.Context(), func(path string) error {
+	testenv.NoError(t, in.Files.Each(t.Context(), func(path string) error {
 		dump["files"] = append(dump["files"], fmt.Sprintf("%s %x", path, sha256.Sum256(in.Read(t, path))))
 		return nil
-	})
-	testenv.NoError(t, err)
+	}))
 	slices.Sort(dump["files"])
 	return dump
 }
@@ -63,7 +62,7 @@ func (in *Installation) rows(t testing.TB, table string) []string {
 	}
 	texts := []string{}
 	in.each(t, text, func(rows *sql.Rows) {
-		columns := testenv.Must(rows.Columns())(t)
+		columns := testenv.Of(rows.Columns()).Must(t)
 		values, dest := make([]any, len(columns)), make([]any, len(columns))
 		for i := range values {
 			dest[i] = &values[i]
@@ -85,7 +84,7 @@ func (in *Installation) Histories(t testing.TB) []string {
 	t.Helper()
 	var histories []string
 	for _, merchantID := range []int64{Alpha, Beta, Gamma} {
-		feed := testenv.Must(in.Store.Events(t.Context(), merchantID, 0, 1))(t)
+		feed := testenv.Of(in.Store.Events(t.Context(), merchantID, 0, 1)).Must(t)
 		histories = append(histories, feed.History)
 	}
 	return histories
@@ -106,7 +105,7 @@ func (in *Installation) lastInvoice(t testing.TB) int64 {
 // each calls scan for each row of a query.
 func (in *Installation) each(t testing.TB, text string, scan func(*sql.Rows), args ...any) {
 	t.Helper()
-	rows := testenv.Must(in.SQL.QueryContext(t.Context(), text, args...))(t)
+	rows := testenv.Of(in.SQL.QueryContext(t.Context(), text, args...)).Must(t)
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		scan(rows)
@@ -117,7 +116,7 @@ func (in *Installation) each(t testing.TB, text string, scan func(*sql.Rows), ar
 // Exec runs a statement that must change a row.
 func (in *Installation) Exec(t testing.TB, text string, args ...any) {
 	t.Helper()
-	result := testenv.Must(in.SQL.ExecContext(t.Context(), text, args...))(t)
+	result := testenv.Of(in.SQL.ExecContext(t.Context(), text, args...)).Must(t)
 	if n, err := result.RowsAffected(); n == 0 || err != nil {
 		t.Fatalf("%s: %d rows, error %v", text, n, err)
 	}
@@ -126,9 +125,9 @@ func (in *Installation) Exec(t testing.TB, text string, args ...any) {
 // Read returns the content of a file.
 func (in *Installation) Read(t testing.TB, path string) []byte {
 	t.Helper()
-	file := testenv.Must(in.Files.Open(t.Context(), path))(t)
+	file := testenv.Of(in.Files.Open(t.Context(), path)).Must(t)
 	defer func() { _ = file.Close() }()
-	content := testenv.Must(io.ReadAll(file))(t)
+	content := testenv.Of(io.ReadAll(file)).Must(t)
 	return content
 }
 
@@ -139,9 +138,9 @@ func (in *Installation) Replace(t testing.TB, path string, content []byte) {
 	if content == nil {
 		return
 	}
-	staged := testenv.Must(in.Files.Stage(t.Context()))(t)
+	staged := testenv.Of(in.Files.Stage(t.Context())).Must(t)
 	defer staged.Abort()
-	testenv.Must(staged.Write(content))(t)
+	testenv.Of(staged.Write(content)).Must(t)
 	testenv.NoError(t, staged.Commit(t.Context(), path))
 }
 

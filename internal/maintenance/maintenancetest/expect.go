@@ -1,20 +1,18 @@
 package maintenancetest
 
 import (
+	"fmt"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/check"
+	"merchantorders/internal/testenv"
 )
 
 // WantDump fails the test unless the installation holds what another one holds.
 func (in *Installation) WantDump(t *testing.T, want map[string][]string) {
 	t.Helper()
-	if diff := cmp.Diff(want, in.Dump(t)); diff != "" {
-		t.Errorf("%v (-source +target):\n%.4000s", in.Kind, diff)
-	}
+	testenv.Equal(t, fmt.Sprintf("%v", in.Kind), want, in.Dump(t))
 }
 
 // WantNoFindings fails the test if check reports a finding or an orphan.

@@ -63,7 +63,7 @@ func (in *Installation) Fill(t testing.TB, orders int) {
 	for _, merchant := range []int64{Alpha, Beta} {
 		in.Delete(t, merchant, 2, in.Upload(t, merchant, 2, "b.jpg", "purged"))
 	}
-	testenv.Must(in.Orders.PurgeDeletedFiles(t.Context(), Now.Add(time.Hour)))(t)
+	testenv.Of(in.Orders.PurgeDeletedFiles(t.Context(), Now.Add(time.Hour))).Must(t)
 	for _, merchant := range []int64{Alpha, Beta} {
 		in.process(t, merchant)
 	}
@@ -85,7 +85,7 @@ func (in *Installation) addWebhooks(t testing.TB) {
 				return err
 			})
 			testenv.NoError(t, err)
-			lease := testenv.Must(in.Store.BorrowWebhook(t.Context(), e.Key, Now, Now))(t)
+			lease := testenv.Of(in.Store.BorrowWebhook(t.Context(), e.Key, Now, Now)).Must(t)
 			p := webhook.Progress{State: webhook.Active, Acknowledged: order.MarketCursor{Seq: 2}, Failures: 1, FailingSince: Now, NextAttempt: Now,
 				Held: []webhook.Held{{MerchantID: Alpha, Event: 1, NextAttempt: Now}}}
 			d := webhook.Delivery{At: Now, MessageID: "msg", Event: 3, Type: "order.created", Result: webhook.Result{Status: 500, Error: webhook.ErrorStatus, Response: "Σφάλμα"}}
@@ -112,7 +112,7 @@ func (in *Installation) Import(t testing.TB, merchantID int64, from, to int) {
 		for ; from < to && len(batch) < 100; from++ {
 			batch = append(batch, Incoming(merchantID, from))
 		}
-		results := testenv.Must(in.Orders.Import(t.Context(), order.Command(), batch))(t)
+		results := testenv.Of(in.Orders.Import(t.Context(), order.Command(), batch)).Must(t)
 		for _, result := range results {
 			if result.Status != order.Created {
 				t.Fatalf("order is %v: %s", result.Status, result.Reason)
@@ -130,14 +130,14 @@ func (in *Installation) process(t testing.TB, merchantID int64) {
 	testenv.NoError(t, errors.Join(acceptErr, rejectErr))
 	own := "W/4711 Ω"
 	update := order.MerchantDataUpdate{Reference: order.To(&own), Note: order.To(&own)}
-	testenv.Must(in.Orders.UpdateMerchantData(t.Context(), order.CommandFor(merchantID), id(1), update, order.Options[order.WriteResult]{}))(t)
+	testenv.Of(in.Orders.UpdateMerchantData(t.Context(), order.CommandFor(merchantID), id(1), update, order.Options[order.WriteResult]{})).Must(t)
 	first := in.Upload(t, merchantID, 0, "a.pdf", "first of "+Reference(merchantID, 0))
-	testenv.Must(in.Links.Add(t.Context(), order.CommandFor(merchantID), id(0), first, order.Options[order.WriteResult]{}))(t)
+	testenv.Of(in.Links.Add(t.Context(), order.CommandFor(merchantID), id(0), first, order.Options[order.WriteResult]{})).Must(t)
 	in.Upload(t, merchantID, 0, "τιμολόγιο Νο 5?.PNG", "second")
 	in.Delete(t, merchantID, 0, in.Upload(t, merchantID, 0, "a.pdf", "deleted"))
 	in.Reserve(t, merchantID, 3, "on its way.pdf")
 	expired := in.Reserve(t, merchantID, 3, "given up.pdf")
-	testenv.Must(in.Store.ExpireReservation(t.Context(), expired, Now))(t)
+	testenv.Of(in.Store.ExpireReservation(t.Context(), expired, Now)).Must(t)
 }
 
 // writeOptions returns options with an idempotency key.
@@ -151,18 +151,18 @@ func writeOptions(key string) order.Options[order.WriteResult] {
 // Upload stores an invoice file for order n and returns its id.
 func (in *Installation) Upload(t testing.TB, merchantID int64, n int, name, content string) int64 {
 	t.Helper()
-	staged := testenv.Must(in.Orders.StageFile(t.Context()))(t)
+	staged := testenv.Of(in.Orders.StageFile(t.Context())).Must(t)
 	defer staged.Abort()
-	testenv.Must(staged.Write([]byte(content)))(t)
-	result := testenv.Must(in.Orders.Upload(t.Context(), order.CommandFor(merchantID), order.ByReference(Reference(merchantID, n)), name,
-		order.Content{Staged: staged, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}, order.Options[order.WriteResult]{}))(t)
+	testenv.Of(staged.Write([]byte(content))).Must(t)
+	result := testenv.Of(in.Orders.Upload(t.Context(), order.CommandFor(merchantID), order.ByReference(Reference(merchantID, n)), name,
+		order.Content{Staged: staged, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}, order.Options[order.WriteResult]{})).Must(t)
 	return result.Invoice.ID
 }
 
 // Delete soft-deletes an invoice of order n.
 func (in *Installation) Delete(t testing.TB, merchantID int64, n int, id int64) {
 	t.Helper()
-	testenv.Must(in.Orders.DeleteInvoice(t.Context(), order.CommandFor(merchantID), order.ByReference(Reference(merchantID, n)), id, order.Options[order.WriteResult]{}))(t)
+	testenv.Of(in.Orders.DeleteInvoice(t.Context(), order.CommandFor(merchantID), order.ByReference(Reference(merchantID, n)), id, order.Options[order.WriteResult]{})).Must(t)
 }
 
 // Reserve reserves an invoice for order n, whose file is never uploaded.

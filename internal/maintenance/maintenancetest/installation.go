@@ -112,7 +112,7 @@ func (in *Installation) openStore(t testing.TB) *store.DB {
 	if in.Kind.Postgres {
 		open = store.OpenPostgres
 	}
-	db := testenv.Must(open(t.Context(), in.database, store.Options{}))(t)
+	db := testenv.Of(open(t.Context(), in.database, store.Options{})).Must(t)
 	t.Cleanup(func() { testenv.NoError(t, db.Close()) })
 	return db
 }
@@ -131,7 +131,7 @@ func OpenSQL(t testing.TB, database string) *sql.DB {
 	if strings.Contains(database, "://") {
 		driver, source = "pgx", database
 	}
-	db := testenv.Must(sql.Open(driver, source))(t)
+	db := testenv.Of(sql.Open(driver, source)).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

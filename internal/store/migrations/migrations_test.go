@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	_ "modernc.org/sqlite" // the driver "sqlite" of database/sql
+
+	"merchantorders/internal/testenv"
 )
 
 // published are the fingerprints of the steps of each database. From the first release on
@@ -25,17 +28,12 @@ var published = map[string][]string{
 func TestPublishedSteps(t *testing.T) {
 	t.Parallel()
 	for _, schema := range []Schema{SQLite, Postgres} {
-		steps, err := schema.Steps()
-		if err != nil {
-			t.Fatal(err)
-		}
+		steps := testenv.Of(schema.Steps()).Must(t)
 		var got []string
 		for _, step := range steps {
 			got = append(got, list([]int64{step.Version})+" "+step.Name+" "+step.fingerprint)
 		}
-		if diff := cmp.Diff(published[schema.folder], got); diff != "" {
-			t.Errorf("steps for %s (-published +got):\n%s", schema.folder, diff)
-		}
+		testenv.Equal(t, fmt.Sprintf("steps for %s", schema.folder), published[schema.folder], got)
 	}
 }
 
@@ -111,18 +109,14 @@ func TestUp(t *testing.T) {
 		return steps, err
 	}
 	refused := errors.New("refused")
-	if err := (Schema{SQLite.dialect, first, "x", SQLite.hasTable}).Up(t.Context(), db, Options{BeforeCreate: func(context.Context) error { return refused }}); !errors.Is(err, refused) {
-		t.Errorf("before creation: %v", err)
-	}
+	testenv.Equal(t, "before creation", refused, (Schema{SQLite.dialect, first, "x", SQLite.hasTable}).Up(t.Context(), db, Options{BeforeCreate: func(context.Context) error { return refused }}))
 	if steps, err := up(first); err != nil || !cmp.Equal(steps, []int64{1}) {
 		t.Fatalf("steps %v, error %v", steps, err)
 	}
 	if steps, err := up(next); err == nil || !cmp.Equal(steps, []int64{101}) {
 		t.Errorf("steps %v, error %v, want one because there is no table c", steps, err)
 	}
-	if _, err := db.ExecContext(t.Context(), `CREATE TABLE c (x)`); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(db.ExecContext(t.Context(), `CREATE TABLE c (x)`)).Must(t)
 	for _, want := range [][]int64{{102}, nil} {
 		if steps, err := up(next); err != nil || !cmp.Equal(steps, want) {
 			t.Errorf("steps %v, error %v, want %v", steps, err, want)
@@ -145,9 +139,7 @@ func TestStepsThatAdd(t *testing.T) {
 	up := func(files fstest.MapFS) Status {
 		t.Helper()
 		schema := Schema{SQLite.dialect, files, "x", SQLite.hasTable}
-		if err := schema.Up(t.Context(), db, Options{}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, schema.Up(t.Context(), db, Options{}))
 		status, err := schema.Status(t.Context(), db)
 		if err != nil || status.Foreign != nil {
 			t.Fatal(err, status.Foreign)
@@ -166,9 +158,7 @@ func TestStepsThatAdd(t *testing.T) {
 		t.Errorf("goose's table has step %d, error %v", history, err)
 	}
 	next["x/00103_c.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE c (x);\n")}
-	if status := up(next); status.Version != 103 {
-		t.Errorf("%+v", status)
-	}
+	testenv.Equal(t, "status", 103, up(next).Version)
 	if err := (Schema{SQLite.dialect, first, "x", SQLite.hasTable}).Up(t.Context(), db, Options{}); err == nil || !strings.Contains(err.Error(), "newer version") {
 		t.Errorf("the first release after a step that does not only add: %v", err)
 	}
@@ -177,10 +167,7 @@ func TestStepsThatAdd(t *testing.T) {
 // open returns an empty database.
 func open(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "test.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Of(sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "test.db"))).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	db.SetMaxOpenConns(1)
 	return db
@@ -193,26 +180,17 @@ func TestWebhooksOfTokensThatMayNotRead(t *testing.T) {
 	db := open(t)
 	exec := func(text string, args ...any) {
 		t.Helper()
-		if _, err := db.ExecContext(t.Context(), text, args...); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Of(db.ExecContext(t.Context(), text, args...)).Must(t)
 	}
-	initial, err := files.ReadFile("sqlite/00001_initial.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	initial := testenv.Of(files.ReadFile("sqlite/00001_initial.sql")).Must(t)
 	released := Schema{SQLite.dialect, fstest.MapFS{"x/00001_initial.sql": {Data: initial}}, "x", SQLite.hasTable}
-	if err := released.Up(t.Context(), db, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, released.Up(t.Context(), db, Options{}))
 	for id, scopes := range map[int]int{1: 1 | 16, 2: 16} {
 		exec(`INSERT INTO tokens (id, hash, merchant_id, scopes, hint, created_at) VALUES ($1, $1, 355, $2, '', 0)`, id, scopes)
 		exec(`INSERT INTO audit VALUES (355, $1, 0, 'webhook.added', 1, $1, '', '', 0, '', $1, '', '')`, id)
 		exec(`INSERT INTO webhooks VALUES (355, $1, '', '', 0, 0, '', '', '', 0, '', '', NULL, 1, '', NULL, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, '', 0, NULL, '', NULL, '', NULL, 0, 0, 0, NULL)`, id)
 	}
-	if err := SQLite.Up(t.Context(), db, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, SQLite.Up(t.Context(), db, Options{}))
 	for id, want := range map[int]int{1: 1, 2: 3} {
 		var state int
 		if err := db.QueryRowContext(t.Context(), `SELECT state FROM webhooks WHERE id = $1`, id).Scan(&state); err != nil || state != want {

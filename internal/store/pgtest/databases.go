@@ -58,8 +58,7 @@ func (s *Server) URL(database string) string {
 // create one is slow, so an earlier test's is emptied and used again.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
-	name, err := s.takeDatabase()
-	testenv.NoError(t, err)
+	name := testenv.Of(s.takeDatabase()).Must(t)
 	t.Cleanup(func() { s.release(name) })
 	return s.URL(name)
 }

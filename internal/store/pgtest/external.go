@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // shardCount is the number of shards of each distributed table of a test: enough
@@ -73,9 +75,7 @@ func (e *external) newDatabase(t testing.TB) (string, error) {
 	name := "test_" + strings.ToLower(rand.Text())
 	for _, server := range e.servers() {
 		t.Cleanup(func() {
-			if err := e.run(ctx, server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
-				t.Errorf("drop the database of the test: %v", err)
-			}
+			testenv.NoError(t, e.run(ctx, server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"))
 		})
 		if err := e.run(ctx, server, "CREATE DATABASE "+name); err != nil {
 			return "", err

@@ -87,8 +87,7 @@ func Database(t testing.TB) string {
 func Empty(t testing.TB) string {
 	t.Helper()
 	if e := openExternalOnce(t); e != nil {
-		url, err := e.newDatabase(t)
-		testenv.NoError(t, err)
+		url := testenv.Of(e.newDatabase(t)).Must(t)
 		return url
 	}
 	return Shared(t).Database(t)
@@ -158,8 +157,7 @@ type Server struct {
 func StartServer(t testing.TB) *Server {
 	t.Helper()
 	testenv.Need(t, "a PostgreSQL server")
-	server, err := Start()
-	testenv.NoError(t, err)
+	server := testenv.Of(Start()).Must(t)
 	t.Cleanup(server.Remove)
 	return server
 }

@@ -29,14 +29,14 @@ func TestMain(m *testing.M) {
 
 func openSQLite(t *testing.T) sqldb.DB {
 	t.Helper()
-	db := testenv.Must(sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "orders.db"), migrations.Options{}))(t)
+	db := testenv.Of(sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "orders.db"), migrations.Options{})).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
 
 func openPostgres(t *testing.T) sqldb.DB {
 	t.Helper()
-	db := testenv.Must(postgres.Open(t.Context(), pgtest.Database(t), nil, migrations.Options{}))(t)
+	db := testenv.Of(postgres.Open(t.Context(), pgtest.Database(t), nil, migrations.Options{})).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

@@ -82,7 +82,7 @@ func comparePages(t *testing.T, db sqldb.DB, all *stored, request order.Search, 
 	for begin := true; begin || request.After != nil; begin = false {
 		r := newReader(db, db.Dialect(), all, request)
 		r.limits = limits
-		page := testenv.Must(r.run(t.Context()))(t)
+		page := testenv.Of(r.run(t.Context())).Must(t)
 		for _, o := range page.Orders {
 			got = append(got, o.Reference)
 		}

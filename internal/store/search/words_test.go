@@ -18,7 +18,7 @@ func TestMoveStaged(t *testing.T) {
 	}
 	fill(t, db, orders)
 	words := func() []string {
-		words := testenv.Must(sqldb.Column[string](t.Context(), db, `SELECT block || ' ' || word || ' ' || legacy_id FROM order_words`))(t)
+		words := testenv.Of(sqldb.Column[string](t.Context(), db, `SELECT block || ' ' || word || ' ' || legacy_id FROM order_words`)).Must(t)
 		return words
 	}
 	want := words()

@@ -19,13 +19,10 @@ func testAuditSelected(f *fixture) {
 	for i := range 3 {
 		cause := order.Cause{By: order.Caller{Actor: order.ActorOperator, TokenID: int64(i), Address: "192.0.2.1"}, At: noon.AddDate(0, 0, i)}
 		batch := []order.Incoming{incoming(minimal(alpha, fmt.Sprintf("A-%d", i))), incoming(minimal(beta, fmt.Sprintf("B-%d", i)))}
-		if _, err := f.a.ImportOrders(f.Context(), batch, cause); err != nil {
-			f.Fatal(err)
-		}
-		err := inOrder(f.Context(), f.b, alpha, order.ByReference("A-0"), func(tx order.Tx, o order.LockedOrder) error {
+		testenv.Of(f.a.ImportOrders(f.Context(), batch, cause)).Must(f)
+		testenv.NoError(f, inOrder(f.Context(), f.b, alpha, order.ByReference("A-0"), func(tx order.Tx, o order.LockedOrder) error {
 			return tx.Transition(f.Context(), o, order.States()[i+1], cause)
-		})
-		testenv.NoError(f, err)
+		}))
 	}
 	all := f.auditLog(order.AuditQuery{Limit: 1000})
 	if len(all) < 9 || !slices.IsSortedFunc(all, func(a, b order.AuditEntry) int { return b.At.Compare(a.At) }) {
@@ -53,9 +50,7 @@ func testAuditSelected(f *fixture) {
 	} {
 		for _, limit := range []int{1, 2, 1000} {
 			test.query.Limit = limit
-			if got := f.auditLog(test.query); len(got) != test.want {
-				f.Errorf("%s, limit %d: %d entries, want %d", name, limit, len(got), test.want)
-			}
+			testenv.Equal(f, fmt.Sprintf("%s, limit %d: entries", name, limit), test.want, len(f.auditLog(test.query)))
 		}
 	}
 }
@@ -65,8 +60,7 @@ func (f *fixture) auditLog(query order.AuditQuery) []order.AuditEntry {
 	f.Helper()
 	var all []order.AuditEntry
 	for {
-		page, err := f.b.AuditLog(f.Context(), query)
-		testenv.NoError(f, err)
+		page := testenv.Of(f.b.AuditLog(f.Context(), query)).Must(f)
 		if all = append(all, page.Entries...); page.Next == nil {
 			return all
 		}

@@ -3,12 +3,9 @@ package storetest
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -74,13 +71,9 @@ func testCanceledBefore(f *fixture) {
 	canceled, cancel := context.WithCancel(f.Context())
 	cancel()
 	for name, call := range calls(f.a) {
-		if err := call(canceled); !errors.Is(err, context.Canceled) {
-			f.Errorf("%s: %v, want %v", name, err, context.Canceled)
-		}
+		testenv.Equal(f, name, context.Canceled, call(canceled))
 	}
-	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
-		f.Errorf("the tables changed (-before +after):\n%s", diff)
-	}
+	testenv.Equal(f, "tables", before, f.tables.rows())
 }
 
 // testCanceledWhileWaiting holds the rows that every change needs until the
@@ -88,33 +81,24 @@ func testCanceledBefore(f *fixture) {
 func testCanceledWhileWaiting(f *fixture) {
 	f.create(minimal(alpha, "R"))
 	before := f.tables.rows()
-	blocker, err := f.tables.sql.BeginTx(f.Context(), nil)
-	testenv.NoError(f, err)
-	if _, err := blocker.ExecContext(f.Context(), "UPDATE merchants SET name = name"); err != nil {
-		f.Fatal(err)
-	}
+	blocker := testenv.Of(f.tables.sql.BeginTx(f.Context(), nil)).Must(f)
+	testenv.Of(blocker.ExecContext(f.Context(), "UPDATE merchants SET name = name")).Must(f)
 	var group sync.WaitGroup
 	for _, name := range []string{"InTx", "ImportOrders"} {
 		group.Go(func() {
 			ctx, cancel := context.WithTimeout(f.Context(), 100*time.Millisecond)
 			defer cancel()
-			if err := calls(f.a)[name](ctx); !errors.Is(err, context.DeadlineExceeded) {
-				f.Errorf("%s: %v, want %v", name, err, context.DeadlineExceeded)
-			}
+			testenv.Equal(f, name, context.DeadlineExceeded, calls(f.a)[name](ctx))
 		})
 		group.Go(func() {
 			ctx, cancel := context.WithCancel(f.Context())
 			time.AfterFunc(100*time.Millisecond, cancel)
-			if err := calls(f.b)[name](ctx); !errors.Is(err, context.Canceled) {
-				f.Errorf("%s: %v, want %v", name, err, context.Canceled)
-			}
+			testenv.Equal(f, name, context.Canceled, calls(f.b)[name](ctx))
 		})
 	}
 	group.Wait()
 	testenv.NoError(f, blocker.Rollback())
-	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
-		f.Errorf("the tables changed (-before +after):\n%s", diff)
-	}
+	testenv.Equal(f, "tables", before, f.tables.rows())
 	for _, name := range []string{"InTx", "ImportOrders"} {
 		if err := calls(f.a)[name](f.Context()); err != nil {
 			f.Errorf("%s afterwards: %v", name, err)

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
@@ -70,21 +69,15 @@ func testStaleReservations(f *fixture) {
 	f.abandon(f.b, fresh, true)
 	f.cleanable("abandoned ones, whatever their age", f.a.ExpiredReservations, noon.Add(-time.Hour), fresh)
 	f.abandon(f.a, fresh, true)
-	if err := f.activate(f.a, key, fresh.ID); !errors.Is(err, order.ErrInvoiceNotFound) {
-		f.Errorf("activate what was abandoned: %v, want %v", err, order.ErrInvoiceNotFound)
-	}
+	testenv.Equal(f, "activate what was abandoned", order.ErrInvoiceNotFound, f.activate(f.a, key, fresh.ID))
 	// Abandoned twice it has given one place back, and one is taken still.
 	f.mustReserve(f.a, key, "last.pdf", noon.Add(time.Hour))
-	if _, err := f.reserve(f.a, key, "none.pdf", noon); !errors.Is(err, order.ErrTooManyFiles) {
-		f.Errorf("one more: %v, want %v", err, order.ErrTooManyFiles)
-	}
+	testenv.Of(f.reserve(f.a, key, "none.pdf", noon)).WantError(f, "one more", order.ErrTooManyFiles)
 	f.purged(f.b, fresh)
 	f.cleanable("purged", f.a.ExpiredReservations, noon.Add(time.Minute), old)
 	f.abandon(f.a, fresh, true)
 	f.cleanable("purged and abandoned again", f.a.ExpiredReservations, noon.Add(time.Minute), old)
-	if got := f.order(f.a, alpha, key); got.Revision != 2 {
-		f.Errorf("an expired reservation left revision %d, want 2", got.Revision)
-	}
+	testenv.Equal(f, "revision of an expired reservation", 2, f.order(f.a, alpha, key).Revision)
 }
 
 // testAbandonOrActivate lets the expiry of a reservation race against its activation:
@@ -124,9 +117,7 @@ func testNotAbandoned(f *fixture) {
 	key := order.ByLegacyID(number)
 	active := f.upload(f.a, key, "active.pdf")
 	deleted := f.upload(f.a, key, "deleted.pdf")
-	if _, err := f.remove(f.a, key, deleted, noon); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Of(f.remove(f.a, key, deleted, noon)).Must(f)
 	released := f.mustReserve(f.a, key, "released.pdf", noon)
 	testenv.NoError(f, f.release(f.a, key, released))
 	before := f.tables.rows()
@@ -135,9 +126,7 @@ func testNotAbandoned(f *fixture) {
 	f.abandon(f.b, stored("R", number, released, "released.pdf"), false)
 	f.purged(f.b, stored("R", number, active, "active.pdf"))
 	f.purged(f.b, stored("R", number, released, "released.pdf"))
-	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
-		f.Errorf("the tables changed (-before +after):\n%s", diff)
-	}
+	testenv.Equal(f, "tables", before, f.tables.rows())
 }
 
 func testDeletedFiles(f *fixture) {
@@ -148,9 +137,7 @@ func testDeletedFiles(f *fixture) {
 	for i := range 2 {
 		name := fmt.Sprintf("%d.pdf", i)
 		id := f.upload(f.a, key, name)
-		if _, err := f.remove(f.b, key, id, noon.Add(time.Duration(i)*time.Hour)); err != nil {
-			f.Fatal(err)
-		}
+		testenv.Of(f.remove(f.b, key, id, noon.Add(time.Duration(i)*time.Hour))).Must(f)
 		deleted = append(deleted, stored("R", number, id, name))
 	}
 	f.cleanable("before any", f.a.DeletedInvoices, noon)

@@ -49,14 +49,10 @@ func testCorrections(f *fixture) {
 	changed := correction.Apply(&want)
 	expect("alone", result, err, noon.Add(time.Minute), len(changed), 1)
 	err = inOrder(f.Context(), f.a, alpha, order.ByReference("R"), func(_ order.Tx, locked order.LockedOrder) error {
-		if !locked.ExpiresAt.Equal(want.ExpiresAt) {
-			f.Errorf("the column of the deadline has %s, want %s", locked.ExpiresAt, want.ExpiresAt)
-		}
+		testenv.Equal(f, "the column of the deadline", want.ExpiresAt, locked.ExpiresAt)
 		return nil
 	})
-	if err != nil {
-		f.Error(err)
-	}
+	testenv.NoError(f, err)
 
 	before := f.tables.rows()
 	result, err = later.ChangeOrder(f.Context(), order.Command(), alpha, order.ByReference("R"), order.Update{Correction: correction}, order.Options[order.WriteResult]{})
@@ -80,9 +76,7 @@ func testCorrections(f *fixture) {
 		f.Errorf("events %+v", events)
 	}
 
-	if results := f.add(f.a, incoming(imported)); results[0].Status != order.Unchanged {
-		f.Errorf("the document again: %+v", results[0])
-	}
+	testenv.Equal(f, "the document again", order.Unchanged, f.add(f.a, incoming(imported))[0].Status)
 }
 
 func testCorrectionRefused(f *fixture) {
@@ -96,13 +90,9 @@ func testCorrectionRefused(f *fixture) {
 	}
 	change.To = 0
 	for _, id := range []order.Identifier{order.ByReference("S"), order.ByLegacyID(0)} {
-		if _, err := service(f.a, noon).ChangeOrder(f.Context(), order.Command(), alpha, id, change, order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrNotFound) {
-			f.Errorf("%+v: error %v", id, err)
-		}
+		testenv.Of(service(f.a, noon).ChangeOrder(f.Context(), order.Command(), alpha, id, change, order.Options[order.WriteResult]{})).WantError(f, fmt.Sprintf("%+v", id), order.ErrNotFound)
 	}
-	if _, err := service(f.a, noon).ChangeOrder(f.Context(), order.Command(), beta, order.ByReference("R"), change, order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrNotFound) {
-		f.Errorf("of another merchant: error %v", err)
-	}
+	testenv.Of(service(f.a, noon).ChangeOrder(f.Context(), order.Command(), beta, order.ByReference("R"), change, order.Options[order.WriteResult]{})).WantError(f, "of another merchant", order.ErrNotFound)
 	f.wantUnchanged(before)
 }
 
@@ -124,8 +114,7 @@ func testMerchantData(f *fixture) {
 		}
 		testenv.NoError(f, err)
 		testenv.Equal(f, "the rest of the order", before, after)
-		events, err := f.b.OrderEvents(f.Context(), alpha, order.ByReference("R"), 0, 10)
-		testenv.NoError(f, err)
+		events := testenv.Of(f.b.OrderEvents(f.Context(), alpha, order.ByReference("R"), 0, 10)).Must(f)
 		if last := events[len(events)-1]; len(fields) > 0 && (last.Type != order.OrderUpdated || !cmp.Equal(fields, last.Fields)) {
 			f.Errorf("event %+v, want the fields %q", last, fields)
 		}
@@ -134,8 +123,7 @@ func testMerchantData(f *fixture) {
 		f.Helper()
 		search := order.Search{MerchantID: alpha, Text: text, From: order.NoDay, To: order.NoDay, Limit: 10}
 		for _, search.MerchantData = range []bool{true, false} {
-			page, err := f.b.Search(f.Context(), search)
-			testenv.NoError(f, err)
+			page := testenv.Of(f.b.Search(f.Context(), search)).Must(f)
 			got := ""
 			for _, o := range page.Orders {
 				got += o.Reference
@@ -160,9 +148,7 @@ func testMerchantData(f *fixture) {
 	for _, text := range []string{"2027/0815", "2027/0815-α", "καλεστε", "4711", "ΠΡΩΤΑ 2027/0815-"} {
 		find(text, "R")
 	}
-	if results := f.add(f.a, incoming(imported)); results[0].Status != order.Unchanged {
-		f.Errorf("the document again: %+v", results[0])
-	}
+	testenv.Equal(f, "the document again", order.Unchanged, f.add(f.a, incoming(imported))[0].Status)
 	_, err := s.ChangeOrder(f.Context(), order.Command(), alpha, order.ByReference("R"),
 		order.Update{Correction: order.Correction{Phone: order.To[*string](nil)}}, order.Options[order.WriteResult]{})
 	testenv.NoError(f, err)
@@ -178,9 +164,7 @@ func testMerchantData(f *fixture) {
 	})
 	testenv.NoError(f, err)
 	find("4711", "")
-	if data := f.order(f.a, alpha, order.ByReference("R")).MerchantData; data != (order.MerchantData{}) {
-		f.Errorf("after the erasure: %+v", data)
-	}
+	testenv.Equal(f, "after the erasure", order.MerchantData{}, f.order(f.a, alpha, order.ByReference("R")).MerchantData)
 }
 
 // testDeadlineWarnings lets two instances warn at once: each deadline within the time has
@@ -218,14 +202,11 @@ func testDeadlineWarnings(f *fixture) {
 			})
 		}
 		group.Wait()
-		if warned.Load() != int64(want) {
-			f.Errorf("at %s: %d warnings, want %d", at, warned.Load(), want)
-		}
+		testenv.Equal(f, fmt.Sprintf("warnings at %s", at), int64(want), warned.Load())
 	}
 	correct := func(at time.Time, correction order.Correction) {
 		f.Helper()
-		_, err := service(f.b, at).ChangeOrder(f.Context(), order.Command(), alpha, order.ByReference("W-000"), order.Update{Correction: correction}, order.Options[order.WriteResult]{})
-		testenv.NoError(f, err)
+		testenv.Of(service(f.b, at).ChangeOrder(f.Context(), order.Command(), alpha, order.ByReference("W-000"), order.Update{Correction: correction}, order.Options[order.WriteResult]{})).Must(f)
 	}
 	warn(noon, 150)
 	warn(noon, 0)
@@ -237,8 +218,7 @@ func testDeadlineWarnings(f *fixture) {
 	warn(noon.Add(time.Second), 1) // W-904
 	warn(noon.Add(time.Hour), 1)
 
-	events, err := f.a.OrderEvents(f.Context(), alpha, order.ByReference("W-000"), 0, 10)
-	testenv.NoError(f, err)
+	events := testenv.Of(f.a.OrderEvents(f.Context(), alpha, order.ByReference("W-000"), 0, 10)).Must(f)
 	got := ""
 	for _, e := range events {
 		got += e.Type.String() + " "

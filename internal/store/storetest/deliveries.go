@@ -1,9 +1,8 @@
 package storetest
 
 import (
+	"fmt"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -20,8 +19,7 @@ func testOrderDeliveries(f *fixture) {
 	deliver := func(e webhook.Endpoint, event int64, after time.Duration) webhook.OrderDelivery {
 		f.Helper()
 		at := noon.Add(after)
-		lease, err := f.a.BorrowWebhook(f.Context(), e.Key, at, at.Add(time.Second))
-		testenv.NoError(f, err)
+		lease := testenv.Of(f.a.BorrowWebhook(f.Context(), e.Key, at, at.Add(time.Second))).Must(f)
 		d := webhook.OrderDelivery{WebhookID: e.ID, Delivery: webhook.Delivery{
 			At: at, MessageID: "msg", Event: event, Type: "order.created",
 			Result: webhook.Result{Status: 500, Error: "status", Took: 12 * time.Millisecond, Response: "ναι"},
@@ -47,9 +45,6 @@ func testOrderDeliveries(f *fixture) {
 		{beta, theirs, 9, []webhook.OrderDelivery{ofTheirs}},
 		{beta, first, 9, nil},
 	} {
-		got, err := f.b.OrderDeliveries(f.Context(), test.merchantID, test.legacyID, test.limit)
-		if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
-			f.Errorf("order %d of merchant %d, error %v (-want +got):\n%s", test.legacyID, test.merchantID, err, diff)
-		}
+		testenv.Of(f.b.OrderDeliveries(f.Context(), test.merchantID, test.legacyID, test.limit)).Want(f, fmt.Sprintf("order %d of merchant %d", test.legacyID, test.merchantID), test.want)
 	}
 }

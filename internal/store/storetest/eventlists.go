@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -30,18 +29,12 @@ func testFeedContent(f *fixture) {
 	at := noon.Add(time.Hour)
 	merchant := requester(order.ActorMerchant)
 	merchant.MerchantID = alpha
-	if _, err := service(f.a, at).Reject(f.Context(), merchant, order.ByReference("ONE"), "wrong-price", order.Options[order.WriteResult]{}); err != nil {
-		f.Fatal(err)
-	}
-	if _, err := service(f.b, at).ChangeOrder(f.Context(), order.Caller{Actor: order.ActorOperator, RequestID: "request-2"}, alpha,
-		order.ByReference("TWO"), order.Update{To: order.PickedByCourier}, order.Options[order.WriteResult]{}); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Of(service(f.a, at).Reject(f.Context(), merchant, order.ByReference("ONE"), "wrong-price", order.Options[order.WriteResult]{})).Must(f)
+	testenv.Of(service(f.b, at).ChangeOrder(f.Context(), order.Caller{Actor: order.ActorOperator, RequestID: "request-2"}, alpha,
+		order.ByReference("TWO"), order.Update{To: order.PickedByCourier}, order.Options[order.WriteResult]{})).Must(f)
 	two := order.ByLegacyID(3)
 	invoice := f.upload(f.a, two, "Τιμολόγιο.pdf")
-	if _, err := f.remove(f.a, two, invoice, at); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Of(f.remove(f.a, two, invoice, at)).Must(f)
 	of := func(number int64, reference string, e order.Event) order.EventRecord {
 		if e.By.RequestID == "" {
 			e.By = requester(e.By.Actor)
@@ -82,15 +75,13 @@ func testFeedContent(f *fixture) {
 
 func (f *fixture) expectFeed(after int64, limit int, want []order.EventRecord) {
 	f.Helper()
-	got, err := f.b.Events(f.Context(), alpha, after, limit)
-	testenv.NoError(f, err)
+	got := testenv.Of(f.b.Events(f.Context(), alpha, after, limit)).Must(f)
 	testenv.Equal(f, fmt.Sprintf("%d events after %d", limit, after), want, withoutNonces(got.Events))
 }
 
 func (f *fixture) expectHistory(key order.Identifier, after int64, limit int, want []order.EventRecord) {
 	f.Helper()
-	got, err := f.b.OrderEvents(f.Context(), alpha, key, after, limit)
-	testenv.NoError(f, err)
+	got := testenv.Of(f.b.OrderEvents(f.Context(), alpha, key, after, limit)).Must(f)
 	testenv.Equal(f, fmt.Sprintf("%d events of %v after %d", limit, key, after), want, withoutNonces(got))
 }
 
@@ -109,8 +100,7 @@ func testFeedParts(f *fixture) {
 	for limit := 1; limit <= 8; limit++ {
 		var seen []int64
 		for last := int64(0); ; {
-			feed, err := f.a.Events(f.Context(), alpha, last, limit)
-			testenv.NoError(f, err)
+			feed := testenv.Of(f.a.Events(f.Context(), alpha, last, limit)).Must(f)
 			events := feed.Events
 			for _, e := range events {
 				seen, last = append(seen, e.Seq), e.Seq
@@ -134,9 +124,7 @@ func testFeedOfNoMerchant(f *fixture) {
 			f.Errorf("merchant %d: data version %v, error %v", merchantID, versions[merchantID], err)
 		}
 		for _, key := range []order.Identifier{order.ByLegacyID(1), order.ByReference("BETA"), order.ByReference("NONE"), order.ByLegacyID(77)} {
-			if events, err := f.a.OrderEvents(f.Context(), merchantID, key, 0, 10); !errors.Is(err, order.ErrNotFound) {
-				f.Errorf("merchant %d, %v: %v, error %v", merchantID, key, events, err)
-			}
+			testenv.Of(f.a.OrderEvents(f.Context(), merchantID, key, 0, 10)).WantError(f, fmt.Sprintf("merchant %d, %v", merchantID, key), order.ErrNotFound)
 		}
 	}
 	versions, err := f.b.DataVersions(f.Context(), []int64{alpha, beta, 999})
@@ -150,10 +138,8 @@ func testFeedOfNoMerchant(f *fixture) {
 func testFeedEnd(f *fixture) {
 	end := func(store Store, merchantID int64) order.Feed {
 		f.Helper()
-		versions, err := store.DataVersions(f.Context(), []int64{merchantID})
-		testenv.NoError(f, err)
-		first, err := store.Events(f.Context(), merchantID, 0, 1)
-		testenv.NoError(f, err)
+		versions := testenv.Of(store.DataVersions(f.Context(), []int64{merchantID})).Must(f)
+		first := testenv.Of(store.Events(f.Context(), merchantID, 0, 1)).Must(f)
 		first.Events = nil
 		for after := range int64(8) {
 			feed, err := store.Events(f.Context(), merchantID, after, 100)
@@ -170,9 +156,7 @@ func testFeedEnd(f *fixture) {
 	if filled.Version.Event != 4 || filled.History != empty.History || other.History == filled.History {
 		f.Errorf("empty %+v, then %+v, another merchant %+v", empty, filled, other)
 	}
-	if _, err := f.tables.sql.ExecContext(f.Context(), `UPDATE merchants SET history = 'x' WHERE id = $1`, alpha); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Of(f.tables.sql.ExecContext(f.Context(), `UPDATE merchants SET history = 'x' WHERE id = $1`, alpha)).Must(f)
 	if renewed := end(f.a, alpha); renewed.Version != filled.Version || renewed.History == filled.History {
 		f.Errorf("%+v, renewed %+v", filled, renewed)
 	}
@@ -192,15 +176,11 @@ func testFeedNumbersAgain(f *fixture) {
 		return feed.History
 	}
 	first := read(f.a)
-	if other := read(f.b); other != first {
-		f.Errorf("the handles have the histories %s and %s", first, other)
-	}
+	testenv.Equal(f, "histories of the handles", first, read(f.b))
 	for _, text := range []string{
 		`UPDATE events SET nonce = nonce - 1 WHERE merchant_id = $1 AND seq = 3`, `UPDATE merchants SET data_nonce = data_nonce - 1 WHERE id = $1`,
 	} {
-		if _, err := f.tables.sql.ExecContext(f.Context(), text, alpha); err != nil {
-			f.Fatal(err)
-		}
+		testenv.Of(f.tables.sql.ExecContext(f.Context(), text, alpha)).Must(f)
 	}
 	second := read(f.a)
 	for _, store := range []Store{f.b, f.a, f.b} {
@@ -227,8 +207,7 @@ func testFeedHistoryAgain(f *fixture) {
 		return feed.History
 	}
 	for _, next := range []string{stored, "other", stored, "another", "other"} {
-		_, err := f.tables.sql.ExecContext(f.Context(), `UPDATE merchants SET history = $1 WHERE id = $2`, next, alpha)
-		testenv.NoError(f, err)
+		testenv.Of(f.tables.sql.ExecContext(f.Context(), `UPDATE merchants SET history = $1 WHERE id = $2`, next, alpha)).Must(f)
 		history := read(f.a)
 		if known[history] || read(f.b) != history || read(f.a) != history {
 			f.Errorf("with %q stored the history is %s; before it was %v", next, history, known)
@@ -289,9 +268,7 @@ func (f *fixture) followFeed(store Store, done <-chan struct{}, want int64) {
 		switch {
 		case len(events) > 0:
 		case finishing:
-			if last != want {
-				f.Errorf("followed %d events, want %d", last, want)
-			}
+			testenv.Equal(f, "followed events", want, last)
 			return
 		default:
 			select {

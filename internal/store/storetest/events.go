@@ -52,20 +52,12 @@ func testEventContent(f *fixture) {
 	ready := dated(alpha, "READY", noon, order.ReadyForShipment)
 	f.add(f.a, incoming(past), incoming(minimal(beta, "BETA")), incoming(ready))
 	at := noon.Add(time.Hour)
-	if _, err := service(f.b, at).Reject(f.Context(), order.CommandFor(alpha), order.ByReference("PAST"), "wrong-price", order.Options[order.WriteResult]{}); err != nil {
-		f.Fatal(err)
-	}
-	if _, err := service(f.a, at).ChangeOrder(f.Context(), order.Caller{Actor: order.ActorOperator, TokenID: 3}, alpha,
-		order.ByReference("READY"), order.Update{To: order.PickedByCourier}, order.Options[order.WriteResult]{}); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Of(service(f.b, at).Reject(f.Context(), order.CommandFor(alpha), order.ByReference("PAST"), "wrong-price", order.Options[order.WriteResult]{})).Must(f)
+	testenv.Of(service(f.a, at).ChangeOrder(f.Context(), order.Caller{Actor: order.ActorOperator, TokenID: 3}, alpha,
+		order.ByReference("READY"), order.Update{To: order.PickedByCourier}, order.Options[order.WriteResult]{})).Must(f)
 	invoice := f.upload(f.a, order.ByLegacyID(3), "a.pdf")
-	if _, err := f.remove(f.a, order.ByLegacyID(3), invoice, at); err != nil {
-		f.Fatal(err)
-	}
-	if _, err := service(f.a, at).Accept(f.Context(), order.CommandFor(beta), order.ByReference("BETA"), order.Options[order.WriteResult]{}); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Of(f.remove(f.a, order.ByLegacyID(3), invoice, at)).Must(f)
+	testenv.Of(service(f.a, at).Accept(f.Context(), order.CommandFor(beta), order.ByReference("BETA"), order.Options[order.WriteResult]{})).Must(f)
 	today := order.DayOf(noon)
 	created := order.Event{Type: order.OrderCreated, By: requester(order.ActorOperator), At: noon}
 	moved := order.Event{Type: order.OrderStateChanged, By: order.Caller{Actor: order.ActorMerchant}, At: at}
@@ -134,9 +126,7 @@ func testEventNumbers(f *fixture) {
 	reading.Wait()
 	reader.finish()
 	for merchantID, each := range map[int64]int{alpha: 2 + 1 + 2, beta: 3 + 1, 357: 1} {
-		if got, want := len(f.events(merchantID)), workers+workers*rounds*each; got != want {
-			f.Errorf("merchant %d has %d events, want %d", merchantID, got, want)
-		}
+		testenv.Equal(f, fmt.Sprintf("events of merchant %d", merchantID), workers+workers*rounds*each, len(f.events(merchantID)))
 	}
 }
 
@@ -149,9 +139,7 @@ func (f *fixture) uploadAndRemove(store Store, key order.Identifier, name string
 	if err == nil {
 		_, err = f.remove(store, key, id, noon)
 	}
-	if err != nil {
-		f.Errorf("upload and remove: %v", err)
-	}
+	testenv.NoError(f, err)
 }
 
 // marketReader follows the feed of all merchants through both handles.
@@ -220,12 +208,10 @@ func testMarketEvents(f *fixture) {
 	for _, from := range []order.MarketCursor{{}, empty.Cursor} {
 		r := &marketReader{fixture: f, cursor: from, last: make(map[int64]int64)}
 		r.finish()
-		end, err := f.b.MarketEnd(f.Context())
-		testenv.NoError(f, err)
+		end := testenv.Of(f.b.MarketEnd(f.Context())).Must(f)
 		testenv.Equal(f, "the end", end.Cursor, r.cursor)
 	}
-	end, err := f.a.MarketEnd(f.Context())
-	testenv.NoError(f, err)
+	end := testenv.Of(f.a.MarketEnd(f.Context())).Must(f)
 	for name, change := range map[string]func(*order.MarketCursor){
 		"another history": func(c *order.MarketCursor) { c.History++ },
 		"a lost event":    func(c *order.MarketCursor) { c.Seq++ },
@@ -234,8 +220,6 @@ func testMarketEvents(f *fixture) {
 	} {
 		cursor := end.Cursor
 		change(&cursor)
-		if _, err := f.a.MarketEvents(f.Context(), cursor, 10); !errors.Is(err, order.ErrOtherHistory) {
-			f.Errorf("%s: error %v, want %v", name, err, order.ErrOtherHistory)
-		}
+		testenv.Of(f.a.MarketEvents(f.Context(), cursor, 10)).WantError(f, name, order.ErrOtherHistory)
 	}
 }

@@ -67,16 +67,12 @@ func testReplay(f *fixture) {
 		f.wantReplay(err, acceptedResponse)
 	}
 	f.wantUnchanged(before)
-	if _, err := service(f.b, noon).Accept(f.Context(), order.CommandFor(alpha), key, under("another", "accept")); !errors.Is(err, order.ErrCannotAccept) {
-		f.Errorf("under another key: error %v", err)
-	}
+	testenv.Of(service(f.b, noon).Accept(f.Context(), order.CommandFor(alpha), key, under("another", "accept"))).WantError(f, "under another key", order.ErrCannotAccept)
 }
 
 func (f *fixture) wantUnchanged(before map[string][]string) {
 	f.Helper()
-	if after := f.tables.rows(); fmt.Sprint(before) != fmt.Sprint(after) {
-		f.Errorf("the tables changed from\n%v\nto\n%v", before, after)
-	}
+	testenv.Equal(f, "tables", fmt.Sprint(f.tables.rows()), fmt.Sprint(before))
 }
 
 func testRefusalRecorded(f *fixture) {
@@ -105,14 +101,10 @@ func testNoOrderNoRecord(f *fixture) {
 		"delete":                    {errorOf(s.DeleteInvoice(f.Context(), order.CommandFor(alpha), order.ByLegacyID(999), 1, under("k", "delete"))), order.ErrInvoiceNotFound},
 		"order of another merchant": {errorOf(s.Accept(f.Context(), order.CommandFor(beta), order.ByLegacyID(number), under("k", "accept"))), order.ErrNotFound},
 	} {
-		if !errors.Is(refused.err, refused.want) {
-			f.Errorf("%s: error %v, want %v", name, refused.err, refused.want)
-		}
+		testenv.Equal(f, name, refused.want, refused.err)
 	}
 	f.wantUnchanged(before)
-	if _, err := service(f.b, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), under("k", "accept")); err != nil {
-		f.Errorf("the key is not free: %v", err)
-	}
+	testenv.Of(service(f.b, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), under("k", "accept"))).Must(f)
 }
 
 func errorOf(_ order.WriteResult, err error) error { return err }
@@ -150,15 +142,11 @@ func (f *fixture) recordOptions(merchantID int64, options order.Options[order.Wr
 
 func testOtherRequest(f *fixture) {
 	first, second := f.create(minimal(alpha, "R-1")), f.create(minimal(alpha, "R-2"))
-	if _, err := service(f.a, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(first), under("k", "accept")); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Of(service(f.a, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(first), under("k", "accept"))).Must(f)
 	before := f.tables.rows()
 	for _, number := range []int64{first, second, 999} {
 		_, err := service(f.b, noon).Reject(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), "", under("k", "reject"))
-		if !errors.Is(err, order.ErrIdempotencyKeyReused) {
-			f.Errorf("reject of %d under the same key: error %v", number, err)
-		}
+		testenv.Equal(f, fmt.Sprintf("reject of %d under the same key", number), order.ErrIdempotencyKeyReused, err)
 	}
 	f.wantUnchanged(before)
 }
@@ -178,9 +166,7 @@ func testNotRecorded(f *fixture) {
 	before := f.tables.rows()
 	unkept := under("k", "accept")
 	unkept.Record = func(order.WriteResult, error) ([]byte, error) { return nil, nil }
-	if _, err := service(f.a, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(999), unkept); !errors.Is(err, order.ErrNotFound) {
-		f.Errorf("error %v", err)
-	}
+	testenv.Of(service(f.a, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(999), unkept)).WantError(f, "error", order.ErrNotFound)
 	f.wantUnchanged(before)
 	// A change is rolled back if its response cannot be encoded.
 	fault := errors.New("no response")
@@ -194,9 +180,7 @@ func testNotRecorded(f *fixture) {
 		}
 	}
 	f.wantUnchanged(before)
-	if _, err := service(f.b, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), under("k", "accept")); err != nil {
-		f.Errorf("the key is not free: %v", err)
-	}
+	testenv.Of(service(f.b, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), under("k", "accept"))).Must(f)
 }
 
 func testConcurrentRequests(f *fixture) {
@@ -224,9 +208,7 @@ func testConcurrentRequests(f *fixture) {
 		count := 0
 		made.Range(func(any, any) bool { count++; return true })
 		again.Range(func(response, _ any) bool {
-			if response != acceptedResponse {
-				f.Errorf("the replayed response is %q", response)
-			}
+			testenv.Equal(f, "the replayed response", acceptedResponse, response)
 			return true
 		})
 		if got := f.order(f.b, alpha, order.ByLegacyID(number)); count != 1 || got.Revision != 2 {
@@ -276,15 +258,11 @@ func testBulkKeys(f *fixture) {
 	if got := f.order(f.b, alpha, order.ByReference("R-1")); made != 2*orders || got.Revision != 3 || got.Carrier.TrackingCodes != "B" {
 		f.Errorf("%d changes were made; R-1 has the revision %d and the code %q", made, got.Revision, got.Carrier.TrackingCodes)
 	}
-	if err := inOrder(f.Context(), f.a, alpha, order.ByReference("R-1"), func(tx order.Tx, locked order.LockedOrder) error {
+	testenv.NoError(f, inOrder(f.Context(), f.a, alpha, order.ByReference("R-1"), func(tx order.Tx, locked order.LockedOrder) error {
 		_, err := tx.EraseOrder(f.Context(), locked, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: noon})
 		return err
-	}); err != nil {
-		f.Fatal(err)
-	}
-	if left := f.tables.rows()["idempotency_keys"]; len(left) != 2*(orders-1) {
-		f.Errorf("%d records are left", len(left))
-	}
+	}))
+	testenv.Equal(f, "records left", 2*(orders-1), len(f.tables.rows()["idempotency_keys"]))
 }
 
 func testManyKeys(f *fixture) {

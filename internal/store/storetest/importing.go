@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -107,8 +105,7 @@ func testImportCheck(f *fixture) {
 	check := func(size int) []order.ImportResult {
 		results, foresee := []order.ImportResult(nil), f.b.NewImportCheck()
 		for batch := range slices.Chunk(all, size) {
-			part, err := foresee(f.Context(), order.Command(), batch)
-			testenv.NoError(f, err)
+			part := testenv.Of(foresee(f.Context(), order.Command(), batch)).Must(f)
 			results = append(results, part...)
 		}
 		return results
@@ -116,23 +113,15 @@ func testImportCheck(f *fixture) {
 	before := f.tables.rows()
 	first := check(1)
 	for _, size := range []int{4, len(all)} {
-		if diff := cmp.Diff(first, check(size)); diff != "" {
-			f.Errorf("batches of %d (-one by one +got):\n%s", size, diff)
-		}
+		testenv.Equal(f, fmt.Sprintf("batches of %d", size), first, check(size))
 	}
-	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
-		f.Errorf("the check changed the tables (-before +after):\n%s", diff)
-	}
+	testenv.Equal(f, "tables after the check", before, f.tables.rows())
 	var imported []order.ImportResult
 	for _, one := range all {
 		imported = append(imported, f.add(f.a, one)...)
 	}
-	if diff := cmp.Diff(imported, first); diff != "" {
-		f.Errorf("an empty database (-import +check):\n%s", diff)
-	}
-	if diff := cmp.Diff(f.add(f.a, all...), check(3)); diff != "" {
-		f.Errorf("a full database (-import +check):\n%s", diff)
-	}
+	testenv.Equal(f, "an empty database", imported, first)
+	testenv.Equal(f, "a full database", f.add(f.a, all...), check(3))
 }
 
 func testNextFreeNumber(f *fixture) {
@@ -234,17 +223,13 @@ func testRefusedLeavesNothing(f *fixture) {
 		incoming(minimal(beta, "ONE")),
 		incoming(withNumber(minimal(alpha, "ONE"), 0)),
 	)
-	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
-		f.Errorf("refused and unchanged orders changed the tables (-before +after):\n%s", diff)
-	}
+	testenv.Equal(f, "tables after refused and unchanged orders", before, f.tables.rows())
 }
 
 func testEmptyBatch(f *fixture) {
 	before := f.tables.rows()
 	f.add(f.a)
-	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
-		f.Errorf("no orders changed the tables (-before +after):\n%s", diff)
-	}
+	testenv.Equal(f, "tables after no orders", before, f.tables.rows())
 }
 
 func testSameBatchTwice(f *fixture) {
@@ -273,6 +258,5 @@ func testSameBatchTwice(f *fixture) {
 			count[result.Status]++
 		}
 	}
-	want := map[order.LineStatus]int{order.Created: len(batch), order.Unchanged: 3 * len(batch)}
-	testenv.Equal(f, "verdicts", want, count)
+	testenv.Equal(f, "verdicts", map[order.LineStatus]int{order.Created: len(batch), order.Unchanged: 3 * len(batch)}, count)
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
@@ -111,9 +110,7 @@ func (f *fixture) expect(when string, key order.Identifier, revision int64, want
 	for store, key := range map[Store]order.Identifier{f.a: order.ByLegacyID(same.LegacyID), f.b: order.ByReference(same.Reference)} {
 		got := f.order(store, alpha, key)
 		testenv.Equal(f, fmt.Sprintf("%s: invoices", when), want, got.Invoices, cmpopts.EquateEmpty())
-		if got.Revision != revision {
-			f.Errorf("%s: revision %d, want %d", when, got.Revision, revision)
-		}
+		testenv.Equal(f, when+": revision", revision, got.Revision)
 	}
 }
 
@@ -135,19 +132,13 @@ func testInvoiceLife(f *fixture) {
 	testenv.NoError(f, f.activate(f.b, key, first.ID))
 	f.expect("both active", key, 3, first, second)
 	f.found("active", "R", first.Name, first, nil)
-	if err := f.activate(f.a, key, first.ID); !errors.Is(err, order.ErrInvoiceNotFound) {
-		f.Errorf("active a second time: %v, want %v", err, order.ErrInvoiceNotFound)
-	}
+	testenv.Equal(f, "active a second time", order.ErrInvoiceNotFound, f.activate(f.a, key, first.ID))
 	f.expect("active a second time", key, 3, first, second)
 
-	left, err := f.remove(f.b, key, first.ID, noon)
-	testenv.NoError(f, err)
-	testenv.Equal(f, "left after the deletion", []order.Invoice{second}, left)
+	testenv.Of(f.remove(f.b, key, first.ID, noon)).Want(f, "left after the deletion", []order.Invoice{second})
 	f.expect("first deleted", key, 4, second)
 	f.found("deleted", "R", first.Name, order.Invoice{}, order.ErrInvoiceNotFound)
-	if _, err := f.remove(f.a, key, first.ID, noon); !errors.Is(err, order.ErrInvoiceNotFound) {
-		f.Errorf("deleted a second time: %v, want %v", err, order.ErrInvoiceNotFound)
-	}
+	testenv.Of(f.remove(f.a, key, first.ID, noon)).WantError(f, "deleted a second time", order.ErrInvoiceNotFound)
 	f.expect("deleted a second time", key, 4, second)
 	if got := f.order(f.a, alpha, key); !got.UpdatedAt.IsZero() {
 		f.Errorf("invoice files set the order's update time to %v", got.UpdatedAt)
@@ -158,18 +149,14 @@ func testInvoiceLife(f *fixture) {
 func (f *fixture) found(when, reference, name string, want order.Invoice, wantErr error) {
 	f.Helper()
 	got, err := f.b.InvoiceFile(f.Context(), alpha, reference, name)
-	if !errors.Is(err, wantErr) {
-		f.Errorf("%s: file %s: error %v, want %v", when, name, err, wantErr)
-	}
+	testenv.Equal(f, fmt.Sprintf("%s: file %s", when, name), wantErr, err)
 	testenv.Equal(f, fmt.Sprintf("%s: file %s", when, name), want, got)
 }
 
 func testThreePlaces(f *fixture) {
 	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
 	deleted := f.upload(f.a, key, "deleted.pdf")
-	if _, err := f.remove(f.a, key, deleted, noon); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Of(f.remove(f.a, key, deleted, noon)).Must(f)
 	ids := make(chan int64, 24)
 	var group sync.WaitGroup
 	for i := range 24 {
@@ -189,29 +176,19 @@ func testThreePlaces(f *fixture) {
 		f.Fatalf("%d of 24 reservations had a place, want %d", len(ids), order.MaxInvoices)
 	}
 	for id := range ids {
-		if err := f.activate(f.b, key, id); err != nil {
-			f.Errorf("activate: %v", err)
-		}
+		testenv.NoError(f, f.activate(f.b, key, id))
 	}
-	if got := f.order(f.a, alpha, key).Invoices; len(got) != order.MaxInvoices {
-		f.Errorf("%d invoices are active, want %d", len(got), order.MaxInvoices)
-	}
-	if _, err := f.reserve(f.a, key, "late.pdf", noon); !errors.Is(err, order.ErrTooManyFiles) {
-		f.Errorf("one more: %v, want %v", err, order.ErrTooManyFiles)
-	}
+	testenv.Equal(f, "active invoices", order.MaxInvoices, len(f.order(f.a, alpha, key).Invoices))
+	testenv.Of(f.reserve(f.a, key, "late.pdf", noon)).WantError(f, "one more", order.ErrTooManyFiles)
 }
 
 func testNamesOnce(f *fixture) {
 	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
 	other := order.ByLegacyID(f.create(minimal(alpha, "OTHER")))
 	deleted := f.upload(f.a, key, "a.pdf")
-	if _, err := f.remove(f.a, key, deleted, noon); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Of(f.remove(f.a, key, deleted, noon)).Must(f)
 	abandoned := order.StoredInvoice{MerchantID: alpha, OrderLegacyID: key.LegacyID, ID: f.mustReserve(f.a, key, "b.pdf", noon)}
-	if _, err := f.a.ExpireReservation(f.Context(), abandoned, noon); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Of(f.a.ExpireReservation(f.Context(), abandoned, noon)).Must(f)
 	f.upload(f.a, key, "c.pdf")
 	f.mustReserve(f.a, key, "d.pdf", noon)
 	for _, invoice := range []int64{deleted, abandoned.ID} {
@@ -226,9 +203,7 @@ func testNamesOnce(f *fixture) {
 			f.Errorf("the name %s a second time: error %v", name, err)
 		}
 	}
-	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
-		f.Errorf("refused names changed the tables (-before +after):\n%s", diff)
-	}
+	testenv.Equal(f, "tables after refused names", before, f.tables.rows())
 	f.upload(f.b, other, "a.pdf")
 	f.upload(f.b, key, "A.pdf")
 }
@@ -248,13 +223,9 @@ func testMaxInvoicesEver(f *fixture) {
 		return err != nil
 	}
 	expired := order.StoredInvoice{MerchantID: alpha, OrderLegacyID: key.LegacyID, ID: f.mustReserve(f.a, key, "expired.pdf", noon)}
-	if _, err := f.a.ExpireReservation(f.Context(), expired, noon); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Of(f.a.ExpireReservation(f.Context(), expired, noon)).Must(f)
 	for i := range order.MaxInvoicesEver - 2 {
-		if _, err := f.remove(f.a, key, f.upload(f.a, key, fmt.Sprintf("%d.pdf", i)), noon); err != nil {
-			f.Fatal(err)
-		}
+		testenv.Of(f.remove(f.a, key, f.upload(f.a, key, fmt.Sprintf("%d.pdf", i)), noon)).Must(f)
 	}
 	f.upload(f.a, key, "active.pdf")
 	testenv.Equal(f, "full before the last file", false, full())
@@ -273,13 +244,9 @@ func testReleased(f *fixture) {
 		testenv.NoError(f, f.release(f.b, key, ids[0]))
 	}
 	testenv.Equal(f, "names after the release", []string{"1.pdf", "2.pdf"}, f.used(f.a, key, "0.pdf", "1.pdf", "2.pdf"))
-	if err := f.activate(f.a, key, ids[0]); !errors.Is(err, order.ErrInvoiceNotFound) {
-		f.Errorf("activate what was released: %v, want %v", err, order.ErrInvoiceNotFound)
-	}
+	testenv.Equal(f, "activate what was released", order.ErrInvoiceNotFound, f.activate(f.a, key, ids[0]))
 	f.upload(f.a, key, "0.pdf")
-	if _, err := f.reserve(f.a, key, "3.pdf", noon); !errors.Is(err, order.ErrTooManyFiles) {
-		f.Errorf("one more: %v, want %v", err, order.ErrTooManyFiles)
-	}
+	testenv.Of(f.reserve(f.a, key, "3.pdf", noon)).WantError(f, "one more", order.ErrTooManyFiles)
 	active := f.order(f.a, alpha, key).Invoices[0]
 	testenv.NoError(f, f.release(f.a, key, active.ID))
 	f.expect("an active one released", key, 2, active)
@@ -306,16 +273,10 @@ func testInvoiceNotThere(f *fixture) {
 			return tx.DeleteInvoice(ctx, locked, active, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon})
 		},
 	} {
-		if err := inOrder(ctx, f.b, alpha, other, change); !errors.Is(err, order.ErrInvoiceNotFound) {
-			f.Errorf("%s: %v, want %v", name, err, order.ErrInvoiceNotFound)
-		}
+		testenv.Equal(f, name, order.ErrInvoiceNotFound, inOrder(ctx, f.b, alpha, other, change))
 	}
-	if _, err := f.remove(f.b, key, reserved, noon); !errors.Is(err, order.ErrInvoiceNotFound) {
-		f.Errorf("delete what is reserved: %v, want %v", err, order.ErrInvoiceNotFound)
-	}
-	if err := f.release(f.b, other, reserved); err != nil {
-		f.Errorf("release of another order: %v", err)
-	}
+	testenv.Of(f.remove(f.b, key, reserved, noon)).WantError(f, "delete what is reserved", order.ErrInvoiceNotFound)
+	testenv.NoError(f, f.release(f.b, other, reserved))
 	for name, look := range map[string]func(context.Context) (order.Invoice, error){
 		"another merchant":  func(ctx context.Context) (order.Invoice, error) { return f.a.InvoiceFile(ctx, beta, "R", "a.pdf") },
 		"another order":     func(ctx context.Context) (order.Invoice, error) { return f.a.InvoiceFile(ctx, alpha, "OTHER", "a.pdf") },
@@ -323,11 +284,7 @@ func testInvoiceNotThere(f *fixture) {
 		"reserved":          func(ctx context.Context) (order.Invoice, error) { return f.a.InvoiceFile(ctx, alpha, "R", "b.pdf") },
 		"no such reference": func(ctx context.Context) (order.Invoice, error) { return f.a.InvoiceFile(ctx, alpha, "r", "a.pdf") },
 	} {
-		if got, err := look(ctx); !errors.Is(err, order.ErrInvoiceNotFound) {
-			f.Errorf("file of %s: %+v, error %v, want %v", name, got, err, order.ErrInvoiceNotFound)
-		}
+		testenv.Of(look(ctx)).WantError(f, "file of "+name, order.ErrInvoiceNotFound)
 	}
-	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
-		f.Errorf("what was refused changed the tables (-before +after):\n%s", diff)
-	}
+	testenv.Equal(f, "tables after what was refused", before, f.tables.rows())
 }

@@ -56,9 +56,7 @@ func testKeyInUse(f *fixture) {
 	_, err = f.hold(f.b, key, attempt, "again.pdf", noon)
 	f.wantReplay(err, "stored")
 	// Deleting the file does not change the recorded response.
-	if _, err := service(f.a, noon).DeleteInvoice(f.Context(), order.CommandFor(alpha), key, id, order.Options[order.WriteResult]{}); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Of(service(f.a, noon).DeleteInvoice(f.Context(), order.CommandFor(alpha), key, id, order.Options[order.WriteResult]{})).Must(f)
 	_, err = f.hold(f.b, key, attempt, "again.pdf", noon)
 	f.wantReplay(err, "stored")
 }
@@ -72,12 +70,8 @@ func (f *fixture) holdAndGiveBack(key order.Identifier, attempt order.Options[or
 		f.Fatalf("%s: %v", name, err)
 	}
 	for _, store := range []Store{f.a, f.b} {
-		if _, err := f.hold(store, key, attempt, "again.pdf", noon); !errors.Is(err, order.ErrIdempotencyKeyInUse) {
-			f.Errorf("while it is in use: error %v", err)
-		}
-		if _, err := f.hold(store, key, under("k", "other"), "other.pdf", noon); !errors.Is(err, order.ErrIdempotencyKeyReused) {
-			f.Errorf("another request meanwhile: error %v", err)
-		}
+		testenv.Of(f.hold(store, key, attempt, "again.pdf", noon)).WantError(f, "while it is in use", order.ErrIdempotencyKeyInUse)
+		testenv.Of(f.hold(store, key, under("k", "other"), "other.pdf", noon)).WantError(f, "another request meanwhile", order.ErrIdempotencyKeyReused)
 	}
 	if err := giveBack(id); err != nil {
 		f.Fatalf("%s: %v", name, err)
@@ -93,12 +87,8 @@ func testRetention(f *fixture) {
 	testenv.NoError(f, accept(noon, "accept"))
 	last := noon.Add(order.IdempotencyRetention - time.Second)
 	f.wantReplay(accept(last, "accept"), acceptedResponse)
-	if err := accept(last, "other"); !errors.Is(err, order.ErrIdempotencyKeyReused) {
-		f.Errorf("error %v", err)
-	}
-	if err := accept(noon.Add(order.IdempotencyRetention), "other"); !errors.Is(err, order.ErrCannotAccept) {
-		f.Errorf("after a day: error %v, want it to run again", err)
-	}
+	testenv.Equal(f, "error", order.ErrIdempotencyKeyReused, accept(last, "other"))
+	testenv.Equal(f, "after a day", order.ErrCannotAccept, accept(noon.Add(order.IdempotencyRetention), "other"))
 	f.wantReplay(accept(noon.Add(2*order.IdempotencyRetention-time.Second), "other"),
 		"other: revision 0, "+order.ErrCannotAccept.Error()+"\x00\xff")
 }
@@ -119,9 +109,7 @@ func testDeleteOldRecords(f *fixture) {
 	if len(left) != 6 || strings.Contains(strings.Join(left, "\n"), "k-3") {
 		f.Errorf("left are %d:\n%s", len(left), strings.Join(left, "\n"))
 	}
-	if n, err := service(f.a, noon.Add(4*time.Hour+order.IdempotencyRetention)).DeleteExpiredIdempotencyRecords(f.Context()); err != nil || n != 2 {
-		f.Errorf("the service forgot %d, error %v; want 2", n, err)
-	}
+	testenv.Of(service(f.a, noon.Add(4*time.Hour+order.IdempotencyRetention)).DeleteExpiredIdempotencyRecords(f.Context())).Want(f, "forgotten by the service", 2)
 }
 
 func testOddKeys(f *fixture) {

@@ -5,12 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -42,15 +39,11 @@ func testMerchantTwice(f *fixture) {
 	}
 	renamed := first
 	renamed.Name = "another"
-	if err := addMerchant(f.Context(), f.a, renamed); !errors.Is(err, order.ErrMerchantExists) {
-		f.Errorf("another name: %v, want %v", err, order.ErrMerchantExists)
-	}
+	testenv.Equal(f, "another name", order.ErrMerchantExists, addMerchant(f.Context(), f.a, renamed))
 	want := []order.Merchant{
 		first, {ID: alpha, Name: "Alpha Shop", CreatedAt: noon}, {ID: beta, Name: "Beta Shop", CreatedAt: noon},
 	}
-	got, err := f.a.Merchants(f.Context(), order.MerchantFilter{})
-	testenv.NoError(f, err)
-	testenv.Equal(f, "merchants", want, got)
+	testenv.Of(f.a.Merchants(f.Context(), order.MerchantFilter{})).Want(f, "merchants", want)
 }
 
 func testMerchantAtOnce(f *fixture) {
@@ -68,9 +61,7 @@ func testMerchantAtOnce(f *fixture) {
 		})
 	}
 	group.Wait()
-	if added.Load() != 4 {
-		f.Errorf("%d of 8 agree with what is stored, want the 4 of one name", added.Load())
-	}
+	testenv.Equal(f, "additions that agree with what is stored", 4, added.Load())
 }
 
 // testMerchantChanged renames, limits, suspends and resumes a merchant. Each handle sees
@@ -92,9 +83,7 @@ func testMerchantChanged(f *fixture) {
 		renamed := m.Name
 		change()
 		err = []Store{f.a, f.b}[i%2].InTx(f.Context(), func(tx order.Tx) error {
-			if _, err := tx.LockMerchant(f.Context(), 404); !errors.Is(err, order.ErrMerchantNotFound) {
-				f.Errorf("lock merchant 404: %v", err)
-			}
+			testenv.Of(tx.LockMerchant(f.Context(), 404)).WantError(f, "lock merchant 404", order.ErrMerchantNotFound)
 			if _, err := tx.LockMerchant(f.Context(), alpha); err != nil {
 				return err
 			}
@@ -104,10 +93,7 @@ func testMerchantChanged(f *fixture) {
 			f.Fatalf("change %d: %v", i, err)
 		}
 		for _, store := range []Store{f.a, f.b} {
-			got, err := store.Merchant(f.Context(), alpha)
-			if diff := cmp.Diff(m, got); diff != "" || err != nil {
-				f.Errorf("change %d, error %v (-want +got):\n%s", i, err, diff)
-			}
+			testenv.Of(store.Merchant(f.Context(), alpha)).Want(f, fmt.Sprintf("change %d", i), m)
 			grant, err := store.Grant(f.Context(), hash)
 			if err != nil || grant.Suspended != m.Suspended() || grant.RateLimit != m.RateLimit {
 				f.Errorf("change %d: granted %+v, error %v", i, grant, err)
@@ -122,16 +108,12 @@ func testMerchantChanged(f *fixture) {
 			}
 		}
 	}
-	if _, err := f.a.Merchant(f.Context(), 404); !errors.Is(err, order.ErrMerchantNotFound) {
-		f.Errorf("merchant 404: %v", err)
-	}
+	testenv.Of(f.a.Merchant(f.Context(), 404)).WantError(f, "merchant 404", order.ErrMerchantNotFound)
 	var entries int64
 	f.tables.each(`SELECT COUNT(*) FROM audit WHERE merchant_id = 355 AND action = 'merchant.updated'`, func(rows *sql.Rows) error {
 		return rows.Scan(&entries)
 	})
-	if entries != 6 {
-		f.Errorf("%d audit entries of an addition and 5 changes", entries)
-	}
+	testenv.Equal(f, "audit entries of an addition and 5 changes", 6, entries)
 }
 
 // testMerchantPages reads lists of merchants page by page.
@@ -139,11 +121,10 @@ func testMerchantPages(f *fixture) {
 	for id, name := range map[int64]string{3: "Ωμέγα", 4: "beta", 5: "Beta", 6: "Betamax", 7: "Beta", 8: "Be", 9: "Bf"} {
 		f.addMerchant(id, name)
 	}
-	err := f.a.InTx(f.Context(), func(tx order.Tx) error {
+	testenv.NoError(f, f.a.InTx(f.Context(), func(tx order.Tx) error {
 		m := order.Merchant{ID: 7, Name: "Beta", CreatedAt: noon, SuspendedAt: noon, SuspensionReason: "x"}
 		return tx.UpdateMerchant(f.Context(), m, merchantEntry)
-	})
-	testenv.NoError(f, err)
+	}))
 	yes, no := true, false
 	for _, test := range []struct {
 		filter order.MerchantFilter
@@ -165,8 +146,7 @@ func testMerchantPages(f *fixture) {
 			filter := test.filter
 			filter.Limit = limit
 			for {
-				page, err := f.b.Merchants(f.Context(), filter)
-				testenv.NoError(f, err)
+				page := testenv.Of(f.b.Merchants(f.Context(), filter)).Must(f)
 				for _, m := range page {
 					got = append(got, m.ID)
 				}
@@ -175,9 +155,7 @@ func testMerchantPages(f *fixture) {
 				}
 				filter.After = page[len(page)-1].ID
 			}
-			if !slices.Equal(got, test.want) {
-				f.Errorf("%+v by pages of %d: %v, want %v", test.filter, limit, got, test.want)
-			}
+			testenv.Equal(f, fmt.Sprintf("%+v by pages of %d", test.filter, limit), test.want, got)
 		}
 	}
 }

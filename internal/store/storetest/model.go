@@ -64,8 +64,7 @@ func (m *model) compare(f *fixture, store Store, merchantID int64, filter order.
 	if err != nil {
 		f.Fatalf("list %+v: %v", filter, err)
 	}
-	versions, err := store.DataVersions(f.Context(), []int64{merchantID})
-	testenv.NoError(f, err)
+	versions := testenv.Of(store.DataVersions(f.Context(), []int64{merchantID})).Must(f)
 	want := m.page(filter)
 	want.Version = versions[merchantID]
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {

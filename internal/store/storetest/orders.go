@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -76,8 +75,7 @@ func testInvoiceRequestKinds(f *fixture) {
 		o.InvoiceDetails = details
 		number := f.create(o)
 		testenv.Equal(f, fmt.Sprintf("invoice details %s", name), details, f.order(f.b, alpha, order.ByLegacyID(number)).InvoiceDetails)
-		page, err := f.b.List(f.Context(), alpha, order.NewFilter())
-		testenv.NoError(f, err)
+		page := testenv.Of(f.b.List(f.Context(), alpha, order.NewFilter())).Must(f)
 		if listed := page.Orders[0]; listed.LegacyID != number || !listed.HasInvoice {
 			f.Errorf("%s: the list shows order %d, has invoice %v, want %d, true", name, listed.LegacyID, listed.HasInvoice, number)
 		}
@@ -98,13 +96,9 @@ func testForeignOrder(f *fixture) {
 		"other letter case":    {alpha, order.ByReference("mine")},
 	} {
 		f.Run(name, func(t *testing.T) {
-			if o, err := f.a.Order(t.Context(), look.merchantID, look.key); !errors.Is(err, order.ErrNotFound) {
-				t.Errorf("order %+v, error %v, want %v", o, err, order.ErrNotFound)
-			}
+			testenv.Of(f.a.Order(t.Context(), look.merchantID, look.key)).WantError(t, "order", order.ErrNotFound)
 			err := inOrder(t.Context(), f.a, look.merchantID, look.key, func(order.Tx, order.LockedOrder) error { return nil })
-			if !errors.Is(err, order.ErrNotFound) {
-				t.Errorf("lock: error %v, want %v", err, order.ErrNotFound)
-			}
+			testenv.Equal(t, "lock", order.ErrNotFound, err)
 		})
 	}
 }

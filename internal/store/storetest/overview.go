@@ -20,19 +20,14 @@ var overviewSubjects = []subject{
 // expectOverview compares the numbers of the overview.
 func (f *fixture) expectOverview(when string, states map[order.State]int64, unanswered map[int64]int64) {
 	f.Helper()
-	o, err := f.b.Overview(f.Context(), order.OverviewQuery{Limit: 100}, noon)
-	testenv.NoError(f, err)
+	o := testenv.Of(f.b.Overview(f.Context(), order.OverviewQuery{Limit: 100}, noon)).Must(f)
 	maps.DeleteFunc(o.States, func(_ order.State, n int64) bool { return n == 0 })
-	if !maps.Equal(o.States, states) {
-		f.Errorf("%s: states %v, want %v", when, o.States, states)
-	}
+	testenv.Equal(f, when+": states", states, o.States)
 	got := make(map[int64]int64)
 	for _, m := range o.Merchants {
 		got[m.MerchantID] = m.Unanswered
 	}
-	if !maps.Equal(got, unanswered) {
-		f.Errorf("%s: unanswered %v, want %v", when, got, unanswered)
-	}
+	testenv.Equal(f, when+": unanswered", unanswered, got)
 }
 
 // addCounted adds orders of two merchants and moves the first. It returns the numbers of
@@ -60,11 +55,10 @@ func testOverviewCounts(f *fixture) {
 	f.expectOverview("after an import and a transition", map[order.State]int64{
 		order.Registered: 2, order.InProcessing: 1, order.Completed: 1, order.Canceled: 1,
 	}, map[int64]int64{alpha: 1, beta: 1})
-	err := inOrder(f.Context(), f.a, beta, order.ByReference("B-1"), func(tx order.Tx, o order.LockedOrder) error {
+	testenv.NoError(f, inOrder(f.Context(), f.a, beta, order.ByReference("B-1"), func(tx order.Tx, o order.LockedOrder) error {
 		_, err := tx.DeleteOrder(f.Context(), o, order.Cause{By: order.Caller{Actor: order.ActorSystem}, At: noon})
 		return err
-	})
-	testenv.NoError(f, err)
+	}))
 	f.expectOverview("after an order was deleted", map[order.State]int64{
 		order.Registered: 1, order.InProcessing: 1, order.Completed: 1, order.Canceled: 1,
 	}, map[int64]int64{alpha: 1})
@@ -88,8 +82,7 @@ func testOverviewPages(f *fixture) {
 		var got []order.MerchantUnanswered
 		query, pages := order.OverviewQuery{Limit: limit}, 0
 		for more := true; more; pages++ {
-			o, err := f.b.Overview(f.Context(), query, noon)
-			testenv.NoError(f, err)
+			o := testenv.Of(f.b.Overview(f.Context(), query, noon)).Must(f)
 			got = append(got, o.Merchants...)
 			query.After, more = o.Next, o.Next != nil
 		}
@@ -121,8 +114,7 @@ func testUnanswered(f *fixture) {
 	read := func(query order.UnansweredQuery) (got string) {
 		f.Helper()
 		for {
-			page, err := f.b.Unanswered(f.Context(), alpha, query)
-			testenv.NoError(f, err)
+			page := testenv.Of(f.b.Unanswered(f.Context(), alpha, query)).Must(f)
 			for _, o := range page.Orders {
 				got += o.Reference
 				whole := f.order(f.a, alpha, order.ByReference(o.Reference))
@@ -137,11 +129,7 @@ func testUnanswered(f *fixture) {
 		}
 	}
 	for limit, want := range map[int]string{1: "H F E B C G A", 2: "HF EB CG A", 4: "HFEB CGA", 7: "HFEBCGA", 100: "HFEBCGA"} {
-		if got := read(order.UnansweredQuery{Limit: limit}); got != want {
-			f.Errorf("pages of %d: %s, want %s", limit, got, want)
-		}
+		testenv.Equal(f, fmt.Sprintf("pages of %d", limit), want, read(order.UnansweredQuery{Limit: limit}))
 	}
-	if got := read(order.UnansweredQuery{Limit: 2, ExpiresBefore: noon.Add(2 * time.Hour)}); got != "HF E" {
-		f.Errorf("with a deadline before another: %s", got)
-	}
+	testenv.Equal(f, "with a deadline before another", "HF E", read(order.UnansweredQuery{Limit: 2, ExpiresBefore: noon.Add(2 * time.Hour)}))
 }

@@ -1,8 +1,6 @@
 package storetest
 
 import (
-	"errors"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -30,20 +28,15 @@ func testDeletedOrders(f *fixture) {
 	if err != nil || len(found) != 2 {
 		f.Fatalf("old orders %+v, %v", found, err)
 	}
-	if n, err := f.b.CountOrdersBefore(f.Context(), noon.AddDate(-10, 0, 0)); err != nil || n != 2 {
-		f.Errorf("%d old orders, %v", n, err)
-	}
+	testenv.Of(f.b.CountOrdersBefore(f.Context(), noon.AddDate(-10, 0, 0))).Want(f, "old orders", int64(2))
 	cause := order.Cause{By: order.Caller{Actor: order.ActorSystem}, At: noon}
 	remove := func(want bool) {
 		f.Helper()
-		err := inOrder(f.Context(), f.a, alpha, order.ByReference("OLD"), func(tx order.Tx, o order.LockedOrder) error {
+		testenv.NoError(f, inOrder(f.Context(), f.a, alpha, order.ByReference("OLD"), func(tx order.Tx, o order.LockedOrder) error {
 			deleted, err := tx.DeleteOrder(f.Context(), o, cause)
-			if deleted != want {
-				f.Errorf("deleted: %t, want %t", deleted, want)
-			}
+			testenv.Equal(f, "deleted", want, deleted)
 			return err
-		})
-		testenv.NoError(f, err)
+		}))
 	}
 	invoice := f.upload(f.a, order.ByLegacyID(number), "a.pdf")
 	remove(false) // its file is stored
@@ -58,9 +51,7 @@ func testDeletedOrders(f *fixture) {
 	testenv.NoError(f, f.a.MarkPurged(f.Context(), files[0], noon))
 	remove(true)
 
-	if _, err := f.b.Order(f.Context(), alpha, order.ByLegacyID(number)); !errors.Is(err, order.ErrNotFound) {
-		f.Errorf("the deleted order: %v", err)
-	}
+	testenv.Of(f.b.Order(f.Context(), alpha, order.ByLegacyID(number))).WantError(f, "the deleted order", order.ErrNotFound)
 	for _, store := range []Store{f.a, f.b} {
 		if page, err := store.List(f.Context(), alpha, order.NewFilter()); err != nil || page.Total != 1 || page.Orders[0].Reference != "YOUNG" {
 			f.Errorf("list %+v, %v", page, err)
@@ -87,8 +78,7 @@ func testDeletedOrders(f *fixture) {
 		incoming(withNumber(dated(alpha, "OLD", old, order.Completed), number+100)), incoming(dated(beta, "OLD", old, order.Completed)),
 		incoming(withNumber(dated(alpha, "NEW", old, order.Completed), number)),
 	}
-	foreseen, err := f.b.NewImportCheck()(f.Context(), order.Command(), again)
-	testenv.NoError(f, err)
+	foreseen := testenv.Of(f.b.NewImportCheck()(f.Context(), order.Command(), again)).Must(f)
 	want := []order.LineStatus{order.Deleted, order.Deleted, order.Conflict, order.Conflict, order.Conflict}
 	for i, got := range f.add(f.a, again...) {
 		if got.Status != want[i] || foreseen[i] != got || got.Status == order.Deleted && (got.LegacyID != number || got.Reason != "") {

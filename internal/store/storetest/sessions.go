@@ -54,16 +54,13 @@ func testSessionLife(f *fixture) {
 	f.addSession(f.a, token.Hash{3}, session)
 	f.expectNoSession(old)
 	for _, want := range []error{nil, token.ErrNoSession} {
-		err := f.a.ChangeTokens(f.Context(), func(tx token.Tx) error {
+		testenv.Equal(f, "end a session", want, f.a.ChangeTokens(f.Context(), func(tx token.Tx) error {
 			ended, err := tx.EndSession(f.Context(), token.Hash{2})
 			if ended.ID, ended.MerchantName = session.ID, session.MerchantName; err == nil && ended != session {
 				f.Errorf("the session that ended is %+v, want %+v", ended, session)
 			}
 			return err
-		})
-		if !errors.Is(err, want) {
-			f.Errorf("end a session: %v, want %v", err, want)
-		}
+		}))
 		f.expectNoSession(token.Hash{2})
 	}
 	if g, err := f.a.Grant(f.Context(), token.Hash{1}); err != nil || !g.RevokedAt.IsZero() {
@@ -99,19 +96,13 @@ func testSignInLimits(f *fixture) {
 	}
 	var last string
 	for range token.MaxPerDay {
-		_, err := sessions.BeginAs(f.Context(), order.Caller{}, person)
-		testenv.NoError(f, err)
-		created, err := link()
-		testenv.NoError(f, err)
-		last, err = sessions.UseLoginLink(f.Context(), order.Caller{}, created.Secret, func(token.LoginLink) error { return nil })
-		testenv.NoError(f, err)
+		testenv.Of(sessions.BeginAs(f.Context(), order.Caller{}, person)).Must(f)
+		created := testenv.Of(link()).Must(f)
+		last = testenv.Of(sessions.UseLoginLink(f.Context(), order.Caller{}, created.Secret, func(token.LoginLink) error { return nil })).Must(f)
 	}
 	testenv.NoError(f, sessions.End(f.Context(), order.Caller{}, last))
-	if _, err := link(); !errors.Is(err, token.ErrTooMany) {
-		f.Errorf("one more login link: %v", err)
-	}
-	_, err = tokens.Add(f.Context(), caller, token.Request{MerchantID: alpha, Scopes: order.ScopeOrdersRead}, order.Options[token.Created]{})
-	testenv.NoError(f, err)
+	testenv.Of(link()).WantError(f, "one more login link", token.ErrTooMany)
+	testenv.Of(tokens.Add(f.Context(), caller, token.Request{MerchantID: alpha, Scopes: order.ScopeOrdersRead}, order.Options[token.Created]{})).Must(f)
 }
 
 // testUnusedLinks makes login links that nobody uses: they count as those that were used do,
@@ -130,9 +121,7 @@ func testUnusedLinks(f *fixture) {
 	for range token.MaxPerDay {
 		testenv.NoError(f, link(caller, alpha))
 	}
-	if err := link(caller, alpha); !errors.Is(err, token.ErrTooMany) {
-		f.Errorf("one more login link: %v", err)
-	}
+	testenv.Equal(f, "one more login link", token.ErrTooMany, link(caller, alpha))
 	testenv.NoError(f, link(order.Command(), alpha))
 	now = now.Add(token.LoginLinkLifetime)
 	testenv.NoError(f, link(caller, alpha))
@@ -188,9 +177,7 @@ func testManySessions(f *fixture) {
 			listed[s.ID], last = true, s
 		}
 	}
-	if len(listed) != token.MaxSessions-1 {
-		f.Errorf("%d sessions are listed", len(listed))
-	}
+	testenv.Equal(f, "sessions are listed", token.MaxSessions-1, len(listed))
 	if open, _, err := sessions.Open(f.Context(), beta, nil); err != nil || len(open) != 1 {
 		f.Errorf("sessions of another merchant %+v, %v", open, err)
 	}
@@ -204,15 +191,10 @@ func testLoginLink(f *fixture) {
 	add := func(merchantID int64) (token.CreatedLink, error) {
 		return at(f.a, noon).NewLoginLink(f.Context(), operator, token.Person{MerchantID: merchantID, Name: "Νίκος", Scopes: order.ScopeOrdersRead}, order.Options[token.CreatedLink]{})
 	}
-	if _, err := add(404); !errors.Is(err, order.ErrMerchantNotFound) {
-		f.Errorf("a link for a merchant that does not exist: %v", err)
-	}
-	link, err := add(alpha)
-	testenv.NoError(f, err)
+	testenv.Of(add(404)).WantError(f, "a link for a merchant that does", order.ErrMerchantNotFound)
+	link := testenv.Of(add(alpha)).Must(f)
 	person := order.Caller{RequestID: "sign-in", Address: "192.0.2.7"}
-	if _, err := at(f.b, link.ExpiresAt).UseLoginLink(f.Context(), person, link.Secret, func(token.LoginLink) error { return nil }); !errors.Is(err, token.ErrNoLoginLink) {
-		f.Errorf("an expired link: %v", err)
-	}
+	testenv.Of(at(f.b, link.ExpiresAt).UseLoginLink(f.Context(), person, link.Secret, func(token.LoginLink) error { return nil })).WantError(f, "an expired link", token.ErrNoLoginLink)
 	var used atomic.Value
 	var all sync.WaitGroup
 	for n := range 8 {

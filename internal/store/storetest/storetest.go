@@ -120,8 +120,7 @@ func requester(actor order.Actor) order.Caller {
 // add imports orders and returns the results.
 func (f *fixture) add(store Store, batch ...order.Incoming) []order.ImportResult {
 	f.Helper()
-	results, err := store.ImportOrders(f.Context(), batch, order.Cause{By: requester(order.ActorOperator), At: noon})
-	testenv.NoError(f, err)
+	results := testenv.Of(store.ImportOrders(f.Context(), batch, order.Cause{By: requester(order.ActorOperator), At: noon})).Must(f)
 	if len(results) != len(batch) {
 		f.Fatalf("%d results of %d orders", len(results), len(batch))
 	}

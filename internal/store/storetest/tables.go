@@ -16,6 +16,7 @@ import (
 	"merchantorders/internal/order"
 	"merchantorders/internal/orderpb"
 	"merchantorders/internal/store/search"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
 
@@ -150,9 +151,7 @@ func (c tables) checkDays(orders map[int64]storedOrder) {
 		got[fmt.Sprintf("merchant %d, %v, %v", merchantID, day, state)] = n
 		return err
 	})
-	if diff := cmp.Diff(want, got); diff != "" {
-		c.Errorf("day counts (-counted +stored):\n%s", diff)
-	}
+	testenv.Equal(c, "day counts", want, got)
 }
 
 // checkStateCounts counts the orders and compares with the numbers in the merchants' rows.
@@ -178,9 +177,7 @@ func (c tables) checkStateCounts(orders map[int64]storedOrder) {
 		}
 		err := rows.Scan(dest...)
 		for _, state := range order.States() {
-			if n := want[merchantState{id, state}]; stored[state] != n {
-				c.Errorf("merchant %d: %v: counted %d, stored %d", id, state, n, stored[state])
-			}
+			testenv.Equal(c, fmt.Sprintf("merchant %d: %v: counted", id, state), want[merchantState{id, state}], stored[state])
 		}
 		return err
 	})
@@ -210,9 +207,7 @@ func (c tables) checkEvents(orders map[int64]storedOrder) {
 		}
 		last[merchantID] = order.DataVersion{Event: seq, Nonce: nonce}
 		if to.Valid() {
-			if states[number] != from {
-				c.Errorf("merchant %d: event %d moves order %d from %v, but it was in %v", merchantID, seq, number, from, states[number])
-			}
+			testenv.Equal(c, fmt.Sprintf("merchant %d: the state from which event %d moves order %d", merchantID, seq, number), from, states[number])
 			states[number] = to
 		}
 		return nil
@@ -224,17 +219,13 @@ func (c tables) checkEvents(orders map[int64]storedOrder) {
 		return err
 	})
 	for number, o := range orders {
-		if states[number] != o.state {
-			c.Errorf("order %d is in state %v, its events lead to %v", number, o.state, states[number])
-		}
+		testenv.Equal(c, fmt.Sprintf("state of order %d, to which its events lead", number), o.state, states[number])
 	}
 	c.each("SELECT id, last_event, data_nonce FROM merchants", func(rows *sql.Rows) error {
 		var id int64
 		var version order.DataVersion
 		err := rows.Scan(&id, &version.Event, &version.Nonce)
-		if version != last[id] {
-			c.Errorf("merchant %d: the data version is %v, that of the newest event is %v", id, version, last[id])
-		}
+		testenv.Equal(c, fmt.Sprintf("data version of merchant %d", id), last[id], version)
 		return err
 	})
 }
@@ -328,9 +319,7 @@ func (c tables) checkWords() {
 	})
 	slices.Sort(want)
 	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		c.Errorf("words of the search (-orders +stored):\n%s", diff)
-	}
+	testenv.Equal(c, "words of the search", want, got)
 }
 
 // checkKeys compares the keys with the references and numbers of the orders.

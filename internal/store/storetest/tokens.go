@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
@@ -32,8 +30,7 @@ var tokenSubjects = []subject{
 // addToken keeps a token and returns it as it must come back.
 func (f *fixture) addToken(store Store, hash token.Hash, t token.Token) token.Token {
 	f.Helper()
-	id, err := addToken(f.Context(), store, hash, t)
-	testenv.NoError(f, err)
+	id := testenv.Of(addToken(f.Context(), store, hash, t)).Must(f)
 	t.ID = id
 	return t
 }
@@ -148,9 +145,7 @@ func testTokenLife(f *fixture) {
 
 	first.RevokedAt = noon.Add(time.Minute)
 	for i, at := range []time.Time{first.RevokedAt, first.RevokedAt.Add(time.Hour)} {
-		if err := revokeToken(f.Context(), []token.Store{f.a, f.b}[i], first.ID, at); err != nil {
-			f.Errorf("revoke: %v", err)
-		}
+		testenv.NoError(f, revokeToken(f.Context(), []token.Store{f.a, f.b}[i], first.ID, at))
 	}
 	f.expectToken("revoked twice", full, first)
 	for _, store := range []Store{f.a, f.b} {
@@ -166,17 +161,11 @@ func testTokenLife(f *fixture) {
 	uses := map[int64]token.Use{
 		first.ID: {At: first.LastUsedAt, From: netip.MustParseAddr(first.LastUsedFrom)}, third.ID: {At: third.LastUsedAt}, 999: {At: noon},
 	}
-	if err := f.b.RecordTokenUse(f.Context(), uses); err != nil {
-		f.Errorf("touch: %v", err)
-	}
-	if err := f.b.RecordTokenUse(f.Context(), nil); err != nil {
-		f.Errorf("touch none: %v", err)
-	}
+	testenv.NoError(f, f.b.RecordTokenUse(f.Context(), uses))
+	testenv.NoError(f, f.b.RecordTokenUse(f.Context(), nil))
 	f.expectToken("used", full, first)
 	f.expectToken("unused", plain, second)
-	all, err := f.a.Tokens(f.Context(), token.Filter{}, noon)
-	testenv.NoError(f, err)
-	testenv.Equal(f, "tokens", []token.Token{first, second, third}, all)
+	testenv.Of(f.a.Tokens(f.Context(), token.Filter{}, noon)).Want(f, "tokens", []token.Token{first, second, third})
 }
 
 func testTokenReplaced(f *fixture) {
@@ -197,19 +186,14 @@ func testTokenReplaced(f *fixture) {
 	f.expectToken("replaced", hash, old)
 	want := old
 	want.ID, want.Hint, want.CreatedBy, want.ExpiresAt = renewed.Token.ID, renewed.Token.Hint, operator.TokenID, noon.Add(2*time.Hour)
-	newHash, err := token.HashText(renewed.Text)
-	testenv.NoError(f, err)
+	newHash := testenv.Of(token.HashText(renewed.Text)).Must(f)
 	f.expectToken("in its place", newHash, want)
 	testenv.NoError(f, revokeToken(f.Context(), f.a, renewed.Token.ID, noon))
 	before := f.tables.rows()
 	for _, id := range []int64{renewed.Token.ID, 999} {
-		if added, err := registry(f.b, noon).Rotate(f.Context(), order.Command(), token.Rotation{ID: id}, order.Options[token.Created]{}); !errors.Is(err, token.ErrUnknown) {
-			f.Errorf("replace token %d by %+v: %v, want %v", id, added, err, token.ErrUnknown)
-		}
+		testenv.Of(registry(f.b, noon).Rotate(f.Context(), order.Command(), token.Rotation{ID: id}, order.Options[token.Created]{})).WantError(f, fmt.Sprintf("replace token %d by", id), token.ErrUnknown)
 	}
-	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
-		f.Errorf("the tables changed (-before +after):\n%s", diff)
-	}
+	testenv.Equal(f, "tables", before, f.tables.rows())
 }
 
 // testTokenFamily revokes a token with what it made, while its child makes others.
@@ -223,8 +207,7 @@ func testTokenFamily(f *fixture) {
 	}
 	_, root, err := at(f.a).Create(f.Context(), alpha, order.MerchantScopes, time.Hour)
 	testenv.NoError(f, err)
-	child, err := make(f.a, root.ID)
-	testenv.NoError(f, err)
+	child := testenv.Of(make(f.a, root.ID)).Must(f)
 	_, other, err := at(f.a).Create(f.Context(), alpha, order.MerchantScopes, time.Hour)
 	testenv.NoError(f, err)
 	var all sync.WaitGroup
@@ -238,9 +221,7 @@ func testTokenFamily(f *fixture) {
 			}
 		})
 	}
-	if _, err := at(f.b).RevokeFamily(f.Context(), order.Command(), root.ID, order.Options[[]int64]{}); err != nil {
-		f.Errorf("revoke: %v", err)
-	}
+	testenv.Of(at(f.b).RevokeFamily(f.Context(), order.Command(), root.ID, order.Options[[]int64]{})).Must(f)
 	all.Wait()
 	left, err := f.a.Tokens(f.Context(), token.Filter{MerchantID: alpha, Validity: token.Active}, noon)
 	if err != nil || len(left) != 1 || left[0].ID != other.ID {
@@ -282,9 +263,7 @@ func testTokenFilters(f *fixture) {
 		{token.Filter{Label: "_"}, ""},
 	} {
 		for limit := range 3 {
-			if got := f.tokenNames(test.filter, limit, ids); got != test.want {
-				f.Errorf("%+v by pages of %d: %s, want %s", test.filter, limit, got, test.want)
-			}
+			testenv.Equal(f, fmt.Sprintf("%+v by pages of %d", test.filter, limit), test.want, f.tokenNames(test.filter, limit, ids))
 		}
 	}
 	f.revokeAll(ids)
@@ -297,8 +276,7 @@ func (f *fixture) tokenNames(filter token.Filter, limit int, ids map[string]int6
 	got := ""
 	filter.Limit = limit
 	for {
-		page, err := f.b.Tokens(f.Context(), filter, noon)
-		testenv.NoError(f, err)
+		page := testenv.Of(f.b.Tokens(f.Context(), filter, noon)).Must(f)
 		for _, t := range page {
 			for name, id := range ids {
 				if id == t.ID {
@@ -322,9 +300,7 @@ func (f *fixture) revokeAll(ids map[string]int64) {
 	if again, err := registry(f.b, noon).RevokeAll(f.Context(), order.Command(), alpha, order.Options[[]int64]{}); err != nil || len(again) > 0 {
 		f.Errorf("revoked again %v, error %v", again, err)
 	}
-	if _, err := registry(f.b, noon).RevokeAll(f.Context(), order.Command(), 404, order.Options[[]int64]{}); !errors.Is(err, order.ErrMerchantNotFound) {
-		f.Errorf("of no merchant: %v", err)
-	}
+	testenv.Of(registry(f.b, noon).RevokeAll(f.Context(), order.Command(), 404, order.Options[[]int64]{})).WantError(f, "of no merchant", order.ErrMerchantNotFound)
 }
 
 // checkTokenAudit checks that each change of the tokens is in the audit log.
@@ -364,42 +340,29 @@ func testTokenCounts(f *fixture) {
 	} {
 		f.addToken(f.a, token.Hash{byte(i)}, t)
 	}
-	err := f.b.ChangeTokens(f.Context(), func(tx token.Tx) error {
+	testenv.NoError(f, f.b.ChangeTokens(f.Context(), func(tx token.Tx) error {
 		got, err := tx.CountTokens(f.Context(), alpha, noon, noon.Add(-time.Hour))
 		testenv.Equal(f, "tokens", token.Counts{Valid: 2, Created: 1, Links: 3}, got)
 		return err
-	})
-	if err != nil {
-		f.Error(err)
-	}
+	}))
 }
 
 func testTokenUnknown(f *fixture) {
 	f.addToken(f.a, token.Hash{1}, token.Token{MerchantID: alpha, Scopes: order.DefaultScopes, CreatedAt: noon})
-	if got, err := f.a.Grant(f.Context(), token.Hash{1, 1}); !errors.Is(err, token.ErrUnknown) {
-		f.Errorf("unknown token grants %+v, error %v", got, err)
-	}
-	if err := revokeToken(f.Context(), f.a, 999, noon); !errors.Is(err, token.ErrUnknown) {
-		f.Errorf("revoke: %v, want %v", err, token.ErrUnknown)
-	}
+	testenv.Of(f.a.Grant(f.Context(), token.Hash{1, 1})).WantError(f, "unknown token grants", token.ErrUnknown)
+	testenv.Equal(f, "revoke", token.ErrUnknown, revokeToken(f.Context(), f.a, 999, noon))
 	before := f.tables.rows()
 	if id, err := addToken(f.Context(), f.b, token.Hash{1}, token.Token{MerchantID: beta, CreatedAt: noon}); err == nil {
 		f.Errorf("the same token was stored a second time, as %d", id)
 	}
-	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
-		f.Errorf("the tables changed (-before +after):\n%s", diff)
-	}
+	testenv.Equal(f, "tables", before, f.tables.rows())
 }
 
 func testTokenNoMerchant(f *fixture) {
 	before := f.tables.rows()
 	id, err := addToken(f.Context(), f.a, token.Hash{1}, token.Token{MerchantID: 404, Scopes: order.DefaultScopes, CreatedAt: noon})
-	if !errors.Is(err, order.ErrMerchantNotFound) {
-		f.Errorf("token %d, error %v, want %v", id, err, order.ErrMerchantNotFound)
-	}
-	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
-		f.Errorf("the tables changed (-before +after):\n%s", diff)
-	}
+	testenv.Equal(f, fmt.Sprintf("token %d", id), order.ErrMerchantNotFound, err)
+	testenv.Equal(f, "tables", before, f.tables.rows())
 }
 
 // testTokenRegistry revokes through one handle what the other has just taken
@@ -409,16 +372,9 @@ func testTokenRegistry(f *fixture) {
 	server, command := token.NewRegistry(f.a, now), token.NewRegistry(f.b, now)
 	text, made, err := command.Create(f.Context(), alpha, order.ScopeOrdersRead, time.Hour)
 	testenv.NoError(f, err)
-	got, err := server.Authenticate(f.Context(), text, netip.Addr{})
-	testenv.NoError(f, err)
+	got := testenv.Of(server.Authenticate(f.Context(), text, netip.Addr{})).Must(f)
 	made.Hint, made.CreatedAt = "", time.Time{} // of no interest to a request
-	if diff := cmp.Diff(made, got.Token); diff != "" {
-		f.Errorf("token (-made +verified):\n%s", diff)
-	}
-	if _, err := command.Revoke(f.Context(), order.Command(), text); err != nil {
-		f.Fatalf("revoke: %v", err)
-	}
-	if _, err := server.Authenticate(f.Context(), text, netip.Addr{}); !errors.Is(err, token.ErrUnknown) {
-		f.Errorf("verify what was revoked: %v, want %v", err, token.ErrUnknown)
-	}
+	testenv.Equal(f, "token", made, got.Token)
+	testenv.Of(command.Revoke(f.Context(), order.Command(), text)).Must(f)
+	testenv.Of(server.Authenticate(f.Context(), text, netip.Addr{})).WantError(f, "verify what was revoked", token.ErrUnknown)
 }

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -120,35 +118,26 @@ func testManyMoves(f *fixture) {
 	for number := range int64(orders) {
 		revisions += f.order(f.b, alpha, order.ByLegacyID(number+1)).Revision - 1
 	}
-	if revisions != movers*25 {
-		f.Errorf("%d moves left %d revisions", movers*25, revisions)
-	}
+	testenv.Equal(f, "revisions", movers*25, revisions)
 }
 
 func testLock(f *fixture) {
 	o := rich(alpha, "HEAD")
 	number := f.create(o)
 	for i := range 2 {
-		if _, err := f.reserve(f.a, order.ByLegacyID(number), string(rune('a'+i))+".pdf", noon); err != nil {
-			f.Fatal(err)
-		}
+		testenv.Of(f.reserve(f.a, order.ByLegacyID(number), string(rune('a'+i))+".pdf", noon)).Must(f)
 	}
 	want := order.LockedOrder{
 		MerchantID: alpha, LegacyID: number, Reference: "HEAD", State: o.State, CreatedAt: o.CreatedAt, ExpiresAt: o.ExpiresAt,
 		Revision: 1, ActiveInvoices: 2,
 	}
 	for _, key := range []order.Identifier{order.ByLegacyID(number), order.ByReference("HEAD")} {
-		err := inOrder(f.Context(), f.b, alpha, key, func(_ order.Tx, got order.LockedOrder) error {
-			if next := count(got.NextRevision); next != 2 {
-				f.Errorf("locked by %+v: the next revision counts %d", key, next)
-			}
+		testenv.NoError(f, inOrder(f.Context(), f.b, alpha, key, func(_ order.Tx, got order.LockedOrder) error {
+			testenv.Equal(f, fmt.Sprintf("locked by %+v: the next revision counts", key), 2, count(got.NextRevision))
 			got.Revision, got.NextRevision = count(got.Revision), 0
 			testenv.Equal(f, fmt.Sprintf("locked by %+v", key), want, got)
 			return nil
-		})
-		if err != nil {
-			f.Error(err)
-		}
+		}))
 	}
 }
 
@@ -173,15 +162,11 @@ func testErrorUndoes(f *fixture) {
 		}
 		return refusal
 	})
-	if !errors.Is(err, refusal) {
-		f.Errorf("error %v, want %v", err, refusal)
-	}
+	testenv.Equal(f, "error", refusal, err)
 	if errors.Is(err, order.ErrUnavailable) {
 		f.Errorf("error %v says that the database is out of reach", err)
 	}
-	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
-		f.Errorf("an error left changes (-before +after):\n%s", diff)
-	}
+	testenv.Equal(f, "tables after an error", before, f.tables.rows())
 }
 
 func testPanicUndoes(f *fixture) {
@@ -204,12 +189,8 @@ func testPanicUndoes(f *fixture) {
 			})
 		}()
 	}
-	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
-		f.Errorf("a panic left changes (-before +after):\n%s", diff)
-	}
+	testenv.Equal(f, "tables after a panic", before, f.tables.rows())
 	for _, store := range []Store{f.a, f.b} {
-		if err := inOrder(f.Context(), store, alpha, key, func(order.Tx, order.LockedOrder) error { return nil }); err != nil {
-			f.Errorf("after a panic: %v", err)
-		}
+		testenv.NoError(f, inOrder(f.Context(), store, alpha, key, func(order.Tx, order.LockedOrder) error { return nil }))
 	}
 }

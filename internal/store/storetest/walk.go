@@ -1,9 +1,8 @@
 package storetest
 
 import (
+	"fmt"
 	"slices"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -18,9 +17,7 @@ func testListWalk(f *fixture, b *book) {
 	for _, states := range [][]order.State{nil, {order.Registered}, order.StatesOfCode('C'), {}} {
 		for _, span := range [][2]order.Day{{order.NoDay, order.NoDay}, {first, order.NoDay}, {order.NoDay, last}, {first, last}} {
 			filter := order.Filter{AnyState: states == nil, States: states, From: span[0], To: span[1], Page: 1, PageSize: 7}
-			if diff := cmp.Diff(b.byNumber(filter), b.walk(filter, func() {})); diff != "" {
-				f.Errorf("%+v (-by number +followed):\n%s", filter, diff)
-			}
+			testenv.Equal(f, fmt.Sprintf("%+v", filter), b.byNumber(filter), b.walk(filter, func() {}))
 		}
 	}
 	before := make(map[int64]bool)
@@ -50,8 +47,7 @@ func (b *book) walk(filter order.Filter, between func()) []int64 {
 	b.Helper()
 	var numbers []int64
 	for {
-		page, err := b.a.List(b.Context(), alpha, filter)
-		testenv.NoError(b, err)
+		page := testenv.Of(b.a.List(b.Context(), alpha, filter)).Must(b)
 		for _, o := range page.Orders {
 			numbers = append(numbers, o.LegacyID)
 		}
@@ -71,8 +67,7 @@ func (b *book) byNumber(filter order.Filter) []int64 {
 	b.Helper()
 	var numbers []int64
 	for ; ; filter.Page++ {
-		page, err := b.a.List(b.Context(), alpha, filter)
-		testenv.NoError(b, err)
+		page := testenv.Of(b.a.List(b.Context(), alpha, filter)).Must(b)
 		if len(page.Orders) == 0 {
 			return numbers
 		}

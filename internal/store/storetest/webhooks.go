@@ -41,20 +41,16 @@ func sampleEndpoint(merchantID int64) webhook.Endpoint {
 
 func (f *fixture) addWebhook(e webhook.Endpoint) webhook.Endpoint {
 	f.Helper()
-	err := f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) (err error) {
+	testenv.NoError(f, f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) (err error) {
 		e.ID, err = tx.AddWebhook(f.Context(), e)
 		return err
-	})
-	testenv.NoError(f, err)
+	}))
 	return e
 }
 
 func (f *fixture) expectWebhook(want webhook.Endpoint) {
 	f.Helper()
-	got, err := f.b.Webhook(f.Context(), want.Key)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		f.Errorf("error %v; webhook (-want +got):\n%s", err, diff)
-	}
+	testenv.Of(f.b.Webhook(f.Context(), want.Key)).Want(f, "webhook", want)
 }
 
 func testWebhookLife(f *fixture) {
@@ -67,10 +63,7 @@ func testWebhookLife(f *fixture) {
 	f.expectWebhook(other)
 	f.expectWebhook(market)
 	for merchantID, want := range map[int64][]webhook.Endpoint{alpha: {e}, beta: {other}, webhook.Marketplace: {market}, 404: nil} {
-		got, err := f.b.Webhooks(f.Context(), merchantID, false)
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
-			f.Errorf("webhooks of %d: error %v (-want +got):\n%s", merchantID, err, diff)
-		}
+		testenv.Of(f.b.Webhooks(f.Context(), merchantID, false)).Want(f, fmt.Sprintf("webhooks of %d", merchantID), want, cmpopts.EquateEmpty())
 	}
 	foreign := webhook.Key{MerchantID: beta, ID: e.ID}
 	err := f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error {
@@ -97,15 +90,9 @@ func testWebhookLife(f *fixture) {
 	remove := func(key webhook.Key) error {
 		return f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error { return tx.RemoveWebhook(f.Context(), key) })
 	}
-	if err := remove(foreign); !errors.Is(err, webhook.ErrNotFound) {
-		f.Errorf("remove another merchant's webhook: %v", err)
-	}
-	if err := remove(e.Key); err != nil {
-		f.Error(err)
-	}
-	if _, err := f.b.Webhook(f.Context(), e.Key); !errors.Is(err, webhook.ErrNotFound) {
-		f.Errorf("after the removal: %v", err)
-	}
+	testenv.Equal(f, "remove another merchant's webhook", webhook.ErrNotFound, remove(foreign))
+	testenv.NoError(f, remove(e.Key))
+	testenv.Of(f.b.Webhook(f.Context(), e.Key)).WantError(f, "after the removal", webhook.ErrNotFound)
 }
 
 // expectLinks checks which audit entries count as links to e-mail addresses.
@@ -149,33 +136,22 @@ func testAddresses(f *fixture) {
 		})
 	}
 	first := f.addWebhook(e)
-	if err := add(e); !errors.Is(err, webhook.ErrAddressExists) {
-		f.Errorf("an address twice: %v", err)
-	}
+	testenv.Equal(f, "an address twice", webhook.ErrAddressExists, add(e))
 	f.expectWebhook(first)
 	f.expectLinks()
 	for _, key := range []webhook.Key{{MerchantID: alpha, ID: first.ID}, {MerchantID: alpha, ID: hook.ID, Mail: true}, {MerchantID: beta, ID: first.ID, Mail: true}} {
-		if _, err := f.b.Webhook(f.Context(), key); !errors.Is(err, webhook.ErrNotFound) {
-			f.Errorf("%+v: %v", key, err)
-		}
+		testenv.Of(f.b.Webhook(f.Context(), key)).WantError(f, fmt.Sprintf("%+v", key), webhook.ErrNotFound)
 	}
 	for mail, want := range map[bool]webhook.Endpoint{true: first, false: hook} {
-		got, err := f.b.Webhooks(f.Context(), alpha, mail)
-		if diff := cmp.Diff([]webhook.Endpoint{want}, got); err != nil || diff != "" {
-			f.Errorf("mail %t: error %v (-want +got):\n%s", mail, err, diff)
-		}
+		testenv.Of(f.b.Webhooks(f.Context(), alpha, mail)).Want(f, fmt.Sprintf("mail %t", mail), []webhook.Endpoint{want})
 	}
-	page, err := f.b.WebhookPage(f.Context(), 0, 0, 10)
-	if diff := cmp.Diff([]webhook.Endpoint{hook}, page); err != nil || diff != "" {
-		f.Errorf("page: error %v (-want +got):\n%s", err, diff)
-	}
+	testenv.Of(f.b.WebhookPage(f.Context(), 0, 0, 10)).Want(f, "page", []webhook.Endpoint{hook})
 	first.State, first.LinkHash, first.LinkUntil = webhook.Active, "", time.Time{}
 	testenv.NoError(f, f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error { return tx.UpdateWebhook(f.Context(), first) }))
 	f.expectWebhook(first)
 	f.create(minimal(alpha, "R"))
 	f.expectDue("an address", alpha, noon, webhook.Due{Key: hook.Key}, webhook.Due{Key: first.Key})
-	lease, err := f.a.LeaseWebhook(f.Context(), first.Key, noon, noon.Add(time.Minute))
-	testenv.NoError(f, err)
+	lease := testenv.Of(f.a.LeaseWebhook(f.Context(), first.Key, noon, noon.Add(time.Minute))).Must(f)
 	first.Acknowledged.Seq, first.SentAt, first.DigestEnd = 1, noon, 2
 	p := webhook.Progress{Acknowledged: first.Acknowledged, State: webhook.Active, SentAt: noon, DigestEnd: 2}
 	testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, p, nil))
@@ -215,13 +191,10 @@ func testWebhookLimit(f *fixture) {
 	if added.Load() != webhook.MaxEndpoints || refused.Load() != 4 {
 		f.Errorf("%d endpoints added, %d refused", added.Load(), refused.Load())
 	}
-	err := f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error {
+	testenv.Equal(f, "unknown merchant", webhook.ErrNoMerchant, f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error {
 		_, err := tx.NewestEvent(f.Context(), 404)
 		return err
-	})
-	if !errors.Is(err, webhook.ErrNoMerchant) {
-		f.Errorf("unknown merchant: %v", err)
-	}
+	}))
 }
 
 // anyMerchant stands for all merchants in expectDue.
@@ -233,10 +206,7 @@ func (f *fixture) expectDue(when string, merchantID int64, at time.Time, want ..
 	if merchantID == anyMerchant {
 		of = nil
 	}
-	got, err := f.b.DueWebhooks(f.Context(), of, at)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.SortSlices(func(a, b webhook.Due) bool { return a.ID < b.ID })); err != nil || diff != "" {
-		f.Errorf("%s: error %v; due (-want +got):\n%s", when, err, diff)
-	}
+	testenv.Of(f.b.DueWebhooks(f.Context(), of, at)).Want(f, when+": due", want, cmpopts.EquateEmpty(), cmpopts.SortSlices(func(a, b webhook.Due) bool { return a.ID < b.ID }))
 }
 
 func testWebhookDue(f *fixture) {
@@ -263,9 +233,7 @@ func testWebhookDue(f *fixture) {
 	f.expectDue("the merchant is suspended", anyMerchant, noon)
 	f.suspend("NULL")
 	f.expectDue("the merchant is resumed", anyMerchant, noon, first)
-	if _, err := f.b.LeaseWebhook(f.Context(), waiting.Key, noon.Add(time.Minute), noon.Add(time.Hour)); err != nil {
-		f.Errorf("lease of a failing endpoint: %v", err)
-	}
+	testenv.Of(f.b.LeaseWebhook(f.Context(), waiting.Key, noon.Add(time.Minute), noon.Add(time.Hour))).Must(f)
 	f.expectMarketDue()
 	merchants, err := f.b.WebhookMerchants(f.Context())
 	if err != nil || len(merchants) != 2 {
@@ -288,8 +256,7 @@ func (f *fixture) expectMarketDue() {
 	e.Acknowledged.History++
 	lost := f.addWebhook(e)
 	f.expectDue("the marketplace, no event", webhook.Marketplace, noon, webhook.Due{Key: lost.Key})
-	lease, err := f.a.LeaseWebhook(f.Context(), idle.Key, noon, noon.Add(time.Minute))
-	testenv.NoError(f, err)
+	lease := testenv.Of(f.a.LeaseWebhook(f.Context(), idle.Key, noon, noon.Add(time.Minute))).Must(f)
 	progress := webhook.Progress{Acknowledged: end.Cursor, State: webhook.Active, Held: []webhook.Held{{MerchantID: beta, Event: 1, NextAttempt: noon.Add(time.Second)}}}
 	testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, progress, nil))
 	f.expectDue("the marketplace, a merchant is held", webhook.Marketplace, noon, webhook.Due{Key: lost.Key})
@@ -314,12 +281,8 @@ func testWebhookLease(f *fixture) {
 	}
 	f.expectDue("during the lease", anyMerchant, until.Add(-time.Second))
 	for _, at := range []time.Time{noon, until.Add(-time.Second)} {
-		if _, err := f.b.LeaseWebhook(f.Context(), e.Key, at, until); !errors.Is(err, webhook.ErrNotDue) {
-			f.Errorf("lease while another has it: %v", err)
-		}
-		if _, err := f.b.BorrowWebhook(f.Context(), e.Key, at, until); !errors.Is(err, webhook.ErrNotDue) {
-			f.Errorf("borrow while another has the lease: %v", err)
-		}
+		testenv.Of(f.b.LeaseWebhook(f.Context(), e.Key, at, until)).WantError(f, "lease while another has it", webhook.ErrNotDue)
+		testenv.Of(f.b.BorrowWebhook(f.Context(), e.Key, at, until)).WantError(f, "borrow while another has the lease", webhook.ErrNotDue)
 	}
 	f.expectDue("after the lease", anyMerchant, until, webhook.Due{Key: e.Key})
 	second, err := f.b.LeaseWebhook(f.Context(), e.Key, until, until.Add(20*time.Second))
@@ -328,53 +291,34 @@ func testWebhookLease(f *fixture) {
 	}
 	// The first holder comes back: it can neither move the cursor nor end the lease.
 	p := webhook.Progress{Acknowledged: order.MarketCursor{Seq: 1}, State: webhook.Active}
-	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
-		f.Errorf("progress of a lost lease: %v", err)
-	}
-	if err := f.a.ReleaseWebhook(f.Context(), lease); err != nil {
-		f.Error(err)
-	}
+	testenv.Equal(f, "progress of a lost lease", webhook.ErrLeaseLost, f.a.SaveProgress(f.Context(), lease, p, nil))
+	testenv.NoError(f, f.a.ReleaseWebhook(f.Context(), lease))
 	f.expectDue("after the release of a lost lease", anyMerchant, until)
-	if err := f.b.ReleaseWebhook(f.Context(), second); err != nil {
-		f.Error(err)
-	}
+	testenv.NoError(f, f.b.ReleaseWebhook(f.Context(), second))
 	f.expectDue("after the release", anyMerchant, until, webhook.Due{Key: e.Key})
-	if _, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, until); err != nil {
-		f.Error(err)
-	}
-	if err := f.b.ReleaseWebhooks(f.Context()); err != nil {
-		f.Error(err)
-	}
+	testenv.Of(f.a.LeaseWebhook(f.Context(), e.Key, noon, until)).Must(f)
+	testenv.NoError(f, f.b.ReleaseWebhooks(f.Context()))
 	f.expectDue("after all were released", anyMerchant, noon, webhook.Due{Key: e.Key})
 	disabled := sampleEndpoint(alpha)
 	disabled.State = webhook.Disabled
 	disabled = f.addWebhook(disabled)
-	if _, err := f.a.LeaseWebhook(f.Context(), disabled.Key, noon, until); !errors.Is(err, webhook.ErrNotDue) {
-		f.Errorf("lease of a disabled endpoint: %v", err)
-	}
-	if _, err := f.a.BorrowWebhook(f.Context(), disabled.Key, noon, until); err != nil {
-		f.Errorf("borrow a disabled endpoint: %v", err)
-	}
-	if _, err := f.a.LeaseWebhook(f.Context(), webhook.Key{MerchantID: alpha, ID: 404}, noon, until); !errors.Is(err, webhook.ErrNotFound) {
-		f.Errorf("lease of no endpoint: %v", err)
-	}
+	testenv.Of(f.a.LeaseWebhook(f.Context(), disabled.Key, noon, until)).WantError(f, "lease of a disabled endpoint", webhook.ErrNotDue)
+	testenv.Of(f.a.BorrowWebhook(f.Context(), disabled.Key, noon, until)).Must(f)
+	testenv.Of(f.a.LeaseWebhook(f.Context(), webhook.Key{MerchantID: alpha, ID: 404}, noon, until)).WantError(f, "lease of no endpoint", webhook.ErrNotFound)
 }
 
 func testWebhookProgress(f *fixture) {
 	e := f.addWebhook(sampleEndpoint(alpha))
 	f.create(minimal(alpha, "R"))
 	f.create(minimal(alpha, "S"))
-	lease, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))
-	testenv.NoError(f, err)
+	lease := testenv.Of(f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))).Must(f)
 	at := noon.Add(time.Second)
 	p := webhook.Progress{Acknowledged: order.MarketCursor{Seq: 1}, State: webhook.Active, StateSet: e.StateSet, LeaseUntil: noon.Add(time.Hour)}
 	testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, p, nil))
 	e.Acknowledged.Seq = 1
 	f.expectWebhook(e)
 	f.expectDue("the lease was extended", anyMerchant, noon.Add(30*time.Minute))
-	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
-		f.Errorf("progress from an old cursor: %v", err)
-	}
+	testenv.Equal(f, "progress from an old cursor", webhook.ErrLeaseLost, f.a.SaveProgress(f.Context(), lease, p, nil))
 	lease.Endpoint = e
 	failed := webhook.Progress{
 		Acknowledged: order.MarketCursor{Seq: 1}, State: webhook.Failed, Reason: "gone", StateSet: at, Failures: 2, FailingSince: at, NextAttempt: at,
@@ -384,12 +328,8 @@ func testWebhookProgress(f *fixture) {
 	e.Held = failed.Held
 	e.State, e.Reason, e.StateSet, e.Failures, e.FailingSince, e.NextAttempt = webhook.Failed, "gone", at, 2, at, at
 	f.expectWebhook(e)
-	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
-		f.Errorf("progress of an endpoint whose state has changed: %v", err)
-	}
-	if err := f.a.SaveProgress(f.Context(), lease, failed, nil); !errors.Is(err, webhook.ErrLeaseLost) {
-		f.Errorf("a second failure of one lease: %v", err)
-	}
+	testenv.Equal(f, "progress of an endpoint whose state has changed", webhook.ErrLeaseLost, f.a.SaveProgress(f.Context(), lease, p, nil))
+	testenv.Equal(f, "a second failure of one lease", webhook.ErrLeaseLost, f.a.SaveProgress(f.Context(), lease, failed, nil))
 	// The event is the only one of the failure, and no order has it.
 	f.expectFeed(2, 10, []order.EventRecord{{Event: order.Event{
 		Seq: 3, Type: order.WebhookFailed, By: order.Caller{Actor: order.ActorSystem}, At: at, Reason: "gone", WebhookID: e.ID,
@@ -403,17 +343,14 @@ func testWebhookProgress(f *fixture) {
 // suspend suspends the merchant alpha at a time, or resumes it for "NULL".
 func (f *fixture) suspend(at string) {
 	f.Helper()
-	if _, err := f.tables.sql.ExecContext(f.Context(), "UPDATE merchants SET suspended_at = "+at+" WHERE id = 355"); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Of(f.tables.sql.ExecContext(f.Context(), "UPDATE merchants SET suspended_at = "+at+" WHERE id = 355")).Must(f)
 }
 
 // testWebhookChanged changes an endpoint during a lease: the holder can add a delivery to
 // the log and end the lease, and change nothing else.
 func testWebhookChanged(f *fixture) {
 	e := f.addWebhook(sampleEndpoint(alpha))
-	lease, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))
-	testenv.NoError(f, err)
+	lease := testenv.Of(f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))).Must(f)
 	e.Description = "changed"
 	testenv.NoError(f, f.b.InWebhookTx(f.Context(), func(tx webhook.Tx) error { return tx.UpdateWebhook(f.Context(), e) }))
 	p := webhook.Progress{State: webhook.Failed, Reason: "gone", Failures: 1, Failure: failure(e.Key, noon)}
@@ -421,17 +358,13 @@ func testWebhookChanged(f *fixture) {
 	if err := f.a.SaveProgress(f.Context(), lease, p, &d); !errors.Is(err, webhook.ErrLeaseLost) || d.ID != 1 {
 		f.Errorf("progress after a change: %v, delivery %d", err, d.ID)
 	}
-	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
-		f.Errorf("progress without a delivery after a change: %v", err)
-	}
+	testenv.Equal(f, "progress without a delivery after a change", webhook.ErrLeaseLost, f.a.SaveProgress(f.Context(), lease, p, nil))
 	f.expectWebhook(e)
 	if log, err := f.b.WebhookDeliveries(f.Context(), e.Key, 1<<62, 10); err != nil || len(log) != 1 || log[0] != d {
 		f.Errorf("delivery log: %+v, %v", log, err)
 	}
 	f.expectFeed(0, 10, []order.EventRecord{})
-	if _, err := f.b.BorrowWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute)); !errors.Is(err, webhook.ErrNotDue) {
-		f.Errorf("the change has ended the lease: %v", err)
-	}
+	testenv.Of(f.b.BorrowWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))).WantError(f, "the change has ended the lease", webhook.ErrNotDue)
 	testenv.NoError(f, f.a.ReleaseWebhook(f.Context(), lease))
 	if next, err := f.b.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute)); err != nil || !cmp.Equal(next.Endpoint, e) {
 		f.Errorf("the next lease: %+v, %v", next, err)
@@ -443,21 +376,15 @@ func testWebhookChanged(f *fixture) {
 func testWebhookSuspended(f *fixture) {
 	e := f.addWebhook(sampleEndpoint(alpha))
 	f.create(minimal(alpha, "R"))
-	lease, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))
-	testenv.NoError(f, err)
+	lease := testenv.Of(f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))).Must(f)
 	f.suspend("5")
 	p := webhook.Progress{Acknowledged: order.MarketCursor{Seq: 1}, State: webhook.Active, StateSet: e.StateSet}
-	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
-		f.Errorf("progress after a suspension: %v", err)
-	}
+	testenv.Equal(f, "progress after a suspension", webhook.ErrLeaseLost, f.a.SaveProgress(f.Context(), lease, p, nil))
 	e.Acknowledged.Seq = 1
 	f.expectWebhook(e)
-	if _, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute)); !errors.Is(err, webhook.ErrNotDue) {
-		f.Errorf("lease of a suspended merchant's endpoint: %v", err)
-	}
+	testenv.Of(f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))).WantError(f, "lease of a suspended merchant's endpoint", webhook.ErrNotDue)
 	f.suspend("NULL")
-	_, err = f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))
-	testenv.NoError(f, err)
+	testenv.Of(f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))).Must(f)
 }
 
 // failure is what is recorded of an endpoint that the service disables.
@@ -479,8 +406,7 @@ func testWebhookDeliveries(f *fixture) {
 			Result: webhook.Result{Status: 200 + i, Error: "status", Took: 12 * time.Millisecond, Response: "ok ναι"},
 		}
 	}
-	lease, err := f.a.BorrowWebhook(f.Context(), e.Key, noon, noon.Add(time.Hour))
-	testenv.NoError(f, err)
+	lease := testenv.Of(f.a.BorrowWebhook(f.Context(), e.Key, noon, noon.Add(time.Hour))).Must(f)
 	p := webhook.Progress{State: webhook.Active, LeaseUntil: noon.Add(time.Hour)}
 	const extra = 3
 	for i := range webhook.MaxDeliveries + extra {

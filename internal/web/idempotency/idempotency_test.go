@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // Proves decision 8 (form of a key).
@@ -48,15 +50,11 @@ func TestDigest(t *testing.T) {
 		r := httptest.NewRequest(method, target, nil)
 		return fmt.Sprintf("%x", Digest(r, nil))[:16]
 	}
-	if got := digest("DELETE", "/v2/tokens/7"); got != "f4db30f9801bec54" {
-		t.Errorf("the digest of a request without a query is %s", got)
-	}
+	testenv.Equal(t, "the digest of a request without a query", "f4db30f9801bec54", digest("DELETE", "/v2/tokens/7"))
 	seen := make(map[string]string)
 	for _, target := range []string{"/v2/tokens/7", "/v2/tokens/7?children=true", "/v2/tokens/7?children=false", "/v2/tokens/7?a=1&b=2", "/v2/tokens/7%3Fchildren=true"} {
 		got := digest("DELETE", target)
-		if other := seen[got]; other != "" {
-			t.Errorf("%s is the same request as %s", target, other)
-		}
+		testenv.Equal(t, "another request with the digest of "+target, "", seen[got])
 		seen[got] = target
 	}
 	if digest("DELETE", "/v2/tokens/7?b=2&a=1") != digest("DELETE", "/v2/tokens/7?a=1&b=2") {

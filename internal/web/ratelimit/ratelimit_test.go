@@ -45,9 +45,7 @@ func TestTokenBucketsAreBounded(t *testing.T) {
 				t.Fatal("the bucket of a token in use was evicted")
 			}
 		}
-		if got := l.tokens.byKey.Len(); got != maxBuckets {
-			t.Errorf("%d buckets, want %d", got, maxBuckets)
-		}
+		testenv.Equal(t, "buckets", maxBuckets, l.tokens.byKey.Len())
 	})
 }
 
@@ -65,9 +63,7 @@ func TestAddressBucketsAreBounded(t *testing.T) {
 			t.Fatal("an address that goes on failing was evicted")
 		}
 	}
-	if got := b.byKey.Len(); got != 3 {
-		t.Errorf("%d addresses, want 3", got)
-	}
+	testenv.Equal(t, "addresses", 3, b.byKey.Len())
 	for n := range 3 {
 		b.get(200+n).AllowN(noon, 1)
 	}
@@ -139,8 +135,7 @@ func TestInFlight(t *testing.T) {
 		l, start := New(100, 10_000, time.Now), time.Now()
 		enterAll := func(n int, kind Kind) (leave []func()) {
 			for range n {
-				left, err := l.Enter(t.Context(), http.Header{}, Token{ID: 7, MerchantID: 355}, kind)
-				testenv.NoError(t, err)
+				left := testenv.Of(l.Enter(t.Context(), http.Header{}, Token{ID: 7, MerchantID: 355}, kind)).Must(t)
 				leave = append(leave, left)
 			}
 			return leave
@@ -196,9 +191,7 @@ func TestInFlight(t *testing.T) {
 		requests[0]()
 		send("the next one", Plain)
 		wait(0, "the next one")
-		if _, err := l.Enter(t.Context(), http.Header{}, Token{ID: 8, MerchantID: 355}, Upload); err != nil {
-			t.Errorf("another token: %v", err)
-		}
+		testenv.Of(l.Enter(t.Context(), http.Header{}, Token{ID: 8, MerchantID: 355}, Upload)).Must(t)
 	})
 }
 
@@ -301,31 +294,6 @@ func TestNoLimiter(t *testing.T) {
 	}
 }
 
-func BenchmarkEnter(b *testing.B) {
-	var past time.Duration
-	l := New(10_000, 10_000, func() time.Time { past += time.Millisecond; return noon.Add(past) })
-	b.ReportAllocs()
-	for b.Loop() {
-		leave, err := l.Enter(b.Context(), http.Header{}, Token{ID: 123456, MerchantID: 355}, Plain)
-		testenv.NoError(b, err)
-		leave()
-	}
-}
-
-// BenchmarkEnterNearLimit measures responses that show the remaining requests.
-func BenchmarkEnterNearLimit(b *testing.B) {
-	now := noon
-	l := New(100, 10_000, func() time.Time { return now })
-	for range 150 {
-		_ = enter(b, l, 123456)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		now = now.Add(10 * time.Millisecond)
-		testenv.NoError(b, enter(b, l, 123456))
-	}
-}
-
 // TestRefused checks the counts of refused requests, also without a limiter.
 func TestRefused(t *testing.T) {
 	t.Parallel()
@@ -342,14 +310,9 @@ func TestRefused(t *testing.T) {
 	for range failuresPerMinute + 3 {
 		_ = l.AllowFailure(netip.Addr{})
 	}
-	want := map[string]uint64{"rate": 1, "in_flight": 2, "sign_ins": 3}
-	if got := l.Refused(); !maps.Equal(got, want) {
-		t.Errorf("refused %v, want %v", got, want)
-	}
+	testenv.Equal(t, "refused", map[string]uint64{"rate": 1, "in_flight": 2, "sign_ins": 3}, l.Refused())
 	var none *Limiter
-	if got := none.Refused(); !maps.Equal(got, map[string]uint64{"rate": 0, "in_flight": 0, "sign_ins": 0}) {
-		t.Errorf("without limits: refused %v", got)
-	}
+	testenv.Equal(t, "without limits: refused", map[string]uint64{"rate": 0, "in_flight": 0, "sign_ins": 0}, none.Refused())
 }
 
 // TestLimitOfMerchant changes the limit of a token's merchant while the token is in use.
@@ -362,14 +325,12 @@ func TestLimitOfMerchant(t *testing.T) {
 		// the policy in the header of the last one.
 		burst := func(limit order.RateLimit) (n int, policy string) {
 			// The bucket gets the size at the next request, and is full later.
-			leave, err := l.Enter(t.Context(), http.Header{}, Token{ID: 7, Limit: limit}, Plain)
-			testenv.NoError(t, err)
+			leave := testenv.Of(l.Enter(t.Context(), http.Header{}, Token{ID: 7, Limit: limit}, Plain)).Must(t)
 			leave()
 			time.Sleep(time.Hour)
 			for ; ; n++ {
 				h, start := http.Header{}, time.Now()
-				leave, err := l.Enter(t.Context(), h, Token{ID: 7, Limit: limit}, Plain)
-				testenv.NoError(t, err)
+				leave := testenv.Of(l.Enter(t.Context(), h, Token{ID: 7, Limit: limit}, Plain)).Must(t)
 				leave()
 				if time.Since(start) > 0 {
 					return n, h.Get(policyHeader)

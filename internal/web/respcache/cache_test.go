@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var (
@@ -71,9 +72,7 @@ func TestLookupValidates(t *testing.T) {
 	} {
 		c := newCache(1 << 20)
 		c.storeTwice(key, test.stored)
-		if got := c.Lookup(test.key, test.version) != nil; got != test.want {
-			t.Errorf("%s: found is %v", test.name, got)
-		}
+		testenv.Equal(t, test.name+": found", test.want, c.Lookup(test.key, test.version) != nil)
 	}
 }
 
@@ -129,9 +128,7 @@ func TestCoalesce(t *testing.T) {
 	}
 	close(finish)
 	all.Wait()
-	if made != 1 {
-		t.Errorf("computed %d times, want once", made)
-	}
+	testenv.Equal(t, "times computed", 1, made)
 }
 
 // TestCoalesceLeaderFails checks that each waiter computes the response itself if
@@ -148,9 +145,7 @@ func TestCoalesceLeaderFails(t *testing.T) {
 			<-fail
 			return nil, fault
 		})
-		if !errors.Is(err, fault) {
-			t.Errorf("leader: error %v", err)
-		}
+		testenv.Equal(t, "leader", fault, err)
 	})
 	<-begun
 	for i := range 5 {
@@ -190,11 +185,6 @@ func TestUses(t *testing.T) {
 	c.Lookup(key, v1)
 	c.Lookup(key, order.DataVersion{Event: 2})
 	// A computation looks once more, which is not a request.
-	if _, err := c.Coalesce(key, v1, func() (*Entry, error) { return nil, errors.New("not reached") }); err != nil {
-		t.Error(err)
-	}
-	want := Uses{Hits: 2, Misses: 2, Bytes: entryOverhead + len(key.Path) + len(`"1"`) + len("body")}
-	if got := c.Uses(); got != want {
-		t.Errorf("uses %+v, want %+v", got, want)
-	}
+	testenv.Of(c.Coalesce(key, v1, func() (*Entry, error) { return nil, errors.New("not reached") })).Must(t)
+	testenv.Equal(t, "uses", Uses{Hits: 2, Misses: 2, Bytes: entryOverhead + len(key.Path) + len(`"1"`) + len("body")}, c.Uses())
 }

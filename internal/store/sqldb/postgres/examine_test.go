@@ -16,14 +16,12 @@ func TestExamine(t *testing.T) {
 	url := pgtest.Shared(t).Database(t)
 	examine := func(url string) info {
 		t.Helper()
-		info, err := read(t.Context(), url)
-		testenv.NoError(t, err)
+		info := testenv.Of(read(t.Context(), url)).Must(t)
 		return info
 	}
 	version := func() migrations.Status {
 		t.Helper()
-		schema, err := SchemaStatus(t.Context(), url)
-		testenv.NoError(t, err)
+		schema := testenv.Of(SchemaStatus(t.Context(), url)).Must(t)
 		return schema
 	}
 	empty := examine(url)
@@ -41,9 +39,7 @@ func TestExamine(t *testing.T) {
 		`DO $$ BEGIN CREATE ROLE examine_limited LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$`,
 		`GRANT SELECT ON goose_db_version, schema_steps, orders TO examine_limited`,
 	} {
-		if _, err := db.Exec(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Of(db.Exec(t.Context(), text)).Must(t)
 	}
 	limited := examine(strings.Replace(url, "postgres@", "examine_limited@", 1) + "&default_transaction_read_only=on")
 	want := slices.Sorted(slices.Values(migrations.Tables))

@@ -13,8 +13,7 @@ func TestMain(m *testing.M) { pgtest.Main(m, nil) }
 // openTest opens a database until the end of the test.
 func openTest(t *testing.T, url string) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), url, nil, migrations.Options{})
-	testenv.NoError(t, err)
+	db := testenv.Of(Open(t.Context(), url, nil, migrations.Options{})).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

@@ -36,8 +36,7 @@ func TestPooler(t *testing.T) {
 func startPooler(t *testing.T, database, mode string) string {
 	t.Helper()
 	program := testenv.Program(t, "pgbouncer", "pgbouncer")
-	server, err := url.Parse(database)
-	testenv.NoError(t, err)
+	server := testenv.Of(url.Parse(database)).Must(t)
 	dir, err := os.MkdirTemp("", "pgbouncer") // the path of a socket is short
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })

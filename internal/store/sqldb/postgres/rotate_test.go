@@ -21,8 +21,7 @@ func TestRotatedPassword(t *testing.T) {
 	}
 	connect := func(address string, reread func() (string, error)) func() string {
 		t.Helper()
-		pool, err := parseURL(address)
-		testenv.NoError(t, err)
+		pool := testenv.Of(parseURL(address)).Must(t)
 		rotate(pool, address, reread)
 		return func() string {
 			t.Helper()
@@ -35,18 +34,12 @@ func TestRotatedPassword(t *testing.T) {
 	password := connect("postgres://orders@localhost/orders?pool_max_conns=4&passfile="+url.QueryEscape(file), nil)
 	for _, want := range []string{"first", "second"} {
 		write(want)
-		if got := password(); got != want {
-			t.Errorf("from the file: %q, want %q", got, want)
-		}
+		testenv.Equal(t, "from the file", want, password())
 	}
 	address, broken := "postgres://orders:first@localhost/orders?pool_max_conns=4", error(nil)
 	password = connect(address, func() (string, error) { return address, broken })
 	address = "postgres://orders:second@localhost/orders?pool_max_conns=4"
-	if got := password(); got != "second" {
-		t.Errorf("from the URL: %q", got)
-	}
+	testenv.Equal(t, "from the URL", "second", password())
 	broken = errors.New("no such file")
-	if got := password(); got != "first" {
-		t.Errorf("while the URL cannot be read: %q", got)
-	}
+	testenv.Equal(t, "while the URL cannot be read", "first", password())
 }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"database/sql"
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +9,7 @@ import (
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // TestScan reads values of all kinds of columns into all kinds of
@@ -76,9 +76,7 @@ func TestScan(t *testing.T) {
 	if err := db.QueryRow(t.Context(), `SELECT 1::bigint, 2::bigint`, nil, &whole); err == nil {
 		t.Error("two columns were read into one variable")
 	}
-	if err := db.QueryRow(t.Context(), `SELECT 1::bigint WHERE false`, nil, &whole); !errors.Is(err, sql.ErrNoRows) {
-		t.Errorf("no row: %v", err)
-	}
+	testenv.Equal(t, "no row", sql.ErrNoRows, db.QueryRow(t.Context(), `SELECT 1::bigint WHERE false`, nil, &whole))
 }
 
 // valueOf returns what a pointer of TestScan points to.

@@ -12,8 +12,7 @@ import (
 // override. On a cluster each statement is planned for its arguments.
 func TestPostgresSettings(t *testing.T) {
 	t.Parallel()
-	address, err := url.Parse(pgtest.Database(t))
-	testenv.NoError(t, err)
+	address := testenv.Of(url.Parse(pgtest.Database(t))).Must(t)
 	plans := "force_generic_plan"
 	if pgtest.Distributed(t) {
 		plans = "auto"

@@ -70,14 +70,10 @@ func TestEncryptionByDefault(t *testing.T) {
 		"postgres://u:p@[::1]/orders":                                               any,
 		"postgres:///orders?host=/var/run/postgresql":                               none,
 	} {
-		if got := mode(address); got != want {
-			t.Errorf("%s: %s, want %s", address, got, want)
-		}
+		testenv.Equal(t, address, want, mode(address))
 	}
 	t.Setenv("PGSSLMODE", "disable")
-	if got := mode("postgres://u:p@db.example.com/orders"); got != none {
-		t.Errorf("with PGSSLMODE=disable: %s", got)
-	}
+	testenv.Equal(t, "with PGSSLMODE=disable", none, mode("postgres://u:p@db.example.com/orders"))
 }
 
 // TestEncryptionFails connects to servers whose certificate is not valid, or that
@@ -85,8 +81,7 @@ func TestEncryptionByDefault(t *testing.T) {
 func TestEncryptionFails(t *testing.T) {
 	t.Parallel()
 	pair := certtest.New(t, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
-	certificate, err := tls.LoadX509KeyPair(pair.Cert, pair.Key)
-	testenv.NoError(t, err)
+	certificate := testenv.Of(tls.LoadX509KeyPair(pair.Cert, pair.Key)).Must(t)
 	const hint = "the default for other machines is sslmode=verify-full"
 	root := "?sslrootcert=" + url.QueryEscape(pair.Cert)
 	for _, test := range []struct {
@@ -129,8 +124,7 @@ func TestEncryptionFails(t *testing.T) {
 func TestEncryptionPreferred(t *testing.T) {
 	t.Parallel()
 	refused := &pgconn.PgError{Message: `database "x" does not exist`, Code: "3D000"}
-	got := shortError(errors.Join(errors.New(tlsRefused), refused)).Error()
-	testenv.Equal(t, "error", `database "x" does not exist (SQLSTATE 3D000)`, got)
+	testenv.Equal(t, "error", `database "x" does not exist (SQLSTATE 3D000)`, shortError(errors.Join(errors.New(tlsRefused), refused)).Error())
 }
 
 // fakeServer is a PostgreSQL server that closes its only connection after the first

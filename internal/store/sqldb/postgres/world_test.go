@@ -46,9 +46,7 @@ func TestIsolationLevel(t *testing.T) {
 		db := openTest(t, url)
 		for _, text := range []string{`CREATE TABLE counted (n BIGINT)`, `INSERT INTO counted VALUES (0)`,
 			fmt.Sprintf(`ALTER ROLE postgres SET default_transaction_isolation = '%s'`, level)} {
-			if _, err := db.Exec(t.Context(), text); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Of(db.Exec(t.Context(), text)).Must(t)
 		}
 		db = openTest(t, url)
 		const each, workers = 10, 8
@@ -69,9 +67,7 @@ func TestIsolationLevel(t *testing.T) {
 		working.Wait()
 		var n int
 		testenv.NoError(t, db.QueryRow(t.Context(), `SELECT n FROM counted`, nil, sqldb.Int(&n)))
-		if n != 2*each*workers {
-			t.Errorf("%s: counted to %d", level, n)
-		}
+		testenv.Equal(t, level+": counted to", 2*each*workers, n)
 	}
 }
 
@@ -90,12 +86,9 @@ func TestAdvice(t *testing.T) {
 		`ALTER SYSTEM SET full_page_writes = off`, `SELECT pg_reload_conf()`,
 		`CREATE DATABASE latin ENCODING LATIN1 LOCALE 'C' TEMPLATE template0 CONNECTION LIMIT 7`,
 	} {
-		if _, err := db.Exec(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Of(db.Exec(t.Context(), text)).Must(t)
 	}
-	found, err := Examine(t.Context(), strings.Replace(server.URL("latin"), "postgres@", "few@", 1))
-	testenv.NoError(t, err)
+	found := testenv.Of(Examine(t.Context(), strings.Replace(server.URL("latin"), "postgres@", "few@", 1))).Must(t)
 	for _, want := range []string{
 		"the role may have 5 connections", "the database may have 7 connections", "synchronous_commit is off", "full_page_writes is off", "the encoding is LATIN1",
 		"default_transaction_isolation is serializable",
@@ -114,16 +107,12 @@ func TestRowSecurity(t *testing.T) {
 	db := openTest(t, url)
 	for _, text := range []string{`CREATE ROLE watched LOGIN`, `GRANT ALL ON ALL TABLES IN SCHEMA public TO watched`,
 		`GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO watched`} {
-		if _, err := db.Exec(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Of(db.Exec(t.Context(), text)).Must(t)
 	}
 	url = strings.Replace(url, "postgres@", "watched@", 1)
 	watched := openTest(t, url)
 	for _, table := range []string{"tokens", "goose_db_version"} {
-		if _, err := db.Exec(t.Context(), `ALTER TABLE `+table+` ENABLE ROW LEVEL SECURITY`); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Of(db.Exec(t.Context(), `ALTER TABLE `+table+` ENABLE ROW LEVEL SECURITY`)).Must(t)
 		if _, err := Open(t.Context(), url, nil, migrations.Options{}); err == nil || !strings.Contains(err.Error(), table) || !strings.Contains(err.Error(), "row") {
 			t.Errorf("%s: error %v", table, err)
 		}
@@ -143,9 +132,7 @@ func TestOldestWriter(t *testing.T) {
 	t.Parallel()
 	server := pgtest.StartServer(t)
 	super := openTest(t, server.Database(t))
-	if _, err := super.Exec(t.Context(), `CREATE ROLE plain LOGIN`); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(super.Exec(t.Context(), `CREATE ROLE plain LOGIN`)).Must(t)
 	plain, err := sql.Open("pgx", strings.Replace(server.URL("postgres"), "postgres@", "plain@", 1))
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = plain.Close() })

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // SQLitePlan returns the steps in which SQLite goes about a statement, without those
@@ -53,9 +54,7 @@ func NewPostgresPlan(text string, args []any, sorts int, steps ...string) Postgr
 func CheckPostgresPlans(t *testing.T, q sqldb.Querier, plans map[string]PostgresPlan) {
 	t.Helper()
 	for _, text := range []string{"ANALYZE", "SET plan_cache_mode = force_generic_plan"} {
-		if _, err := q.Exec(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Of(q.Exec(t.Context(), text)).Must(t)
 	}
 	for name, want := range plans {
 		plan := genericPlan(t, q, want)
@@ -88,8 +87,6 @@ func genericPlan(t *testing.T, q sqldb.Querier, p PostgresPlan) string {
 	if err != nil {
 		t.Fatalf("%s: %v", p.text, err)
 	}
-	if _, err := q.Exec(t.Context(), "DEALLOCATE explained"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Of(q.Exec(t.Context(), "DEALLOCATE explained")).Must(t)
 	return strings.Join(lines, "\n")
 }

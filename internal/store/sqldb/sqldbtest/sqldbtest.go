@@ -64,21 +64,15 @@ func testTransactions(t *testing.T, open func() sqldb.DB) {
 		if _, err := q.Exec(t.Context(), `INSERT INTO sample (id) VALUES (1)`); err != nil {
 			return err
 		}
-		if n := count(t, q); n != 1 {
-			t.Errorf("the transaction sees %d rows, want its own", n)
-		}
-		if n := count(t, db); n != 0 {
-			t.Errorf("others see %d rows before the commit", n)
-		}
+		testenv.Equal(t, "rows for the transaction", 1, count(t, q))
+		testenv.Equal(t, "rows for others before the commit", 0, count(t, db))
 		return errTest
 	})
 	if !errors.Is(err, errTest) || count(t, db) != 0 {
 		t.Errorf("error %v, %d rows, want %v and none", err, count(t, db), errTest)
 	}
 	mustExec(t, db, `INSERT INTO sample (id) VALUES (1)`)
-	if n := count(t, open()); n != 1 {
-		t.Errorf("another handle sees %d rows after the commit", n)
-	}
+	testenv.Equal(t, "rows for another handle after the commit", 1, count(t, open()))
 	err = exec(t.Context(), db, `INSERT INTO sample (id) VALUES (1)`)
 	if err == nil || db.Unavailable(err) || db.Retryable(err) {
 		t.Errorf("a duplicate key: error %v, unavailable %v, retryable %v", err, db.Unavailable(err), db.Retryable(err))
@@ -155,18 +149,14 @@ func testPanic(t *testing.T, open func() sqldb.DB) {
 	db := setUp(t, open)
 	func() {
 		defer func() {
-			if got := recover(); got != "of the caller" {
-				t.Errorf("recovered %v", got)
-			}
+			testenv.Equal(t, "recovered", "of the caller", recover())
 		}()
 		_ = db.InTx(t.Context(), func(q sqldb.Querier) error {
 			_, _ = q.Exec(t.Context(), `INSERT INTO sample (id) VALUES (1)`)
 			panic("of the caller")
 		})
 	}()
-	if n := count(t, db); n != 0 {
-		t.Errorf("%d rows after a panic", n)
-	}
+	testenv.Equal(t, "rows after a panic", 0, count(t, db))
 	mustExec(t, db, `INSERT INTO sample (id) VALUES (1)`)
 }
 
@@ -189,10 +179,7 @@ func testRowsLeftOpen(t *testing.T, open func() sqldb.DB) {
 		}
 		return forget(q)
 	}))
-	err := db.InTx(t.Context(), func(q sqldb.Querier) error { return errors.Join(forget(q), errTest) })
-	if !errors.Is(err, errTest) {
-		t.Errorf("error %v", err)
-	}
+	testenv.Equal(t, "error", errTest, db.InTx(t.Context(), func(q sqldb.Querier) error { return errors.Join(forget(q), errTest) }))
 	mustExec(t, open(), `INSERT INTO sample (id) VALUES (4)`)
 	mustExec(t, db, `INSERT INTO sample (id) VALUES (5)`)
 	if n := count(t, open()); n != 5 || time.Since(began) > 5*time.Second {
@@ -205,9 +192,7 @@ func testSnapshot(t *testing.T, open func() sqldb.DB) {
 	err := db.Snapshot(t.Context(), func(q sqldb.Querier) error {
 		before := count(t, q)
 		mustExec(t, db, `INSERT INTO sample (id) VALUES (1)`)
-		if n := count(t, q.WithoutTimeout()); n != before {
-			t.Errorf("the snapshot sees %d rows, %d before", n, before)
-		}
+		testenv.Equal(t, "rows of the snapshot", before, count(t, q.WithoutTimeout()))
 		if _, err := q.Exec(t.Context(), `INSERT INTO sample (id) VALUES (2)`); err == nil {
 			t.Error("a snapshot has written")
 		}
@@ -245,8 +230,7 @@ func testPool(t *testing.T, open func() sqldb.DB) {
 	db := setUp(t, open)
 	var held []sqldb.Rows
 	for range db.Pool().Max {
-		rows, err := db.Query(t.Context(), `SELECT id FROM sample`)
-		testenv.NoError(t, err)
+		rows := testenv.Of(db.Query(t.Context(), `SELECT id FROM sample`)).Must(t)
 		held = append(held, rows)
 		if use := db.Pool(); use.InUse != len(held) || use.InUse+use.Idle > use.Max {
 			t.Errorf("%d connections are in use: %+v", len(held), use)
@@ -261,13 +245,9 @@ func testPool(t *testing.T, open func() sqldb.DB) {
 		t.Errorf("no statement has waited: %+v", use)
 	}
 	for _, rows := range held {
-		if err := rows.Close(); err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, rows.Close())
 	}
-	if n := count(t, db); n != 0 {
-		t.Errorf("%d rows", n)
-	}
+	testenv.Equal(t, "rows", 0, count(t, db))
 }
 
 func testCopyLock(t *testing.T, open func() sqldb.DB) {
@@ -305,22 +285,16 @@ func testContext(t *testing.T, open func() sqldb.DB) {
 		"InTx":     exec(ctx, db, `INSERT INTO sample (id) VALUES (1)`),
 		"Snapshot": db.Snapshot(ctx, func(sqldb.Querier) error { return nil }),
 	} {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: error %v, want %v", name, err, context.Canceled)
-		}
+		testenv.Equal(t, name, context.Canceled, err)
 	}
-	if n := count(t, db); n != 0 {
-		t.Errorf("%d rows", n)
-	}
+	testenv.Equal(t, "rows", 0, count(t, db))
 }
 
 func testClose(t *testing.T, open func() sqldb.DB) {
 	db := setUp(t, open)
 	testenv.NoError(t, db.WatchCommits(t.Context()))
 	for range 2 {
-		if err := db.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
+		testenv.NoError(t, db.Close())
 	}
 	var n int64
 	if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM sample`, nil, &n); err == nil {

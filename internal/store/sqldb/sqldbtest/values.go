@@ -117,9 +117,7 @@ func testScan(t *testing.T, open func() sqldb.DB) {
 func testRows(t *testing.T, open func() sqldb.DB) {
 	db := setUp(t, open)
 	var id int64
-	if err := db.QueryRow(t.Context(), `SELECT id FROM sample`, nil, &id); !errors.Is(err, sql.ErrNoRows) {
-		t.Errorf("no row: %v", err)
-	}
+	testenv.Equal(t, "no row", sql.ErrNoRows, db.QueryRow(t.Context(), `SELECT id FROM sample`, nil, &id))
 	mustExec(t, db, `INSERT INTO sample (id, text) VALUES (1, 'a'), (2, 'b'), (3, 'c')`)
 	if err := db.QueryRow(t.Context(), `SELECT id, text FROM sample`, nil, &id); err == nil {
 		t.Error("two columns are scanned into one variable")
@@ -139,9 +137,7 @@ func testRows(t *testing.T, open func() sqldb.DB) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := rows.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
+		testenv.NoError(t, rows.Close())
 	}
 	if rows.Next() {
 		t.Error("closed rows have a next one")
@@ -153,12 +149,8 @@ func testRows(t *testing.T, open func() sqldb.DB) {
 	}
 	err = db.InTx(t.Context(), func(q sqldb.Querier) error {
 		n, err := q.Exec(t.Context(), `UPDATE sample SET number = 1 WHERE id > $1`, 1)
-		if n != 2 {
-			t.Errorf("%d rows changed, want 2", n)
-		}
+		testenv.Equal(t, "rows changed", 2, n)
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, err)
 }

@@ -24,8 +24,7 @@ func TestSQLiteLockedTooLong(t *testing.T) {
 	conn, err := db.Conn(t.Context())
 	testenv.NoError(t, err)
 	defer func() { _ = conn.Close() }()
-	lock, err := conn.BeginTx(t.Context(), nil)
-	testenv.NoError(t, err)
+	lock := testenv.Of(conn.BeginTx(t.Context(), nil)).Must(t)
 	err = addMerchant(t.Context(), db, 1)
 	if !db.Unavailable(err) {
 		t.Errorf("error %v, want one that means that the database is unavailable", err)
@@ -40,9 +39,7 @@ func TestSQLiteLockedTooLong(t *testing.T) {
 	}
 	testenv.NoError(t, lock.Rollback())
 	db.committer.timeout = time.Hour
-	if err := addMerchant(t.Context(), db, 1); err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
+	testenv.NoError(t, addMerchant(t.Context(), db, 1))
 }
 
 // addMerchant adds a row in a transaction.

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -28,12 +27,10 @@ func TestCommitsBehindLink(t *testing.T) {
 	if !ok {
 		t.Fatal("no commit version")
 	}
-	if err := other.InTx(t.Context(), func(q sqldb.Querier) error {
+	testenv.NoError(t, other.InTx(t.Context(), func(q sqldb.Querier) error {
 		_, err := q.Exec(t.Context(), `UPDATE counters SET last = last + 1`)
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if after, ok := db.CommitVersion(); after == before || !ok {
 		t.Errorf("the commit version is %x, %v after a commit, as before", after, ok)
 	}
@@ -46,15 +43,10 @@ func TestCommitsFailClosed(t *testing.T) {
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	real := db.path
 	db.path = filepath.Join(t.TempDir(), "orders.db")
-	if err := db.WatchCommits(t.Context()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("error %v without a file, want %v", err, os.ErrNotExist)
-	}
-	header, err := os.ReadFile(real + "-shm")
-	testenv.NoError(t, err)
+	testenv.Equal(t, "without a file", os.ErrNotExist, db.WatchCommits(t.Context()))
+	header := testenv.Of(os.ReadFile(real + "-shm")).Must(t)
 	testenv.NoError(t, os.WriteFile(db.path+"-shm", header, 0o600))
-	if err := db.WatchCommits(t.Context()); !errors.Is(err, errUnnoticed) {
-		t.Errorf("error %v with a copy of the file, want %v", err, errUnnoticed)
-	}
+	testenv.Equal(t, "with a copy of the file", errUnnoticed, db.WatchCommits(t.Context()))
 	if _, ok := db.CommitVersion(); ok {
 		t.Error("there is a commit version without a watched file")
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 	"testing"
 
@@ -89,9 +88,7 @@ func TestGroupCommit(t *testing.T) {
 	if !errors.Is(errs[2], errTest) || errors.Join(errs[0], errs[1], errs[3]) != nil {
 		t.Errorf("errors %v", errs)
 	}
-	if got := merchants(t, db); !slices.Equal(got, []int64{0, 1, 3}) {
-		t.Errorf("merchants %v", got)
-	}
+	testenv.Equal(t, "merchants", []int64{0, 1, 3}, merchants(t, db))
 }
 
 // TestGroupCommitRuns counts how often the transactions of a batch run. Number 1 fails,
@@ -131,16 +128,12 @@ func TestGroupCommitRuns(t *testing.T) {
 			if errs[0] != nil || !errors.Is(errs[1], errTest) || errs[2] != nil {
 				t.Errorf("errors %v", errs)
 			}
-			if got := merchants(t, db); !slices.Equal(got, []int64{0, 2}) {
-				t.Errorf("merchants %v", got)
-			}
+			testenv.Equal(t, "merchants", []int64{0, 2}, merchants(t, db))
 			var last int64
 			if err := db.QueryRow(t.Context(), `SELECT last FROM counters WHERE name = 'order'`, nil, &last); err != nil || last != 0 {
 				t.Errorf("the counter is %d, %v", last, err)
 			}
-			if runs != test.want {
-				t.Errorf("runs %v, want %v", runs, test.want)
-			}
+			testenv.Equal(t, "runs", test.want, runs)
 		})
 	}
 }
@@ -160,9 +153,7 @@ func TestGroupCommitPanic(t *testing.T) {
 	if recovered != "of one transaction" || errors.Join(errs...) != nil {
 		t.Errorf("recovered %v, errors %v", recovered, errs)
 	}
-	if got := merchants(t, db); !slices.Equal(got, []int64{0, 2}) {
-		t.Errorf("merchants %v", got)
-	}
+	testenv.Equal(t, "merchants", []int64{0, 2}, merchants(t, db))
 }
 
 // panicking is a database that recovers the panic of a transaction.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -55,8 +56,6 @@ func TestReplacedFiles(t *testing.T) {
 func TestNoSharedMemory(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[sqlite.ResultCode]bool{sqlite.ResultIOErrSHMMap: true, sqlite.ResultIOErrSHMOpen: true, sqlite.ResultIOErrRead: false} {
-		if err := notLocal(code.ToError()); errors.Is(err, errNoSharedMemory) != want {
-			t.Errorf("%v: %v", code, err)
-		}
+		testenv.Equal(t, fmt.Sprintf("%v", code), want, errors.Is(notLocal(code.ToError()), errNoSharedMemory))
 	}
 }

@@ -41,13 +41,9 @@ func TestTruncateLog(t *testing.T) {
 		})
 	}))
 	testenv.NoError(t, db.TruncateLog(t.Context()))
-	if size := db.LogSize(); size != 0 {
-		t.Errorf("the log has %d bytes, want none", size)
-	}
+	testenv.Equal(t, "bytes of the log", 0, db.LogSize())
 	exec(`INSERT INTO sample VALUES (NULL)`)
 	size := db.LogSize()
 	testenv.NoError(t, db.TruncateLog(t.Context()))
-	if db.LogSize() != size {
-		t.Error("a short log was truncated")
-	}
+	testenv.Equal(t, "size of a short log", size, db.LogSize())
 }

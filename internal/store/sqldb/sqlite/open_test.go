@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,8 +16,7 @@ import (
 func TestSQLiteOpenWaits(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")
-	lock, err := lockFile(t.Context(), path+".lock")
-	testenv.NoError(t, err)
+	lock := testenv.Of(lockFile(t.Context(), path+".lock")).Must(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	opened := make(chan error)
 	go func() {
@@ -29,12 +27,8 @@ func TestSQLiteOpenWaits(t *testing.T) {
 		opened <- err
 	}()
 	cancel()
-	if err := <-opened; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the database was made without the lock: %v", err)
-	}
+	testenv.Equal(t, "error", context.Canceled, <-opened)
+	testenv.Of(os.Stat(path)).WantError(t, "the database was made without the lock", fs.ErrNotExist)
 	testenv.NoError(t, lock.Close())
 	openTest(t, path)
 }

@@ -13,8 +13,7 @@ import (
 // openTest opens a database until the end of the test.
 func openTest(t testing.TB, path string) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), path, migrations.Options{})
-	testenv.NoError(t, err)
+	db := testenv.Of(Open(t.Context(), path, migrations.Options{})).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -25,8 +24,7 @@ func TestSQLiteSettings(t *testing.T) {
 	opened := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	connections := []*conn{opened.committer.conn}
 	for range cap(opened.free) {
-		reader, err := opened.take(t.Context())
-		testenv.NoError(t, err)
+		reader := testenv.Of(opened.take(t.Context())).Must(t)
 		defer opened.put(reader)
 		connections = append(connections, reader)
 	}

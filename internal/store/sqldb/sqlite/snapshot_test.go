@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"testing"
 
@@ -17,20 +16,16 @@ func TestSnapshotCancelled(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	ctx, cancel := context.WithCancel(t.Context())
-	err := db.Snapshot(ctx, func(q sqldb.Querier) error {
+	testenv.Equal(t, "error", context.Canceled, db.Snapshot(ctx, func(q sqldb.Querier) error {
 		var n int64
 		if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM merchants`, nil, &n); err != nil {
 			return err
 		}
 		cancel()
 		return q.QueryRow(ctx, `SELECT COUNT(*) FROM merchants`, nil, &n)
-	})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
+	}))
 	for range cap(db.free) {
-		reader, err := db.take(t.Context())
-		testenv.NoError(t, err)
+		reader := testenv.Of(db.take(t.Context())).Must(t)
 		defer db.put(reader)
 		if !reader.sqlite.AutocommitEnabled() {
 			t.Error("a connection is still in the transaction")

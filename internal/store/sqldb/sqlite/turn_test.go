@@ -40,17 +40,12 @@ func TestTurn(t *testing.T) {
 		close(finish)
 		group.Wait()
 	}
-	want := slices.Repeat([]string{"waiting", "busy"}, 20)
-	if !slices.Equal(want, order) {
-		t.Errorf("transactions: %q", order)
-	}
+	testenv.Equal(t, "transactions", slices.Repeat([]string{"waiting", "busy"}, 20), order)
 }
 
 // transaction runs fn in a transaction.
 func transaction(t *testing.T, db *DB, fn func()) {
-	if err := db.InTx(t.Context(), func(sqldb.Querier) error { fn(); return nil }); err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, db.InTx(t.Context(), func(sqldb.Querier) error { fn(); return nil }))
 }
 
 // awaitTurnTaken waits until a process has taken the turn of a database.
@@ -58,8 +53,7 @@ func awaitTurnTaken(t *testing.T, path string) {
 	t.Helper()
 	testenv.Eventually(t, "a process takes the turn", func() bool {
 		lock := flock.New(path + ".turn.lock")
-		free, err := lock.TryRLock()
-		testenv.NoError(t, err)
+		free := testenv.Of(lock.TryRLock()).Must(t)
 		testenv.NoError(t, lock.Close())
 		return !free
 	})
