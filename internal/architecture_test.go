@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"internal/demo":     {"internal/order", "internal/ingest"},
 	"internal/lru":      {},
 	"internal/store": {
-		"internal/order", "internal/token", "internal/webhook", "internal/orderpb", "internal/store/migrations",
+		"internal/lru", "internal/order", "internal/token", "internal/webhook", "internal/orderpb", "internal/store/migrations",
 		"internal/store/search", "internal/store/sqldb", "internal/store/sqldb/postgres", "internal/store/sqldb/sqlite",
 	},
 	"internal/store/migrations":     {},

@@ -62,8 +62,10 @@ func (s *site) live(w http.ResponseWriter, r *web.Request) error {
 			view.Created++
 		}
 	}
-	if view.New, err = s.stateCount(r, order.Registered); err != nil {
+	orders, err := s.Orders.StateCounts(r.Context(), r.Caller.MerchantID)
+	if err != nil {
 		return err
 	}
+	view.New = orders[order.Registered]
 	return web.WriteJSON(w, http.StatusOK, view)
 }

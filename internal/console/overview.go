@@ -86,22 +86,23 @@ func (s *site) overview(w http.ResponseWriter, r *web.Request) error {
 
 // stateCounts returns how many orders are in each state.
 func (s *site) stateCounts(r *web.Request) ([]stateCount, error) {
+	orders, err := s.Orders.StateCounts(r.Context(), r.Caller.MerchantID)
+	if err != nil {
+		return nil, err
+	}
 	var counts []stateCount
 	for _, state := range order.States() {
-		orders, err := s.stateCount(r, state)
-		if err != nil {
-			return nil, err
-		}
-		counts = append(counts, stateCount{State: state, Orders: orders})
+		counts = append(counts, stateCount{State: state, Orders: orders[state]})
 	}
 	return counts, nil
 }
 
-// stateCount returns how many orders are in a state. The list has one order and its total
-// is kept, so nothing is counted.
-func (s *site) stateCount(r *web.Request, state order.State) (int64, error) {
-	filter := order.NewFilter()
-	filter.PageSize, filter.AnyState, filter.States = 1, false, []order.State{state}
-	page, err := s.Orders.List(r.Context(), r.Caller.MerchantID, filter)
-	return page.Total, err
+// unanswered returns how many orders wait for an answer: as the session was read with, unless
+// the request may have changed it since.
+func (s *site) unanswered(r *web.Request) (int64, error) {
+	if r.Method == http.MethodGet {
+		return r.Session.Unanswered, nil
+	}
+	orders, err := s.Orders.StateCounts(r.Context(), r.Caller.MerchantID)
+	return orders[order.Registered], err
 }

@@ -91,7 +91,7 @@ func (s *site) showQueue(w http.ResponseWriter, r *web.Request, status int, view
 	if err != nil {
 		return err
 	}
-	if view.Total, err = s.stateCount(r, order.Registered); err != nil {
+	if view.Total, err = s.unanswered(r); err != nil {
 		return err
 	}
 	view.Orders = newOrders(page.Orders, s.Orders.Now())

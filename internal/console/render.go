@@ -167,7 +167,7 @@ func (s *site) show(w http.ResponseWriter, r *web.Request, status int, name stri
 	l.signIn(&r.Session, r.Caller.Scopes, r.Caller.Operator(), r.URL.Path)
 	if l.Staff() {
 		var err error
-		if l.New, err = s.stateCount(r, order.Registered); err != nil {
+		if l.New, err = s.unanswered(r); err != nil {
 			return err
 		}
 	}

@@ -308,7 +308,7 @@ func (t failingTx) SaveResponse(ctx context.Context, merchantID int64, key order
 	return errors.Join(t.Tx.SaveResponse(ctx, merchantID, key, response), t.db.ask("SaveResponse"))
 }
 
-func (d *database) CountIdempotencyRecords(ctx context.Context, merchantID int64, lines bool, limit int) (int, error) {
-	n, err := d.DB.CountIdempotencyRecords(ctx, merchantID, lines, limit)
-	return min(n+d.records, limit), err
+func (db *database) CountIdempotencyRecords(ctx context.Context, merchantID int64, lines bool, limit int) (int, error) {
+	n, err := db.DB.CountIdempotencyRecords(ctx, merchantID, lines, limit)
+	return min(n+db.records, limit), err
 }

@@ -24,17 +24,14 @@ func (s *Service) DayCounts(ctx context.Context, merchantID int64, days Filter) 
 	return s.store.DayCounts(ctx, merchantID, days)
 }
 
+// StateCounts returns how many orders of a merchant are in each state.
+func (s *Service) StateCounts(ctx context.Context, merchantID int64) (map[State]int64, error) {
+	return s.store.StateCounts(ctx, merchantID)
+}
+
 // WithoutInvoice returns the newest orders that are accepted and on their way but
 // have no invoice file, at most limit of each state. It examines MaxExamined orders
 // of each state.
 func (s *Service) WithoutInvoice(ctx context.Context, merchantID int64, limit int) ([]Summary, error) {
-	var all []Summary
-	for _, state := range invoiceStates {
-		orders, err := s.store.WithoutInvoice(ctx, merchantID, state, MaxExamined, limit)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, orders...)
-	}
-	return all, nil
+	return s.store.WithoutInvoice(ctx, merchantID, invoiceStates, MaxExamined, limit)
 }

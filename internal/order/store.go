@@ -72,15 +72,17 @@ type Store interface {
 	// DayCounts returns the numbers of orders by day and state, of the days of a filter,
 	// in the order of days.
 	DayCounts(ctx context.Context, merchantID int64, days Filter) ([]DayCount, error)
+	// StateCounts returns how many orders of a merchant are in each state.
+	StateCounts(ctx context.Context, merchantID int64) (map[State]int64, error)
 	// Unanswered returns a page of registered orders, the earliest deadline first, then
 	// those without one, oldest first, without their line items.
 	Unanswered(ctx context.Context, merchantID int64, query UnansweredQuery) (UnansweredPage, error)
 	// ByMerchantReference returns the orders of a merchant with exactly this number of its
 	// own, the newest first, and at most limit of them.
 	ByMerchantReference(ctx context.Context, merchantID int64, number string, limit int) ([]Summary, error)
-	// WithoutInvoice returns up to limit orders in a state that have no active invoice,
-	// newest first. It examines the newest orders of the state only, up to examined.
-	WithoutInvoice(ctx context.Context, merchantID int64, state State, examined, limit int) ([]Summary, error)
+	// WithoutInvoice returns up to limit orders in each of some states that have no active
+	// invoice, newest first. It examines the newest orders of a state only, up to examined.
+	WithoutInvoice(ctx context.Context, merchantID int64, states []State, examined, limit int) ([]Summary, error)
 
 	// Events returns up to limit events of a merchant with numbers above after, and
 	// the data version and history of the same moment. They are zero if the merchant

@@ -14,10 +14,7 @@ import (
 func (db *DB) DayCounts(ctx context.Context, merchantID int64, days order.Filter) (counts []order.DayCount, err error) {
 	defer db.observe(&ctx, "day_counts")(&err)
 	err = db.sql.Snapshot(ctx, func(q sqldb.Querier) error {
-		numbers, err := readDayCounts(ctx, q, merchantID, days)
-		if err == nil {
-			err = db.shiftDayCounts(ctx, q, merchantID, days, numbers)
-		}
+		numbers, err := db.readDayCounts(ctx, q, merchantID, days)
 		for day := days.From; day <= days.To; day++ {
 			for _, state := range order.States() {
 				if n := numbers[dayState{day, state}]; n > 0 {
@@ -32,20 +29,6 @@ func (db *DB) DayCounts(ctx context.Context, merchantID int64, days order.Filter
 
 const selectDayCounts = `SELECT day, state, orders FROM order_days WHERE merchant_id = $1 AND day >= $2 AND day <= $3`
 
-// readDayCounts returns the numbers of orders by day in UTC.
-func readDayCounts(ctx context.Context, q sqldb.Querier, merchantID int64, days order.Filter) (map[dayState]int64, error) {
-	numbers := make(map[dayState]int64)
-	var d dayState
-	var n int64
-	dest := []any{sqldb.Int(&d.day), sqldb.Int(&d.state), &n}
-	err := sqldb.Each(ctx, q, selectDayCounts, []any{merchantID, int64(days.From), int64(days.To)}, func(rows sqldb.Rows) error {
-		err := rows.Scan(dest...)
-		numbers[d] = n
-		return err
-	})
-	return numbers, err
-}
-
 // selectCreated returns the statement that reads when orders were created, and their states,
 // of those created in several times: from those in the list $1 on and before those in $2.
 func selectCreated(d *sqldb.Dialect) string {
@@ -54,9 +37,10 @@ func selectCreated(d *sqldb.Dialect) string {
 		WHERE merchant_id = $3` + l.inStates() + ` AND created_at >= k.a AND created_at < k.b`
 }
 
-// shiftDayCounts changes numbers of orders by day in UTC to those by day in a time zone. Only
-// the orders between the starts of a day in both are of another day.
-func (db *DB) shiftDayCounts(ctx context.Context, q sqldb.Querier, merchantID int64, days order.Filter, numbers map[dayState]int64) error {
+// readDayCounts returns the numbers of orders by day in a time zone: those by day in UTC,
+// without the orders that are of another day in the zone, which are those between the starts
+// of a day in both.
+func (db *DB) readDayCounts(ctx context.Context, q sqldb.Querier, merchantID int64, days order.Filter) (map[dayState]int64, error) {
 	var begins, ends []int64
 	for day := days.From; day <= days.To+1; day++ {
 		utc, local := day.Start().Unix(), day.StartIn(days.Zone).Unix()
@@ -64,35 +48,49 @@ func (db *DB) shiftDayCounts(ctx context.Context, q sqldb.Querier, merchantID in
 			begins, ends = append(begins, min(utc, local)), append(ends, max(utc, local))
 		}
 	}
-	if begins == nil {
-		return nil
-	}
-	var createdAt int64
-	var state order.State
-	dest := []any{&createdAt, sqldb.Int(&state)}
-	return sqldb.Each(ctx, q, selectCreated(db.dialect), []any{begins, ends, merchantID}, func(rows sqldb.Rows) error {
-		err := rows.Scan(dest...)
+	numbers := make(map[dayState]int64)
+	var d dayState
+	var n, createdAt int64
+	dest, created := []any{sqldb.Int(&d.day), sqldb.Int(&d.state), &n}, []any{&createdAt, sqldb.Int(&d.state)}
+	err := q.QueryMany(ctx, func(yield func(string, []any) bool) {
+		if yield(selectDayCounts, []any{merchantID, int64(days.From), int64(days.To)}) && begins != nil {
+			yield(selectCreated(db.dialect), []any{begins, ends, merchantID})
+		}
+	}, func(query int, rows sqldb.Rows) error {
+		if query == 0 {
+			err := rows.Scan(dest...)
+			numbers[d] += n
+			return err
+		}
+		err := rows.Scan(created...)
 		at := time.Unix(createdAt, 0)
-		numbers[dayState{order.DayOf(at), state}]--
-		numbers[dayState{order.DayIn(at, days.Zone), state}]++
+		numbers[dayState{order.DayOf(at), d.state}]--
+		numbers[dayState{order.DayIn(at, days.Zone), d.state}]++
 		return err
 	})
+	return numbers, err
 }
 
 // WithoutInvoice implements order.Store. The inner LIMIT bounds what is read if all
 // orders have files.
-func (db *DB) WithoutInvoice(ctx context.Context, merchantID int64, state order.State, examined, limit int) (_ []order.Summary, err error) {
+func (db *DB) WithoutInvoice(ctx context.Context, merchantID int64, states []order.State, examined, limit int) (orders []order.Summary, err error) {
 	defer db.observe(&ctx, "without_invoice")(&err)
 	var row summaryRow
 	dest := row.dest()
-	orders, err := sqldb.All(ctx, db.sql, `SELECT `+summaryColumns+` FROM (
-			SELECT * FROM orders WHERE merchant_id = $1 AND state = `+sqldb.Literal(state)+`
-			ORDER BY created_at DESC, legacy_id DESC LIMIT $2+0
-		) o WHERE o.active_invoices = 0 ORDER BY o.created_at DESC, o.legacy_id DESC LIMIT $3+0`, []any{merchantID, examined, limit},
-		func(rows sqldb.Rows) (order.Summary, error) {
-			err := rows.Scan(dest...)
-			return row.summary(), err
-		})
+	err = db.sql.QueryMany(ctx, func(yield func(string, []any) bool) {
+		for _, state := range states {
+			if !yield(`SELECT `+summaryColumns+` FROM (
+					SELECT * FROM orders WHERE merchant_id = $1 AND state = `+sqldb.Literal(state)+`
+					ORDER BY created_at DESC, legacy_id DESC LIMIT $2+0
+				) o WHERE o.active_invoices = 0 ORDER BY o.created_at DESC, o.legacy_id DESC LIMIT $3+0`, []any{merchantID, examined, limit}) {
+				return
+			}
+		}
+	}, func(_ int, rows sqldb.Rows) error {
+		err := rows.Scan(dest...)
+		orders = append(orders, row.summary())
+		return err
+	})
 	return orders, db.readError("read orders without invoice", err, nil)
 }
 

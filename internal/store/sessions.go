@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"merchantorders/internal/order"
@@ -15,12 +16,11 @@ var _ token.SessionStore = (*DB)(nil)
 
 // AddSession implements token.Tx.
 func (t *tx) AddSession(ctx context.Context, hash token.Hash, s token.Session) error {
-	if _, err := t.Exec(ctx, `DELETE FROM sessions WHERE last_used_at < $1`, seconds(s.LastUsedAt.Add(-token.SessionIdle))); err != nil {
+	if err := t.Later(ctx, nil, `DELETE FROM sessions WHERE last_used_at < $1`, seconds(s.LastUsedAt.Add(-token.SessionIdle))); err != nil {
 		return err
 	}
-	_, err := t.Exec(ctx, `INSERT INTO sessions (hash, token_id, owns_token, created_at, last_used_at) VALUES ($1, $2, $3, $4, $5)`,
+	return t.Later(ctx, nil, `INSERT INTO sessions (hash, token_id, owns_token, created_at, last_used_at) VALUES ($1, $2, $3, $4, $5)`,
 		hash[:], s.TokenID, flag(s.OwnsToken), seconds(s.CreatedAt), seconds(s.LastUsedAt))
-	return err
 }
 
 // Statements that read a session with the grant of its token. The first names the
@@ -28,23 +28,30 @@ func (t *tx) AddSession(ctx context.Context, hash token.Hash, s token.Session) e
 // selectGrant.
 const (
 	selectSessionMerchant = `SELECT t.merchant_id FROM sessions s JOIN tokens t ON t.id = s.token_id WHERE s.hash = $1`
-	selectSession         = `SELECT t.id, t.merchant_id, t.scopes, t.expires_at, t.revoked_at, ` + grantedColumns + `,
-		m.name, m.time_zone, t.label, s.owns_token, s.created_at, s.last_used_at
-		FROM sessions s JOIN tokens t ON t.id = s.token_id LEFT JOIN (SELECT name, time_zone, ` + grantedColumns + ` FROM merchants WHERE id = $1) m ON TRUE
+	selectSessionWith     = `SELECT t.id, t.merchant_id, t.scopes, t.expires_at, t.revoked_at, ` + grantedColumns + `,
+		m.name, m.time_zone, COALESCE(m.unanswered, 0), t.label, s.owns_token, s.created_at, s.last_used_at
+		FROM sessions s JOIN tokens t ON t.id = s.token_id
+		LEFT JOIN (SELECT name, time_zone, in_state_%d AS unanswered, ` + grantedColumns + ` FROM merchants WHERE id = $1) m ON TRUE
 		WHERE s.hash = $2`
 )
+
+var selectSession = fmt.Sprintf(selectSessionWith, order.Registered)
 
 // SessionGrant implements token.SessionStore.
 func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (_ token.Session, _ token.Grant, err error) {
 	defer db.observe(&ctx, "session")(&err)
-	var merchantID, owns, created, used int64
-	if err := db.sql.QueryRow(ctx, selectSessionMerchant, []any{hash[:]}, &merchantID); err != nil {
-		return token.Session{}, token.Grant{}, db.readError("read session", err, token.ErrNoSession)
+	var owns, created, used int64
+	merchantID, known := db.merchants.of(hash)
+	if !known {
+		if err := db.sql.QueryRow(ctx, selectSessionMerchant, []any{hash[:]}, &merchantID); err != nil {
+			return token.Session{}, token.Grant{}, db.readError("read session", err, token.ErrNoSession)
+		}
+		db.merchants.add(hash, merchantID)
 	}
 	var row grantRow
 	var name, zone sql.NullString
 	var session token.Session
-	err = db.sql.QueryRow(ctx, selectSession, []any{merchantID, hash[:]}, append(row.dest(), &name, &zone, &session.Name, &owns, &created, &used)...)
+	err = db.sql.QueryRow(ctx, selectSession, []any{merchantID, hash[:]}, append(row.dest(), &name, &zone, &session.Unanswered, &session.Name, &owns, &created, &used)...)
 	session.ID, session.TokenID, session.OwnsToken = token.SessionID(hash), row.ID, owns != 0
 	session.MerchantName, session.TimeZone = name.String, zone.String
 	session.CreatedAt, session.LastUsedAt = time.Unix(created, 0).UTC(), time.Unix(used, 0).UTC()

@@ -61,6 +61,13 @@ func (c *stateCounts) byState() map[order.State]int64 {
 	return counts
 }
 
+// StateCounts implements order.Store.
+func (db *DB) StateCounts(ctx context.Context, merchantID int64) (_ map[order.State]int64, err error) {
+	defer db.observe(&ctx, "state_counts")(&err)
+	counts, err := ReadStateCounts(ctx, db.sql, merchantID)
+	return counts, db.readError("count orders by state", err, order.ErrMerchantNotFound)
+}
+
 // ReadStateCounts returns the numbers in a merchant's row, for maintenance commands.
 func ReadStateCounts(ctx context.Context, q sqldb.Querier, merchantID int64) (map[order.State]int64, error) {
 	var counts stateCounts

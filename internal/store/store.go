@@ -17,9 +17,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
+	"merchantorders/internal/lru"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/search"
@@ -55,10 +55,9 @@ type DB struct {
 	// the page begins. It is a field for tests.
 	maxSkipped int64
 	grants     grantCache
-	// tokenMerchants has the merchants of tokens, which never change: token.Hash -> int64.
-	tokenMerchants sync.Map
-	feeds          feeds
-	onEvents       subscribers
+	merchants  tokenMerchants
+	feeds      feeds
+	onEvents   subscribers
 
 	// Statements that differ by database.
 	selectFeed, takeEventNumbers, selectMarketEvents, selectMarketEnd, selectMarketDue string
@@ -83,7 +82,7 @@ func New(db sqldb.DB, options Options) *DB {
 	return &DB{
 		sql: db, dialect: dialect, options: options, selectFeed: selectFeed(dialect.History), takeEventNumbers: takeEventNumbers(dialect),
 		selectMarketEvents: selectMarketEvents(dialect), selectMarketEnd: selectMarketEnd(dialect), selectMarketDue: selectMarketDue(dialect),
-		maxSkipped: 2000,
+		maxSkipped: 2000, merchants: tokenMerchants{byHash: lru.New[token.Hash, int64](maxTokenMerchants)},
 	}
 }
 

@@ -144,7 +144,7 @@ func (t *tx) AddToken(ctx context.Context, hash token.Hash, added token.Token, e
 		return 0, err
 	}
 	by := sql.NullInt64{Int64: added.CreatedBy, Valid: added.CreatedBy != 0}
-	_, err = t.Exec(ctx, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, bound_at)
+	err = t.Later(ctx, nil, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, bound_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
 		id, hash[:], added.MerchantID, int64(added.Scopes), added.Hint, added.Label, seconds(added.CreatedAt), by, seconds(added.ExpiresAt))
 	if err != nil {

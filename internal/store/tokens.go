@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
+	"sync"
 
+	"merchantorders/internal/lru"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/token"
@@ -19,6 +21,28 @@ const (
 	grantedColumns = `last_event, data_nonce, name_nonce, suspended_at, rate_limit, rate_burst`
 )
 
+// maxTokenMerchants is how many tokens and sessions have their merchant in memory, at 200
+// bytes each.
+const maxTokenMerchants = 50_000
+
+// tokenMerchants has the merchants of tokens and sessions, which never change.
+type tokenMerchants struct {
+	mu     sync.Mutex
+	byHash *lru.Cache[token.Hash, int64]
+}
+
+func (m *tokenMerchants) of(hash token.Hash) (merchantID int64, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.byHash.Get(hash)
+}
+
+func (m *tokenMerchants) add(hash token.Hash, merchantID int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.byHash.Add(hash, merchantID, 1)
+}
+
 // Grant implements token.Store. Where the database tells whether anything was committed
 // (sqldb.DB.CommitVersion), grants are cached until the next commit, because every request
 // reads one.
@@ -30,11 +54,10 @@ func (db *DB) Grant(ctx context.Context, hash token.Hash) (_ token.Grant, err er
 		}
 	}
 	defer db.observe(&ctx, "token")(&err)
-	merchant, known := db.tokenMerchants.Load(hash)
-	merchantID, _ := merchant.(int64)
+	merchantID, known := db.merchants.of(hash)
 	g, err := db.readGrant(ctx, merchantID, hash)
 	if err == nil && !known {
-		db.tokenMerchants.Store(hash, g.MerchantID)
+		db.merchants.add(hash, g.MerchantID)
 		g, err = db.readGrant(ctx, g.MerchantID, hash)
 	}
 	if err == nil && watched {

@@ -42,7 +42,7 @@ func testSessionLife(f *fixture) {
 	f.create(minimal(alpha, "R-1"))
 	at := noon.Add(5 * time.Minute)
 	testenv.NoError(f, f.a.TouchSession(f.Context(), token.Hash{2}, at))
-	session.ID, session.LastUsedAt, session.MerchantName = token.SessionID(token.Hash{2}), at, "Alpha Shop"
+	session.ID, session.LastUsedAt, session.MerchantName, session.Unanswered = token.SessionID(token.Hash{2}), at, "Alpha Shop", 1
 	got, grant, err := f.b.SessionGrant(f.Context(), token.Hash{2})
 	testenv.NoError(f, err)
 	testenv.Equal(f, "session", session, got)
@@ -56,7 +56,7 @@ func testSessionLife(f *fixture) {
 	for _, want := range []error{nil, token.ErrNoSession} {
 		testenv.Equal(f, "end a session", want, f.a.ChangeTokens(f.Context(), func(tx token.Tx) error {
 			ended, err := tx.EndSession(f.Context(), token.Hash{2})
-			if ended.ID, ended.MerchantName = session.ID, session.MerchantName; err == nil && ended != session {
+			if ended.ID, ended.MerchantName, ended.Unanswered = session.ID, session.MerchantName, session.Unanswered; err == nil && ended != session {
 				f.Errorf("the session that ended is %+v, want %+v", ended, session)
 			}
 			return err
@@ -277,7 +277,7 @@ func testOverview(f *fixture) {
 		f.Errorf("day counts of another zone, %v (-want +got):\n%s", err, diff)
 	}
 	for examined, want := range map[int]string{1: "", 2: "D"} { // B, the newer one, has a file
-		orders, err := f.a.WithoutInvoice(f.Context(), alpha, order.InProcessing, examined, 9)
+		orders, err := f.a.WithoutInvoice(f.Context(), alpha, []order.State{order.InProcessing}, examined, 9)
 		got := ""
 		for _, o := range orders {
 			got += o.Reference

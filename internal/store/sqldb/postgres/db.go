@@ -66,10 +66,10 @@ const behind = newestPosition + ` >= (SELECT base FROM event_feed) + GREATEST(CA
 var feed = sqldb.FeedDialect{
 	NextPosition: `GREATEST(last_position, (SELECT base FROM event_feed) + CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT),
 		CASE WHEN ` + behind + ` THEN ` + newestPosition + ` + 1 END)`,
-	Behind:       behind,
-	End:          `(SELECT base FROM event_feed) + (SELECT ` + oldestWriter + `)`,
-	Server:       `(SELECT system_identifier FROM pg_control_system())`,
-	LockWriters:  `LOCK TABLE merchants IN SHARE MODE`,
+	Behind:      behind,
+	End:         `(SELECT base FROM event_feed) + (SELECT ` + oldestWriter + `)`,
+	Server:      `(SELECT system_identifier FROM pg_control_system())`,
+	LockWriters: `LOCK TABLE merchants IN SHARE MODE`,
 }
 
 // clusterFeed keeps the positions as they are: the transactions of a cluster have no
