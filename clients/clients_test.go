@@ -24,8 +24,8 @@ import (
 	"time"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 	"merchantorders/openapi"
 )
 

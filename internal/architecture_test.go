@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"internal/app":          {everything},
 	"internal/app/commands": {everything},
 
-	"internal/api":            {"internal/metrics", "internal/web", "internal/strict", "internal/etag", "internal/order", "internal/token", "internal/ingest", "internal/webhook", "internal/api/bulkapi", "internal/api/invoiceapi", "internal/api/orderapi", "internal/api/tokenapi", "internal/api/webhookapi"},
+	"internal/api":            {"internal/metrics", "internal/web", "internal/strict", "internal/etag", "internal/order", "internal/token", "internal/ingest", "internal/delivery/webhook", "internal/api/bulkapi", "internal/api/invoiceapi", "internal/api/orderapi", "internal/api/tokenapi", "internal/api/webhookapi"},
 	"internal/api/orderapi":   {"internal/etag", "internal/web", "internal/strict", "internal/order"},
 	"internal/api/invoiceapi": {"internal/metrics", "internal/web", "internal/strict", "internal/order", "internal/token"},
 	"internal/api/tokenapi":   {"internal/web", "internal/strict", "internal/order", "internal/token"},
@@ -50,21 +50,21 @@ var mayImport = map[string][]string{
 	"internal/web/ratelimit":   {"internal/lru", "internal/order"},
 	"internal/web/respcache":   {"internal/lru", "internal/order"},
 
-	"internal/order":    {},
-	"internal/strict":   {"internal/order"},
-	"internal/etag":     {"internal/order", "internal/strict"},
-	"internal/orderpb":  {"internal/order"},
-	"internal/token":    {"internal/order"},
-	"internal/webhook":  {"internal/order"},
-	"internal/mail":     {"internal/strict", "internal/webhook"},
-	"internal/identity": {"internal/order", "internal/strict", "internal/token"},
-	"internal/ingest":   {"internal/etag", "internal/order", "internal/strict", "internal/orderpb"},
-	"internal/config":   {"internal/identity", "internal/order"},
-	"internal/tracing":  {"internal/order", "internal/store/sqldb", "internal/webhook"},
-	"internal/demo":     {"internal/order", "internal/ingest"},
-	"internal/lru":      {},
+	"internal/order":            {},
+	"internal/strict":           {"internal/order"},
+	"internal/etag":             {"internal/order", "internal/strict"},
+	"internal/orderpb":          {"internal/order"},
+	"internal/token":            {"internal/order"},
+	"internal/delivery/webhook": {"internal/order"},
+	"internal/mail":             {"internal/strict", "internal/delivery/webhook"},
+	"internal/identity":         {"internal/order", "internal/strict", "internal/token"},
+	"internal/ingest":           {"internal/etag", "internal/order", "internal/strict", "internal/orderpb"},
+	"internal/config":           {"internal/identity", "internal/order"},
+	"internal/tracing":          {"internal/order", "internal/store/sqldb", "internal/delivery/webhook"},
+	"internal/demo":             {"internal/order", "internal/ingest"},
+	"internal/lru":              {},
 	"internal/store": {
-		"internal/lru", "internal/order", "internal/token", "internal/webhook", "internal/orderpb", "internal/store/migrations",
+		"internal/lru", "internal/order", "internal/token", "internal/delivery/webhook", "internal/orderpb", "internal/store/migrations",
 		"internal/store/search", "internal/store/sqldb", "internal/store/sqldb/postgres", "internal/store/sqldb/sqlite",
 	},
 	"internal/store/migrations":     {},
@@ -78,7 +78,7 @@ var mayImport = map[string][]string{
 		"internal/orderpb", "internal/store", "internal/store/migrations", "internal/store/search", "internal/store/sqldb", "internal/store/sqldb/sqlite",
 	},
 
-	"internal/console":  {"internal/identity", "internal/metrics", "internal/web", "internal/strict", "internal/web/ratelimit", "internal/order", "internal/token", "internal/webhook", "internal/ingest", "internal/lru"},
+	"internal/console":  {"internal/identity", "internal/metrics", "internal/web", "internal/strict", "internal/web/ratelimit", "internal/order", "internal/token", "internal/delivery/webhook", "internal/ingest", "internal/lru"},
 	"internal/docpages": {"internal/etag", "internal/web", "openapi", "docs"},
 	"openapi":           {},
 	"docs":              {},
@@ -107,14 +107,14 @@ var onlyIn = map[string][]string{
 	"github.com/klauspost/compress":      {"internal/web"},
 	"golang.org/x/time":                  {"internal/web"},
 	"golang.org/x/text":                  {"internal/console", "internal/store/search"},
-	"code.dny.dev/ssrf":                  {"internal/webhook"},
+	"code.dny.dev/ssrf":                  {"internal/delivery/webhook"},
 	"github.com/go-json-experiment/json": {"internal/strict", "internal/api", "internal/ingest", "openapi", "internal/docpages"},
 	"github.com/yuin/goldmark":           {"internal/docpages"},
 	"github.com/santhosh-tekuri":         {},
 	"github.com/getkin/kin-openapi":      {},
 	"github.com/chromedp":                {},
 	"go.yaml.in/yaml":                    {"openapi", "internal/config"},
-	"net/http":                           {"client", "internal/web", "internal/server", "internal/metrics", "internal/webhook", "internal/api", "internal/app", "internal/filestore", "internal/docpages", "internal/console", "internal/identity", "internal/tracing"},
+	"net/http":                           {"client", "internal/web", "internal/server", "internal/metrics", "internal/delivery/webhook", "internal/api", "internal/app", "internal/filestore", "internal/docpages", "internal/console", "internal/identity", "internal/tracing"},
 	"testing":                            {},
 	"github.com/google/go-cmp":           {},
 	"go.uber.org/goleak":                 {},
@@ -279,7 +279,7 @@ func TestVersionsIndependent(t *testing.T) {
 // changes with order.Changes, so that no change is made without its key and its caller.
 func TestChangesAreRecorded(t *testing.T) {
 	t.Parallel()
-	for folder, begin := range map[string]string{"order": "InTx", "token": "ChangeTokens", "webhook": "InWebhookTx"} {
+	for folder, begin := range map[string]string{"order": "InTx", "token": "ChangeTokens", "delivery/webhook": "InWebhookTx"} {
 		given := 0 // to NewChanges
 		files := testenv.Of(filepath.Glob(folder + "/*.go")).Must(t)
 		for _, path := range files {

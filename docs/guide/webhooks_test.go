@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // TestWebhookReceivers runs the receivers of the page and sends them deliveries: a good

@@ -14,9 +14,9 @@ import (
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // personal are texts that no place may hold after an erasure.

@@ -13,11 +13,11 @@ import (
 
 	"merchantorders/internal/app"
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
-	"merchantorders/internal/webhook"
 	"merchantorders/openapi/openapitest"
 )
 

@@ -15,10 +15,10 @@ import (
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/app"
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 	"merchantorders/openapi/openapitest"
 )
 

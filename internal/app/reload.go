@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 
 	"merchantorders/internal/config"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/mail"
-	"merchantorders/internal/webhook"
 )
 
 // Reread has the settings of a running server as they are now. They are valid.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"merchantorders/internal/config"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/store"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // TestUseSettings changes the settings of what other services know of a server.

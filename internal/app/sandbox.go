@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/demo"
-	"merchantorders/internal/webhook"
 )
 
 // twicePoster sends messages to the endpoints of a sandbox: twice, if the query of the

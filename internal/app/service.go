@@ -18,6 +18,7 @@ import (
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/config"
 	"merchantorders/internal/console"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/docpages"
 	"merchantorders/internal/identity"
 	"merchantorders/internal/mail"
@@ -29,7 +30,6 @@ import (
 	"merchantorders/internal/web"
 	"merchantorders/internal/web/ratelimit"
 	"merchantorders/internal/web/respcache"
-	"merchantorders/internal/webhook"
 )
 
 // Store is a database as the services need it; *store.DB implements it.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"merchantorders/internal/webhook"
+	"merchantorders/internal/delivery/webhook"
 )
 
 // countingPoster counts the messages to each URL.

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 )
 
 const (

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 )
 
 // auditPageSize is how many entries of the audit log a page shows.

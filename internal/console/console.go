@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/identity"
 	"merchantorders/internal/lru"
 	"merchantorders/internal/metrics"
@@ -22,7 +23,6 @@ import (
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 	"merchantorders/internal/web/ratelimit"
-	"merchantorders/internal/webhook"
 )
 
 // Console serves the pages.

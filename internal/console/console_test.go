@@ -15,11 +15,11 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/config"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // The merchants of a service.

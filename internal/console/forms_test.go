@@ -8,9 +8,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // Wrong values by the kind of a field.

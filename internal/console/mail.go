@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 )
 
 // mailView is the data of the page of a merchant's e-mail addresses.

@@ -13,10 +13,10 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/config"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/mail/mailtest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // pathIn returns the path of the first link in a text that has a part.

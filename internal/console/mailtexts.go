@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
-	"merchantorders/internal/webhook"
 )
 
 // MailTexts writes e-mails in the language of the recipient. It implements

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
-	"merchantorders/internal/webhook"
 )
 
 // operator returns a browser in which an operator with some scopes has signed in.

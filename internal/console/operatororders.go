@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"strings"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 )
 
 // foundView is the data of the search over all merchants.

@@ -12,11 +12,11 @@ import (
 	"sync"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/lru"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 )
 
 //go:embed templates

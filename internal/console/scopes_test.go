@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // Pages that a session may open, by the scopes that each needs: one of them, unless

@@ -3,10 +3,10 @@ package console
 import (
 	"context"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 )
 
 // storeView is a store as operators' pages name it.

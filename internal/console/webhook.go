@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strconv"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 )
 
 // webhookView is the data of the page of a webhook.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 )
 
 const (

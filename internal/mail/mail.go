@@ -21,8 +21,8 @@ import (
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/strict"
-	"merchantorders/internal/webhook"
 )
 
 // Options say how to reach the mail server, and who sends.

@@ -14,10 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/mail"
 	"merchantorders/internal/mail/mailtest"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // TestMarketOtherDatabase has a transaction of another database of the server, and one that

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/lru"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
@@ -27,7 +28,6 @@ import (
 	"merchantorders/internal/store/sqldb/postgres"
 	"merchantorders/internal/store/sqldb/sqlite"
 	"merchantorders/internal/token"
-	"merchantorders/internal/webhook"
 )
 
 // Options are the optional dependencies of a store. The zero value works.

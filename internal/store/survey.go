@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
-	"merchantorders/internal/webhook"
 )
 
 // The statements of a survey cover all merchants. None of them reads the orders of a

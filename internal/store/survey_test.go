@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 func TestSurvey(t *testing.T) {

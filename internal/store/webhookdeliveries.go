@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/store/sqldb"
-	"merchantorders/internal/webhook"
 )
 
 // addDelivery writes a delivery into the log, which has the newest of each endpoint.

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
-	"merchantorders/internal/webhook"
 )
 
 // delivers is the condition of webhook.State.Delivers.

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
-	"merchantorders/internal/webhook"
 )
 
 const webhookColumns = `merchant_id, id, url, description, types, include_orders, headers, username, password, created_at, secret, old_secret, old_secret_until,

@@ -14,12 +14,12 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/tracing"
 	"merchantorders/internal/tracing/tracingtest"
-	"merchantorders/internal/webhook"
 )
 
 func start(t *testing.T, collector *tracingtest.Collector, log *slog.Logger) *tracing.Tracing {

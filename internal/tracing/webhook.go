@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"merchantorders/internal/webhook"
+	"merchantorders/internal/delivery/webhook"
 )
 
 // Poster wraps what sends webhooks: each delivery has a span, which names the webhook

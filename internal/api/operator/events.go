@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"merchantorders/internal/api/orderapi"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 )
 
 // marketView is a page of the events of all merchants.

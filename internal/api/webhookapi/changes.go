@@ -3,9 +3,9 @@ package webhookapi
 import (
 	"net/http"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 )
 
 // add serves POST /webhooks.

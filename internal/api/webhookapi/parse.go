@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"merchantorders/internal/api/orderapi"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 )
 
 // parseTypes parses the member types. An empty list means all.

@@ -8,9 +8,9 @@ package webhookapi
 import (
 	"net/http"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 )
 
 // API serves the requests for webhooks.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"merchantorders/internal/api/orderapi"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/web"
-	"merchantorders/internal/webhook"
 )
 
 // webhookView is a webhook: everything but its secret.

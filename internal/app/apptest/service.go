@@ -15,6 +15,7 @@ import (
 	"merchantorders/internal/app"
 	"merchantorders/internal/config"
 	"merchantorders/internal/console"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
@@ -22,7 +23,6 @@ import (
 	"merchantorders/internal/store"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
-	"merchantorders/internal/webhook"
 	"merchantorders/openapi/openapitest"
 )
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"merchantorders/internal/app"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/filestore"
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/maintenance/backup"
@@ -18,7 +19,6 @@ import (
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/tracing"
-	"merchantorders/internal/webhook"
 )
 
 // checkFolder examines the data folder and the settings file.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"merchantorders/internal/app"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
-	"merchantorders/internal/webhook"
 )
 
 type inspectCommand struct {

@@ -9,8 +9,8 @@ import (
 
 	"merchantorders/internal/app"
 	"merchantorders/internal/config"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
-	"merchantorders/internal/webhook"
 )
 
 // merchantTarget is the merchant that a command shows or changes.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"merchantorders/internal/app"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
-	"merchantorders/internal/webhook"
 )
 
 // privateFlag is the flag of commands that send to webhooks.

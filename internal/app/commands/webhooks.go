@@ -17,8 +17,8 @@ import (
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/app"
 	"merchantorders/internal/config"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
-	"merchantorders/internal/webhook"
 )
 
 type webhookCommand struct {

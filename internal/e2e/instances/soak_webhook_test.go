@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // soakHooks receives the deliveries of the webhooks of some merchants, and of one of the

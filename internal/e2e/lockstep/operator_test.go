@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/ingest/ingesttest"
-	"merchantorders/internal/webhook"
 )
 
 // document draws a variant of an order document.

@@ -23,13 +23,13 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/config"
 	"merchantorders/internal/console"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/filestore/s3"
 	"merchantorders/internal/filestore/s3test"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // baseURL is the address of both services.

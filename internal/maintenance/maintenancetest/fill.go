@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
-	"merchantorders/internal/webhook"
 )
 
 // The merchants of a filled installation. Gamma has no orders.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // testOrderDeliveries has deliveries of two orders and of another merchant's order,

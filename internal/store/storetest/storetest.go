@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
-	"merchantorders/internal/webhook"
 )
 
 // Store is what a database must offer.

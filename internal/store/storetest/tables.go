@@ -13,11 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/orderpb"
 	"merchantorders/internal/store/search"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // tableColumns are the tables with their columns, in the order of the schema.

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"merchantorders/client"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

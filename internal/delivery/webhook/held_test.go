@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"merchantorders/client"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // marketplace is the server of a marketplace. It takes the events of each merchant in order,

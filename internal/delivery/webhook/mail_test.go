@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // mailbox is a Mailer that keeps the e-mails, and the MailTexts of these tests.

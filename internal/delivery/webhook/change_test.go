@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"merchantorders/client"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 const oldURL, newURL = "https://m1.example.com", "https://new.example.com"

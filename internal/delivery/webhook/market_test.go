@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // marketReceiver is the marketplace's receiver. It refuses some deliveries.

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"merchantorders/client"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // TestDelivery delivers to endpoints that fail now and then, with two senders: each gets

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"merchantorders/internal/webhook"
+	"merchantorders/internal/delivery/webhook"
 )
 
 // TestSlowReceivers has endpoints with a backlog that acknowledge slowly. Everybody

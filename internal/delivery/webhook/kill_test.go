@@ -18,11 +18,11 @@ import (
 	"time"
 
 	"merchantorders/client"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/webhook"
 )
 
 // The test program starts itself as an instance that delivers. The variable has its
