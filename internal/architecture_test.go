@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"internal/app":          {everything},
 	"internal/app/commands": {everything},
 
-	"internal/api":            {"internal/metrics", "internal/web", "internal/strict", "internal/etag", "internal/order", "internal/token", "internal/ingest", "internal/delivery/webhook", "internal/api/bulkapi", "internal/api/invoiceapi", "internal/api/orderapi", "internal/api/tokenapi", "internal/api/webhookapi"},
+	"internal/api":            {"internal/metrics", "internal/web", "internal/strict", "internal/etag", "internal/order", "internal/token", "internal/ingest", "internal/delivery", "internal/delivery/webhook", "internal/api/bulkapi", "internal/api/invoiceapi", "internal/api/orderapi", "internal/api/tokenapi", "internal/api/webhookapi"},
 	"internal/api/orderapi":   {"internal/etag", "internal/web", "internal/strict", "internal/order"},
 	"internal/api/invoiceapi": {"internal/metrics", "internal/web", "internal/strict", "internal/order", "internal/token"},
 	"internal/api/tokenapi":   {"internal/web", "internal/strict", "internal/order", "internal/token"},
@@ -55,16 +55,18 @@ var mayImport = map[string][]string{
 	"internal/etag":             {"internal/order", "internal/strict"},
 	"internal/orderpb":          {"internal/order"},
 	"internal/token":            {"internal/order"},
-	"internal/delivery/webhook": {"internal/order"},
-	"internal/mail":             {"internal/strict", "internal/delivery/webhook"},
+	"internal/delivery":         {"internal/order"},
+	"internal/delivery/webhook": {"internal/delivery", "internal/order"},
+	"internal/delivery/digest":  {"internal/delivery", "internal/order"},
+	"internal/mail":             {"internal/strict", "internal/delivery", "internal/delivery/digest"},
 	"internal/identity":         {"internal/order", "internal/strict", "internal/token"},
 	"internal/ingest":           {"internal/etag", "internal/order", "internal/strict", "internal/orderpb"},
 	"internal/config":           {"internal/identity", "internal/order"},
-	"internal/tracing":          {"internal/order", "internal/store/sqldb", "internal/delivery/webhook"},
+	"internal/tracing":          {"internal/order", "internal/store/sqldb", "internal/delivery", "internal/delivery/webhook"},
 	"internal/demo":             {"internal/order", "internal/ingest"},
 	"internal/lru":              {},
 	"internal/store": {
-		"internal/lru", "internal/order", "internal/token", "internal/delivery/webhook", "internal/orderpb", "internal/store/migrations",
+		"internal/lru", "internal/order", "internal/token", "internal/delivery", "internal/delivery/digest", "internal/delivery/webhook", "internal/orderpb", "internal/store/migrations",
 		"internal/store/search", "internal/store/sqldb", "internal/store/sqldb/postgres", "internal/store/sqldb/sqlite",
 	},
 	"internal/store/migrations":     {},
@@ -78,7 +80,7 @@ var mayImport = map[string][]string{
 		"internal/orderpb", "internal/store", "internal/store/migrations", "internal/store/search", "internal/store/sqldb", "internal/store/sqldb/sqlite",
 	},
 
-	"internal/console":  {"internal/identity", "internal/metrics", "internal/web", "internal/strict", "internal/web/ratelimit", "internal/order", "internal/token", "internal/delivery/webhook", "internal/ingest", "internal/lru"},
+	"internal/console":  {"internal/identity", "internal/metrics", "internal/web", "internal/strict", "internal/web/ratelimit", "internal/order", "internal/token", "internal/delivery", "internal/delivery/digest", "internal/delivery/webhook", "internal/ingest", "internal/lru"},
 	"internal/docpages": {"internal/etag", "internal/web", "openapi", "docs"},
 	"openapi":           {},
 	"docs":              {},
@@ -279,7 +281,7 @@ func TestVersionsIndependent(t *testing.T) {
 // changes with order.Changes, so that no change is made without its key and its caller.
 func TestChangesAreRecorded(t *testing.T) {
 	t.Parallel()
-	for folder, begin := range map[string]string{"order": "InTx", "token": "ChangeTokens", "delivery/webhook": "InWebhookTx"} {
+	for folder, begin := range map[string]string{"order": "InTx", "token": "ChangeTokens", "delivery/webhook": "InWebhookTx", "delivery/digest": "InAddressTx"} {
 		given := 0 // to NewChanges
 		files := testenv.Of(filepath.Glob(folder + "/*.go")).Must(t)
 		for _, path := range files {
@@ -291,7 +293,7 @@ func TestChangesAreRecorded(t *testing.T) {
 			ast.Inspect(file, func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.CallExpr:
-					if name := types.ExprString(n.Fun); name == "NewChanges" || name == "order.NewChanges" {
+					if name := types.ExprString(n.Fun); name == "NewChanges" || name == "order.NewChanges" || name == "delivery.NewChanges" {
 						given++
 						return false
 					}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/testenv"
 )
@@ -98,16 +99,16 @@ func testReceiver(t *testing.T, program string, args []string, dir string) {
 		what    string
 		id      string
 		at      time.Time
-		secrets []webhook.Secret
+		secrets []delivery.Secret
 		sent    string
 		status  int
 	}{
-		{"good", "msg_1_17_x", now, []webhook.Secret{secret}, body, http.StatusNoContent},
-		{"the same again", "msg_1_17_x", now, []webhook.Secret{secret}, body, http.StatusNoContent},
-		{"two signatures", "msg_1_18_x", now, []webhook.Secret{other, secret}, strings.ReplaceAll(body, "17", "18"), http.StatusNoContent},
-		{"another secret", "msg_1_19_x", now, []webhook.Secret{other}, body, http.StatusUnauthorized},
-		{"changed", "msg_1_19_x", now, []webhook.Secret{secret}, strings.ReplaceAll(body, "17", "19"), http.StatusUnauthorized},
-		{"old", "msg_1_19_x", now.Add(-time.Hour), []webhook.Secret{secret}, body, http.StatusUnauthorized},
+		{"good", "msg_1_17_x", now, []delivery.Secret{secret}, body, http.StatusNoContent},
+		{"the same again", "msg_1_17_x", now, []delivery.Secret{secret}, body, http.StatusNoContent},
+		{"two signatures", "msg_1_18_x", now, []delivery.Secret{other, secret}, strings.ReplaceAll(body, "17", "18"), http.StatusNoContent},
+		{"another secret", "msg_1_19_x", now, []delivery.Secret{other}, body, http.StatusUnauthorized},
+		{"changed", "msg_1_19_x", now, []delivery.Secret{secret}, strings.ReplaceAll(body, "17", "19"), http.StatusUnauthorized},
+		{"old", "msg_1_19_x", now.Add(-time.Hour), []delivery.Secret{secret}, body, http.StatusUnauthorized},
 	} {
 		signed := body
 		if d.status == http.StatusNoContent {

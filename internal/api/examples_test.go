@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/app"
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
@@ -67,18 +68,18 @@ func fillExamples(s *service) {
 // fillWebhooks adds two webhooks, one of them disabled, and a delivery to each.
 func fillWebhooks(s *service) {
 	ctx, hooks := s.T.Context(), s.Webhooks
-	added, err := hooks.Add(ctx, order.CommandFor(355), webhook.Addition{
-		MerchantID: 355, URL: "https://hooks.example.com/orders", Description: "Order system",
-	}, order.Options[webhook.Endpoint]{})
+	change := webhook.Change{URL: new("https://hooks.example.com/orders"), Description: new("Order system")}
+	added, err := hooks.Add(ctx, order.CommandFor(355), 355, change, nil, order.Options[webhook.Endpoint]{})
 	testenv.NoError(s.T, err)
-	testenv.Of(hooks.Test(ctx, order.CommandFor(355), added.Key, order.Options[webhook.Delivery]{})).Must(s.T)
-	second, err := hooks.Add(ctx, order.CommandFor(355), webhook.Addition{
-		MerchantID: 355, URL: "https://erp.example.com/in?shop=355", Types: webhook.NewTypes(order.OrderCreated, order.OrderStateChanged),
-	}, order.Options[webhook.Endpoint]{})
+	_, err = hooks.Test(ctx, order.CommandFor(355), added.Key, order.Options[delivery.Attempt]{})
 	testenv.NoError(s.T, err)
-	testenv.Of(hooks.Redeliver(ctx, order.CommandFor(355), second.Key, 355, 3, order.Options[webhook.Delivery]{})).Must(s.T)
-	enabled := false
-	testenv.Of(hooks.Change(ctx, order.CommandFor(355), second.Key, webhook.Change{Enabled: &enabled}, order.Options[webhook.Endpoint]{})).Must(s.T)
+	change = webhook.Change{URL: new("https://erp.example.com/in?shop=355"), Types: new(delivery.NewTypes(order.OrderCreated, order.OrderStateChanged))}
+	second, err := hooks.Add(ctx, order.CommandFor(355), 355, change, nil, order.Options[webhook.Endpoint]{})
+	testenv.NoError(s.T, err)
+	_, err = hooks.Redeliver(ctx, order.CommandFor(355), second.Key, 355, 3, order.Options[delivery.Attempt]{})
+	testenv.NoError(s.T, err)
+	_, err = hooks.Change(ctx, order.CommandFor(355), second.Key, webhook.Change{Enabled: new(false)}, order.Options[webhook.Endpoint]{})
+	testenv.NoError(s.T, err)
 }
 
 func upload(ctx context.Context, orders *order.Service, reference, name string) error {

@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 
 	"merchantorders/internal/config"
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/mail"
 )
 
@@ -94,7 +95,7 @@ func newCurrentMailer(client *mail.Client) *currentMailer {
 	return m
 }
 
-// Send implements webhook.Mailer.
-func (m *currentMailer) Send(ctx context.Context, e webhook.Mail) webhook.Result {
+// Send implements digest.Mailer.
+func (m *currentMailer) Send(ctx context.Context, e digest.Mail) delivery.Result {
 	return m.client.Load().Send(ctx, e)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"merchantorders/internal/config"
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/store"
 	"merchantorders/internal/testenv"
 )
@@ -45,7 +45,7 @@ func TestUseSettings(t *testing.T) {
 			_ = connection.Close()
 			close(connected)
 		}()
-		if result := s.Mails.Send(t.Context(), webhook.Mail{To: "b@example.com"}); result.Error == "" {
+		if result := s.Mailer.Send(t.Context(), digest.Mail{To: "b@example.com"}); result.Error == "" {
 			t.Error("the e-mail was taken")
 		}
 		<-connected

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"time"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/demo"
 )
@@ -14,7 +15,7 @@ import (
 type twicePoster struct{ webhook.Poster }
 
 // Post implements webhook.Poster.
-func (p twicePoster) Post(ctx context.Context, m webhook.Message) webhook.Result {
+func (p twicePoster) Post(ctx context.Context, m webhook.Message) delivery.Result {
 	if u, err := url.Parse(m.URL); err == nil && u.Query().Get("sandbox-fault") == "twice" {
 		p.Poster.Post(ctx, m)
 	}

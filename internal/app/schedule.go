@@ -41,7 +41,7 @@ func (s *server) startJobs() (stop func()) {
 	group.running.Go(func() { s.checkFile(group.ctx) })
 	group.running.Go(func() { s.Tokens.RecordUses(group.ctx, usageInterval, s.log) })
 	if !s.Flags.NoWebhooks {
-		group.running.Go(func() { s.Sender.Run(group.ctx) })
+		group.running.Go(func() { s.Worker.Run(group.ctx) })
 	}
 	group.every("expire reservations", expireInterval, false, func(ctx context.Context) error {
 		// Uploads of every instance that can no longer be running.

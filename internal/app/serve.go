@@ -186,7 +186,7 @@ func (s *server) prepare(ctx context.Context, locks *ServeLocks) error {
 	}
 	var leases error
 	if locks.AloneInDatabase() {
-		reserved, leases = future, s.DB.ReleaseWebhooks(ctx)
+		reserved, leases = future, s.DB.ReleaseEndpoints(ctx)
 	}
 	err := errors.Join(s.Files.RemoveStagedFiles(staged), s.expireReservations(ctx, reserved, s.log), leases)
 	if err != nil {

@@ -18,6 +18,8 @@ import (
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/config"
 	"merchantorders/internal/console"
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/docpages"
 	"merchantorders/internal/identity"
@@ -38,6 +40,7 @@ type Store interface {
 	token.Store
 	token.SessionStore
 	webhook.Store
+	digest.Store
 	// Ping returns an error if the database is out of reach.
 	Ping(ctx context.Context) error
 }
@@ -55,7 +58,7 @@ type Deps struct {
 	Metrics   *metrics.Metrics // nil: new ones
 	CacheSize int              // of the response cache, in bytes; 0: nothing is cached
 	Poster    webhook.Poster   // nil: over HTTP
-	Mailer    webhook.Mailer   // nil: through the mail server of Flags, if there is one
+	Mailer    digest.Mailer    // nil: through the mail server of Flags, if there is one
 	Tracing   *tracing.Tracing // nil: off
 }
 
@@ -67,8 +70,8 @@ type Service struct {
 	Tokens   *token.Registry
 	Sessions *token.Sessions // at the console
 	Webhooks *webhook.Service
-	Sender   *webhook.Sender // delivers while its Run does
-	Mails    *webhook.CountedMailer
+	Digests  *digest.Service  // nil: there is no mail server
+	Worker   *delivery.Worker // delivers while its Run does
 
 	mails      *currentMailer         // nil: the settings have no mail server
 	oidcSecret atomic.Pointer[string] // of the service at the identity provider
@@ -94,13 +97,8 @@ func NewService(d Deps) *Service {
 		current = newCurrentMailer(client)
 		d.Mailer = current
 	}
-	var mails *webhook.CountedMailer
-	if d.Mailer != nil {
-		mails = webhook.NewCountedMailer(d.Mailer, d.Log)
-		d.Mailer = mails
-	}
 	connections := d.Flags.Connections(MaxOpenFiles())
-	s := &Service{Deps: d, Mails: mails, mails: current, encoder: &v2.EventEncoder{}, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), connections, d.Now)}
+	s := &Service{Deps: d, mails: current, encoder: &v2.EventEncoder{}, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), connections, d.Now)}
 	s.oidcSecret.Store(&d.Flags.OIDCClientSecret)
 	files, poster := d.Files, d.Poster
 	if s.sandbox() {
@@ -114,15 +112,18 @@ func NewService(d Deps) *Service {
 	s.Tokens = token.NewRegistry(d.Store, d.Now)
 	s.Tokens.MaxLifetime = d.Settings.TokenLifetime()
 	s.Sessions = token.NewSessions(d.Store, s.Tokens)
-	texts := console.MailTexts{BaseURL: baseURL, TimeZone: d.Flags.Zone()}
-	s.Sender = webhook.NewSender(webhook.Options{
-		Store: d.Store, Poster: poster, Encoder: s.encoder, Mailer: d.Mailer, Texts: texts, Now: d.Now, Random: rand.Float64, Log: d.Log,
+	changed := func(merchantID int64) { s.Worker.Added(merchantID) }
+	s.Webhooks = webhook.NewService(webhook.Options{
+		Store: d.Store, Poster: poster, Encoder: s.encoder, Now: d.Now, Log: d.Log, AllowPrivate: d.Flags.WebhookAllowPrivate, Changed: changed,
 	})
-	s.Webhooks = webhook.NewService(webhook.ServiceOptions{
-		Store: d.Store, Poster: poster, Encoder: s.encoder, Mailer: d.Mailer, Texts: texts, Now: d.Now,
-		AllowPrivate: d.Flags.WebhookAllowPrivate, Added: s.Sender.Added,
-	})
-	s.Orders.OnChange(s.Sender.Changed)
+	senders := map[delivery.Kind]delivery.Sender{webhook.Kind: s.Webhooks}
+	if d.Mailer != nil {
+		texts := console.MailTexts{BaseURL: baseURL, TimeZone: d.Flags.Zone()}
+		s.Digests = digest.NewService(digest.Options{Store: d.Store, Mailer: d.Mailer, Texts: texts, Now: d.Now, Log: d.Log, Changed: changed})
+		senders[digest.Kind] = s.Digests
+	}
+	s.Worker = delivery.NewWorker(delivery.Options{Store: d.Store, Senders: senders, Now: d.Now, Random: rand.Float64, Log: d.Log})
+	s.Orders.OnChange(s.Worker.Changed)
 	_, bucket := d.Settings.Bucket()
 	s.health = httpserver.NewHealth(httpserver.Readiness{
 		Database: func(ctx context.Context) error { return d.Store.Ping(ctx) },
@@ -250,7 +251,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 	people := console.Console{
 		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
 		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators, BaseURL: adminURL, KnowsURL: adminURL != "", Identity: s.identity(), TimeZone: s.Flags.Zone(),
-		Mail: s.Mailer != nil, DeadlineWarnings: s.Flags.WarnBefore() > 0,
+		Digests: s.Digests, DeadlineWarnings: s.Flags.WarnBefore() > 0,
 	}
 	operatorPages, operatorSignIn := people.Routes()
 	adminRoot := s.health.DetailedRoutes(nil)

@@ -4,15 +4,16 @@ import (
 	"context"
 	"testing"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 )
 
 // countingPoster counts the messages to each URL.
 type countingPoster map[string]int
 
-func (p countingPoster) Post(_ context.Context, m webhook.Message) webhook.Result {
+func (p countingPoster) Post(_ context.Context, m webhook.Message) delivery.Result {
 	p[m.URL]++
-	return webhook.Result{Status: 199 + p[m.URL]}
+	return delivery.Result{Status: 199 + p[m.URL]}
 }
 
 func TestWebhookTwice(t *testing.T) {

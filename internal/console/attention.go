@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -66,7 +67,7 @@ func (s *site) attention(w http.ResponseWriter, r *web.Request) error {
 		}
 	}
 	if r.Caller.Can(order.ScopeWebhooks) {
-		for _, state := range []webhook.State{webhook.Failed, webhook.Failing} {
+		for _, state := range []delivery.State{delivery.Failed, delivery.Failing} {
 			endpoints, err := s.Webhooks.Page(r.Context(), state, 0, shownWebhooks)
 			if err != nil {
 				return err

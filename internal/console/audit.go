@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
@@ -35,8 +36,8 @@ var AuditActions = func() []string {
 		order.MerchantAdded, order.MerchantUpdated, order.MerchantSuspended, order.MerchantResumed,
 		token.ActionCreated, token.ActionRotated, token.ActionRevoked, token.ActionLinkCreated, token.ActionSessionEnded,
 		webhook.AuditAdded, webhook.AuditChanged, webhook.AuditRemoved, webhook.AuditSecretRotated, webhook.AuditReplayed,
-		webhook.AuditMailAdded, webhook.AuditMailLink, webhook.AuditMailNotSent, webhook.AuditMailConfirmed, webhook.AuditMailRemoved, webhook.AuditMailEnded,
-		webhook.AuditMailFailed, webhook.AuditMailFailing,
+		digest.AuditAdded, digest.AuditLink, digest.AuditNotSent, digest.AuditConfirmed, digest.AuditRemoved, digest.AuditEnded,
+		digest.AuditFailed, digest.AuditFailing,
 	} {
 		actions = append(actions, string(action))
 	}

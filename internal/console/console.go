@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/identity"
 	"merchantorders/internal/lru"
@@ -31,6 +32,7 @@ type Console struct {
 	Sessions *token.Sessions
 	Tokens   *token.Registry
 	Webhooks *webhook.Service
+	Digests  *digest.Service    // nil: there is no mail server for e-mails to stores
 	Identity *identity.Provider // by which people sign in; nil: none
 	Limits   *ratelimit.Limiter // nil: no rate limits
 	Metrics  *metrics.Metrics
@@ -48,7 +50,6 @@ type Console struct {
 	Audience    Audience
 	// TimeZone is that of merchants that have chosen none.
 	TimeZone *time.Location
-	Mail     bool // there is a mail server for e-mails to stores
 	// DeadlineWarnings says that the service writes events of orders near their deadline.
 	DeadlineWarnings bool
 }
@@ -131,7 +132,7 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 		},
 	}
 	pages.Routes = append(pages.Routes, s.tokenRoutes(get, post)...)
-	if c.Mail {
+	if c.Digests != nil {
 		pages.Routes = append(pages.Routes, s.mailRoutes()...)
 	}
 	if c.Audience&Operators != 0 {

@@ -15,6 +15,8 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/config"
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/ingest/ingesttest"
@@ -31,8 +33,8 @@ const (
 // service is the service with two merchants.
 type service struct {
 	*apptest.Service
-	posted atomic.Int64   // messages of webhooks
-	mails  []webhook.Mail // unless there is a mail server; of one request after the other
+	posted atomic.Int64  // messages of webhooks
+	mails  []digest.Mail // unless there is a mail server; of one request after the other
 
 	token, otherToken string // of ours and theirs, with all scopes of merchants
 }
@@ -53,7 +55,7 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 func startWith(t testing.TB, baseURL string, flags config.Serve, documents ...[]byte) *service {
 	t.Helper()
 	s := new(service)
-	var mailer webhook.Mailer
+	var mailer digest.Mailer
 	if flags.SMTP == "" {
 		mailer = s
 	}
@@ -71,18 +73,18 @@ func startWith(t testing.TB, baseURL string, flags config.Serve, documents ...[]
 }
 
 // Post implements webhook.Poster: every receiver refuses messages.
-func (s *service) Post(context.Context, webhook.Message) webhook.Result {
+func (s *service) Post(context.Context, webhook.Message) delivery.Result {
 	s.posted.Add(1)
-	return webhook.Result{Status: http.StatusTeapot, Error: "the receiver responded with status 418", Response: "<b>no</b>"}
+	return delivery.Result{Status: http.StatusTeapot, Error: "the receiver responded with status 418", Response: "<b>no</b>"}
 }
 
-// Send implements webhook.Mailer: addresses that begin with down cannot be reached.
-func (s *service) Send(_ context.Context, m webhook.Mail) webhook.Result {
+// Send implements digest.Mailer: addresses that begin with down cannot be reached.
+func (s *service) Send(_ context.Context, m digest.Mail) delivery.Result {
 	if strings.HasPrefix(m.To, "down") {
-		return webhook.Result{Error: webhook.ErrorConnection, Response: "nobody listens"}
+		return delivery.Result{Error: delivery.ErrorConnection, Response: "nobody listens"}
 	}
 	s.mails = append(s.mails, m)
-	return webhook.Result{}
+	return delivery.Result{}
 }
 
 // add imports orders.

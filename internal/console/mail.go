@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
@@ -29,7 +30,7 @@ type mailView struct {
 
 // addressOfMail is an e-mail address as the page shows it.
 type addressOfMail struct {
-	webhook.Endpoint
+	digest.Address
 	Expired bool // the link that confirms it
 }
 
@@ -49,13 +50,13 @@ func (s *site) mailRoutes() []web.Route {
 	}
 	const link = "{merchant}/{address}/{secret}"
 	for path, page := range map[string]mailLink{
-		mailConfirm: {"mail.confirm", func(r *web.Request, key webhook.Key) error {
-			_, err := s.Webhooks.ConfirmAddress(r.Context(), r.Caller, key, r.PathValue("secret"))
+		mailConfirm: {"mail.confirm", func(r *web.Request, key delivery.Key) error {
+			_, err := s.Digests.Confirm(r.Context(), r.Caller, key, r.PathValue("secret"))
 			return err
 		}},
-		mailEnd: {"mail.end", func(r *web.Request, key webhook.Key) error {
-			err := s.Webhooks.EndMails(r.Context(), r.Caller, key, r.PathValue("secret"))
-			if errors.Is(err, webhook.ErrNotFound) {
+		mailEnd: {"mail.end", func(r *web.Request, key delivery.Key) error {
+			err := s.Digests.End(r.Context(), r.Caller, key, r.PathValue("secret"))
+			if errors.Is(err, delivery.ErrNotFound) {
 				return nil // it gets nothing already
 			}
 			return err
@@ -85,17 +86,17 @@ func newMailForm(r *web.Request) formView {
 }
 
 func (s *site) showMail(w http.ResponseWriter, r *web.Request, status int, view mailView) error {
-	endpoints, err := s.Webhooks.Addresses(r.Context(), r.Caller.MerchantID)
+	addresses, err := s.Digests.List(r.Context(), r.Caller.MerchantID)
 	if err != nil {
 		return err
 	}
-	for _, e := range endpoints {
+	for _, e := range addresses {
 		view.Addresses = append(view.Addresses, addressOfMail{e, !s.Orders.Now().Before(e.LinkUntil)})
 	}
-	for _, interval := range webhook.Intervals {
+	for _, interval := range digest.Intervals {
 		view.Intervals = append(view.Intervals, int64(interval/time.Minute))
 	}
-	view.Languages, view.Warnings, view.Full = languages, s.DeadlineWarnings, len(endpoints) >= webhook.MaxAddresses
+	view.Languages, view.Warnings, view.Full = languages, s.DeadlineWarnings, len(addresses) >= digest.MaxAddresses
 	return s.show(w, r, status, "mail", view)
 }
 
@@ -104,28 +105,28 @@ func (s *site) changeMail(w http.ResponseWriter, r *web.Request, values url.Valu
 	if values.Get("do") == "add" {
 		return s.addAddress(w, r, newForm(values))
 	}
-	key := webhook.Key{MerchantID: r.Caller.MerchantID, Mail: true}
+	key := delivery.Key{MerchantID: r.Caller.MerchantID, Kind: digest.Kind}
 	key.ID, _ = order.ParseID(values.Get("address"))
-	options := web.FormOptions[webhook.Endpoint](r)
+	options := web.FormOptions[digest.Address](r)
 	var err error
 	done := "removed"
 	switch values.Get("do") {
 	case "remove":
-		_, err = s.Webhooks.Remove(r.Context(), r.Caller, key, options)
+		_, err = s.Digests.Remove(r.Context(), r.Caller, key, options)
 	case "link":
 		done = "link"
-		_, err = s.Webhooks.RenewLink(r.Context(), r.Caller, key, r.Session.MerchantName, options)
+		_, err = s.Digests.RenewLink(r.Context(), r.Caller, key, r.Session.MerchantName, options)
 	default:
 		return strict.ErrInvalidPayload
 	}
 	switch {
-	case errors.Is(err, webhook.ErrOrders):
+	case errors.Is(err, delivery.ErrOrders):
 		return s.showMail(w, r, http.StatusForbidden, mailView{Form: newMailForm(r), Problem: "mail.noorders"})
-	case errors.Is(err, webhook.ErrTooSoon):
+	case errors.Is(err, digest.ErrTooSoon):
 		return s.showMail(w, r, http.StatusConflict, mailView{Form: newMailForm(r), Problem: "mail.toosoon"})
-	case errors.Is(err, webhook.ErrTooManyLinks):
+	case errors.Is(err, digest.ErrTooManyLinks):
 		return s.showMail(w, r, http.StatusConflict, mailView{Form: newMailForm(r), Problem: "mail.toomanylinks"})
-	case errors.Is(err, webhook.ErrNotSent):
+	case errors.Is(err, digest.ErrNotSent):
 		return s.showMail(w, r, http.StatusOK, mailView{Form: newMailForm(r), Problem: "mail.notsent"})
 	case replayed(err) != nil:
 		return err
@@ -141,24 +142,24 @@ func (s *site) mailDone(w http.ResponseWriter, r *web.Request, done string) erro
 
 // addAddress adds an address that a form names.
 func (s *site) addAddress(w http.ResponseWriter, r *web.Request, form formView) error {
-	addition := readAddress(form)
-	addition.MerchantID, addition.Merchant = r.Caller.MerchantID, r.Session.MerchantName
-	options := web.FormOptions[webhook.Endpoint](r)
+	address := readAddress(form)
+	address.MerchantID = r.Caller.MerchantID
+	options := web.FormOptions[digest.Address](r)
 	if !form.valid() {
 		return s.showMail(w, r, http.StatusUnprocessableEntity, mailView{Form: form})
 	}
-	_, err := s.Webhooks.AddAddress(r.Context(), r.Caller, addition, options)
+	_, err := s.Digests.Add(r.Context(), r.Caller, address, r.Session.MerchantName, options)
 	switch {
-	case errors.Is(err, webhook.ErrOrders):
+	case errors.Is(err, delivery.ErrOrders):
 		form.refuse("email", "mail.noorders")
 		return s.showMail(w, r, http.StatusForbidden, mailView{Form: form})
-	case errors.Is(err, webhook.ErrAddressExists):
+	case errors.Is(err, digest.ErrAddressExists):
 		form.refuse("email", "mail.exists")
-	case errors.Is(err, webhook.ErrTooMany):
+	case errors.Is(err, delivery.ErrTooMany):
 		form.refuse("email", "mail.toomany")
-	case errors.Is(err, webhook.ErrTooManyLinks):
+	case errors.Is(err, digest.ErrTooManyLinks):
 		form.refuse("email", "mail.toomanylinks")
-	case errors.Is(err, webhook.ErrNotSent):
+	case errors.Is(err, digest.ErrNotSent):
 		return s.showMail(w, r, http.StatusOK, mailView{Form: newMailForm(r), Problem: "mail.notsent"})
 	case replayed(err) != nil:
 		return err
@@ -170,9 +171,9 @@ func (s *site) addAddress(w http.ResponseWriter, r *web.Request, form formView) 
 
 // readAddress reads an e-mail address and what it gets, and refuses what is wrong in the
 // form.
-func readAddress(form formView) webhook.AddressAddition {
-	a := webhook.AddressAddition{Address: strings.TrimSpace(form.Value("email")), Language: form.Value("language")}
-	if webhook.AddressProblem(a.Address) {
+func readAddress(form formView) digest.Address {
+	a := digest.Address{Email: strings.TrimSpace(form.Value("email")), Language: form.Value("language")}
+	if digest.AddressProblem(a.Email) {
 		form.refuse("email", "mail.badaddress")
 	}
 	var types []order.EventType
@@ -190,20 +191,20 @@ func readAddress(form formView) webhook.AddressAddition {
 		form.refuse("what", "mail.badwhat")
 	}
 	minutes, _ := strconv.Atoi(form.Value("every"))
-	if a.Every = time.Duration(minutes) * time.Minute; !slices.Contains(webhook.Intervals, a.Every) {
+	if a.Every = time.Duration(minutes) * time.Minute; !slices.Contains(digest.Intervals, a.Every) {
 		form.refuse("every", "mail.badchoice")
 	}
 	if messages[a.Language] == nil {
 		form.refuse("language", "mail.badchoice")
 	}
-	a.Types = webhook.NewTypes(types...)
+	a.Types = delivery.NewTypes(types...)
 	return a
 }
 
 // mailLink is what a link in an e-mail is for.
 type mailLink struct {
 	key string // beginning of the keys of its messages
-	use func(r *web.Request, key webhook.Key) error
+	use func(r *web.Request, key delivery.Key) error
 }
 
 // mailLinkView is the data of the page of a link in an e-mail.
@@ -216,11 +217,11 @@ type mailLinkView struct {
 // useMailLink serves the POST of a link in an e-mail. The GET changes nothing, because
 // programs open the links in e-mails too. Mail programs send the POST of RFC 8058.
 func (s *site) useMailLink(w http.ResponseWriter, r *web.Request, link mailLink) error {
-	key := webhook.Key{Mail: true}
+	key := delivery.Key{Kind: digest.Kind}
 	key.MerchantID, _ = order.ParseID(r.PathValue("merchant"))
 	key.ID, _ = order.ParseID(r.PathValue("address"))
 	err := link.use(r, key)
-	if errors.Is(err, webhook.ErrLink) || errors.Is(err, webhook.ErrNotFound) {
+	if errors.Is(err, digest.ErrLink) || errors.Is(err, delivery.ErrNotFound) {
 		if err := s.Limits.AllowFailure(r.Address()); err != nil {
 			return err
 		}

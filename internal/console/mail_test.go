@@ -13,7 +13,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/config"
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/mail/mailtest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -80,7 +80,7 @@ func TestMailAddresses(t *testing.T) {
 	if got := b.get("/console/mail"); strings.Contains(got.Body, ">a@example.com<") {
 		t.Error("the address was not removed")
 	}
-	left, err := s.Webhooks.Addresses(t.Context(), ours)
+	left, err := s.Digests.List(t.Context(), ours)
 	if testenv.NoError(t, err); len(left) != 1 {
 		t.Fatalf("addresses %+v, want one", left)
 	}
@@ -89,7 +89,7 @@ func TestMailAddresses(t *testing.T) {
 	if !strings.Contains(s.Log.String(), `"msg":"e-mail not sent","merchant":355,"address":2`) || !strings.Contains(s.Log.String(), `"error":"connection","answer":"nobody listens"`) {
 		t.Errorf("the log does not say why an e-mail was not sent:\n%s", s.Log.String())
 	}
-	testenv.Equal(t, "e-mails that failed", uint64(1), s.Mails.Counts()[webhook.ErrorConnection])
+	testenv.Equal(t, "e-mails that failed", uint64(1), s.Digests.Counts()[delivery.ErrorConnection])
 	if strings.Contains(s.Log.String(), "@example.com") {
 		t.Error("the log has an address")
 	}
@@ -136,7 +136,7 @@ func TestMailOfOrders(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { s.Sender.Run(ctx) })
+	running.Go(func() { s.Worker.Run(ctx) })
 	defer running.Wait()
 	defer cancel()
 	zone := "Europe/Athens"
@@ -159,9 +159,9 @@ func TestMailOfOrders(t *testing.T) {
 	for range 2 { // also if it has ended already
 		stranger.post(end, url.Values{"List-Unsubscribe": {"One-Click"}}).WantText(t, http.StatusOK, "It gets no more e-mails", `href="/console">To the overview`)
 	}
-	if addresses, err := s.Webhooks.Addresses(t.Context(), ours); err != nil || len(addresses) != 0 {
+	if addresses, err := s.Digests.List(t.Context(), ours); err != nil || len(addresses) != 0 {
 		t.Errorf("%+v, %v", addresses, err)
 	}
-	testenv.Eventually(t, "a count of the e-mail", func() bool { return s.Mails.Counts()["sent"] == 2 /* with the link */ })
-	testenv.Equal(t, "e-mails refused", uint64(0), s.Mails.Counts()[webhook.ErrorRefused])
+	testenv.Eventually(t, "a count of the e-mail", func() bool { return s.Digests.Counts()["sent"] == 2 /* with the link */ })
+	testenv.Equal(t, "e-mails refused", uint64(0), s.Digests.Counts()[delivery.ErrorRefused])
 }

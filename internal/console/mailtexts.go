@@ -5,12 +5,13 @@ import (
 	"strings"
 	"time"
 
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/order"
 )
 
 // MailTexts writes e-mails in the language of the recipient. It implements
-// webhook.MailTexts.
+// digest.MailTexts.
 type MailTexts struct {
 	BaseURL  string
 	TimeZone *time.Location // of stores that have chosen none
@@ -19,9 +20,9 @@ type MailTexts struct {
 // maxMailOrders is how many orders of a kind an e-mail names.
 const maxMailOrders = 50
 
-// Digest implements webhook.MailTexts. Of a customer it says nothing but the reference of
+// Digest implements digest.MailTexts. Of a customer it says nothing but the reference of
 // the order.
-func (m MailTexts) Digest(to webhook.Endpoint, d webhook.Digest) webhook.Mail {
+func (m MailTexts) Digest(to digest.Address, d digest.Digest) digest.Mail {
 	l := language{code: to.Language, zone: zoneOr(d.Merchant.TimeZone, m.TimeZone)}
 	var subjects []string
 	var body strings.Builder
@@ -49,14 +50,14 @@ func (m MailTexts) Digest(to webhook.Endpoint, d webhook.Digest) webhook.Mail {
 	}
 	end := m.link(mailEnd, to.Key, string(to.Secret))
 	body.WriteString(l.text("mail.store", d.Merchant.Name, l.zone) + "\n" + l.text("mail.queue", m.BaseURL+Prefix+"/new") + "\n\n-- \n" + l.text("mail.end.link", end) + "\n")
-	return webhook.Mail{To: to.URL, Subject: strings.Join(subjects, ", "), Body: body.String(), End: end}
+	return digest.Mail{To: to.Email, Subject: strings.Join(subjects, ", "), Body: body.String(), End: end}
 }
 
-// Confirmation implements webhook.MailTexts.
-func (m MailTexts) Confirmation(to webhook.Endpoint, merchant, secret string) webhook.Mail {
+// Confirmation implements digest.MailTexts.
+func (m MailTexts) Confirmation(to digest.Address, merchant, secret string) digest.Mail {
 	l := language{code: to.Language}
-	return webhook.Mail{
-		To: to.URL, Subject: l.text("mail.confirm.subject"),
+	return digest.Mail{
+		To: to.Email, Subject: l.text("mail.confirm.subject"),
 		Body: l.text("mail.confirm.text", merchant) + "\n\n" + m.link(mailConfirm, to.Key, secret) + "\n\n" + l.text("mail.confirm.ignore") + "\n",
 	}
 }
@@ -68,6 +69,6 @@ const (
 )
 
 // link returns a link of an e-mail to an address.
-func (m MailTexts) link(path string, key webhook.Key, secret string) string {
+func (m MailTexts) link(path string, key delivery.Key, secret string) string {
 	return m.BaseURL + Prefix + path + strconv.FormatInt(key.MerchantID, 10) + "/" + strconv.FormatInt(key.ID, 10) + "/" + secret
 }

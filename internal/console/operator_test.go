@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -31,10 +32,12 @@ func TestAttention(t *testing.T) {
 		document["expiresAt"] = apptest.StartOfTime.Add(-90 * time.Minute).Format(time.RFC3339)
 	}
 	s := start(t, newOrder(1, "LATE", late), newOrder(2, "SECOND"), newOrder(3, "OTHER", ofMerchant(theirs)))
-	for _, state := range []webhook.State{webhook.Active, webhook.Failing, webhook.Failed} {
-		endpoint := testenv.Of(s.Webhooks.Add(t.Context(), order.CommandFor(ours), webhook.Addition{MerchantID: ours, URL: "https://example.com/" + state.String()}, order.Options[webhook.Endpoint]{})).Must(t)
-		lease := testenv.Of(s.DB.BorrowWebhook(t.Context(), endpoint.Key, s.Now(), s.Now().Add(time.Minute))).Must(t)
-		testenv.NoError(t, s.DB.SaveProgress(t.Context(), lease, webhook.Progress{State: state}, nil))
+	for _, state := range []delivery.State{delivery.Active, delivery.Failing, delivery.Failed} {
+		endpoint, err := s.Webhooks.Add(t.Context(), order.CommandFor(ours), ours, webhook.Change{URL: new("https://example.com/" + state.String())}, nil, order.Options[webhook.Endpoint]{})
+		testenv.NoError(t, err)
+		lease, err := s.DB.BorrowEndpoint(t.Context(), endpoint.Key, s.Now(), s.Now().Add(time.Minute))
+		testenv.NoError(t, err)
+		testenv.NoError(t, s.DB.SaveProgress(t.Context(), lease, delivery.Progress{Cursor: delivery.Cursor{State: state}}))
 	}
 	b := s.operator(order.OperatorScopes)
 	const search = "/console/operator/orders"
@@ -314,8 +317,10 @@ func TestWebhookPages(t *testing.T) {
 	}
 	other.get("/console/webhooks/1").WantText(t, http.StatusNotFound)
 
-	market := testenv.Of(s.Webhooks.Add(t.Context(), order.Command(), webhook.Addition{URL: "https://market.example.com"}, order.Options[webhook.Endpoint]{})).Must(t)
-	testenv.Of(s.Webhooks.Redeliver(t.Context(), order.Command(), market.Key, ours, 1, order.Options[webhook.Delivery]{})).Must(t)
+	market, err := s.Webhooks.Add(t.Context(), order.Command(), delivery.Marketplace, webhook.Change{URL: new("https://market.example.com")}, nil, order.Options[webhook.Endpoint]{})
+	testenv.NoError(t, err)
+	_, err = s.Webhooks.Redeliver(t.Context(), order.Command(), market.Key, ours, 1, order.Options[delivery.Attempt]{})
+	testenv.NoError(t, err)
 	marketPage := fmt.Sprint("/console/operator/webhooks/all/", market.ID)
 	for _, state := range []string{"", "?state=active"} {
 		operator.get("/console/operator/webhooks"+state).WantText(t, http.StatusOK, "All stores", marketPage)
@@ -325,9 +330,11 @@ func TestWebhookPages(t *testing.T) {
 	again := operator.get(marketPage).form(t, marketPage)
 	again["do"], again["event"], again["merchant"] = []string{"redeliver"}, []string{"1"}, []string{"355"}
 	operator.post(marketPage, again).WantText(t, http.StatusOK, "market.example.com")
-	lease := testenv.Of(s.DB.BorrowWebhook(t.Context(), market.Key, s.Now(), s.Now())).Must(t)
-	held := []webhook.Held{{MerchantID: ours, Event: 1}, {MerchantID: theirs, Event: 7}}
-	testenv.NoError(t, s.DB.SaveProgress(t.Context(), lease, webhook.Progress{Acknowledged: lease.Acknowledged, State: webhook.Active, Held: held}, nil))
+	lease, err := s.DB.BorrowEndpoint(t.Context(), market.Key, s.Now(), s.Now())
+	testenv.NoError(t, err)
+	p := delivery.Progress{Cursor: lease.Cursor}
+	p.Held = []delivery.Held{{MerchantID: ours, Event: 1}, {MerchantID: theirs, Event: 7}}
+	testenv.NoError(t, s.DB.SaveProgress(t.Context(), lease, p))
 	operator.get(marketPage).WantText(t, http.StatusOK, "Retrying", fmt.Sprintf("Waiting, as they were refused</dt><dd>%d/1, %d/7</dd>", ours, theirs))
 }
 
@@ -346,9 +353,10 @@ func TestOperatorOrderParts(t *testing.T) {
 	s := start(t, newOrder(1, "FIRST"))
 	const address = "/console/operator/orders/355/FIRST"
 	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
-	addition := webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}
-	endpoint := testenv.Of(s.Webhooks.Add(t.Context(), order.CommandFor(ours), addition, order.Options[webhook.Endpoint]{})).Must(s.T)
-	testenv.Of(s.Webhooks.Redeliver(t.Context(), order.Command(), endpoint.Key, ours, 1, order.Options[webhook.Delivery]{})).Must(s.T)
+	endpoint, err := s.Webhooks.Add(t.Context(), order.CommandFor(ours), ours, webhook.Change{URL: new("https://example.com/hook")}, nil, order.Options[webhook.Endpoint]{})
+	testenv.NoError(s.T, err)
+	_, err = s.Webhooks.Redeliver(t.Context(), order.Command(), endpoint.Key, ours, 1, order.Options[delivery.Attempt]{})
+	testenv.NoError(s.T, err)
 	all, reader := s.operator(order.OperatorScopes), s.operator(order.ScopeOrdersRead)
 	all.get(address).WantText(t, http.StatusOK, "https://example.com/hook", "&lt;b&gt;no&lt;/b&gt;", "HTTP 418", `action="/console/operator/webhooks/355/1"`)
 	got := reader.get(address)

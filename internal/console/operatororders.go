@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -81,7 +81,7 @@ type operatorOrderView struct {
 // orderDelivery is a delivery of an event of an order. Only operators who may see
 // webhooks see the address and the response.
 type orderDelivery struct {
-	webhook.OrderDelivery
+	delivery.Attempt
 	URL string // empty: unknown
 }
 

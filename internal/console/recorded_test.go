@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/console"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/identity"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -27,7 +28,7 @@ var unrecorded = map[string]string{
 // forms are the routes of all forms. Each is known by its pattern.
 var forms = sync.OnceValue(func() *formRoutes {
 	f := &formRoutes{unseen: make(map[string]bool)}
-	pages, _ := console.Console{Audience: console.Merchants | console.Operators, Mail: true, Identity: new(identity.Provider)}.Routes()
+	pages, _ := console.Console{Audience: console.Merchants | console.Operators, Digests: new(digest.Service), Identity: new(identity.Provider)}.Routes()
 	for _, route := range pages.Routes {
 		if route.Method() != http.MethodGet {
 			pattern := route.Method() + " " + pages.Prefix + route.Path()

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/lru"
 	"merchantorders/internal/order"
@@ -70,7 +71,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"field": newField, "required": required, "entries": newEntriesView, "subjectToken": subjectToken, "scopes": newScopesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
 		"webhookStates": names(webhook.StateNames...),
 		"eraseFields":   names("email", "merchant", "reference", "files"),
-		"mails":         func() bool { return s.Mail },
+		"mails":         func() bool { return s.Digests != nil },
 		"identity":      func() bool { return s.Identity != nil },
 		"operatorsOnly": func() bool { return s.Audience == Operators },
 		"tokenStates":   names("active", "expired", "revoked"),
@@ -225,7 +226,7 @@ func (s *site) encodeError(r *http.Request, err error) (int, any) {
 		}
 	}
 	status := web.Status(err)
-	if errors.Is(err, order.ErrNotFound) || errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrMerchantNotFound) || errors.Is(err, webhook.ErrNotFound) || errors.Is(err, token.ErrUnknown) {
+	if errors.Is(err, order.ErrNotFound) || errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrMerchantNotFound) || errors.Is(err, delivery.ErrNotFound) || errors.Is(err, token.ErrUnknown) {
 		status = http.StatusNotFound
 	}
 	kind := "internal"

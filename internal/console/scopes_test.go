@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -100,11 +102,12 @@ func TestScopesAndLinks(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "FIRST"))
 	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
-	hooks := webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}
-	testenv.Of(s.Webhooks.Add(t.Context(), order.CommandFor(ours), hooks, order.Options[webhook.Endpoint]{})).Must(s.T)
-	disabled := false
-	testenv.Of(s.Webhooks.Change(t.Context(), order.CommandFor(ours), webhook.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: &disabled}, order.Options[webhook.Endpoint]{})).Must(s.T)
-	testenv.Of(s.Webhooks.AddAddress(t.Context(), order.CommandFor(ours), webhook.AddressAddition{MerchantID: ours, Address: "a@example.com", Language: "en", Types: 1}, order.Options[webhook.Endpoint]{})).Must(s.T)
+	_, err := s.Webhooks.Add(t.Context(), order.CommandFor(ours), ours, webhook.Change{URL: new("https://example.com/hook")}, nil, order.Options[webhook.Endpoint]{})
+	testenv.NoError(s.T, err)
+	_, err = s.Webhooks.Change(t.Context(), order.CommandFor(ours), delivery.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: new(false)}, order.Options[webhook.Endpoint]{})
+	testenv.NoError(s.T, err)
+	_, err = s.Digests.Add(t.Context(), order.CommandFor(ours), digest.Address{Cursor: delivery.Cursor{Key: delivery.Key{MerchantID: ours}, Types: 1}, Email: "a@example.com", Language: "en"}, "", order.Options[digest.Address]{})
+	testenv.NoError(s.T, err)
 	check := func(name string, b *browser, scopes order.Scope, all, others map[string]pageScopes, allForms map[string]bool) map[string]bool {
 		pages, forms := map[string]bool{}, map[string]bool{}
 		if home := b.home(); b.get(home).Status == http.StatusOK {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
@@ -18,20 +19,20 @@ import (
 type webhookView struct {
 	Base       string // path of the page below the root
 	Endpoint   webhook.Endpoint
-	Deliveries []webhook.Delivery
+	Deliveries []delivery.Attempt
 	Older      int64    // the value of before for the next page; 0: there is none
 	Form       formView // that changes the webhook
 	Types      []string
 
 	Secret  string // a new one; empty: none
-	Sent    *webhook.Delivery
+	Sent    *delivery.Attempt
 	Notice  string // key of a message: what was done; empty: nothing
 	Problem string // key of a message: why it was not; empty: nothing
 }
 
 // webhookKey returns the key of the webhook of the path.
-func webhookKey(r *web.Request) webhook.Key {
-	key := webhook.Key{MerchantID: r.Caller.MerchantID}
+func webhookKey(r *web.Request) delivery.Key {
+	key := delivery.Key{MerchantID: r.Caller.MerchantID}
 	if r.Caller.Operator() {
 		key.MerchantID = webhook.ParseMerchantID(r.PathValue("merchant"))
 	}
@@ -48,7 +49,7 @@ func webhooksBase(r *web.Request) string {
 }
 
 // webhookBase returns the path of the page of a webhook.
-func webhookBase(r *web.Request, key webhook.Key) string {
+func webhookBase(r *web.Request, key delivery.Key) string {
 	base := webhooksBase(r)
 	if r.Caller.Operator() {
 		base += "/" + r.PathValue("merchant")
@@ -61,7 +62,7 @@ func (s *site) webhook(w http.ResponseWriter, r *web.Request) error {
 	return s.showWebhook(w, r, http.StatusOK, webhookKey(r), webhookView{})
 }
 
-func (s *site) showWebhook(w http.ResponseWriter, r *web.Request, status int, key webhook.Key, view webhookView) error {
+func (s *site) showWebhook(w http.ResponseWriter, r *web.Request, status int, key delivery.Key, view webhookView) error {
 	var err error
 	if view.Endpoint, err = s.Webhooks.Get(r.Context(), key); err != nil {
 		return err
@@ -141,7 +142,7 @@ func (s *site) changeWebhook(w http.ResponseWriter, r *web.Request, values url.V
 }
 
 // applyToWebhook makes a change of a webhook and returns the view that says so.
-func (s *site) applyToWebhook(r *web.Request, do string, key webhook.Key, change webhook.Change, options order.Options[webhook.Endpoint]) (webhookView, error) {
+func (s *site) applyToWebhook(r *web.Request, do string, key delivery.Key, change webhook.Change, options order.Options[webhook.Endpoint]) (webhookView, error) {
 	view := webhookView{Notice: webhookNotices[do]}
 	switch do {
 	case "enable", "disable":
@@ -167,16 +168,16 @@ var webhookNotices = map[string]string{
 }
 
 // sendWebhook sends a test, or an event again, and shows what came of it.
-func (s *site) sendWebhook(w http.ResponseWriter, r *web.Request, values url.Values, key webhook.Key) error {
-	options := web.FormOptions[webhook.Delivery](r)
-	var sent webhook.Delivery
+func (s *site) sendWebhook(w http.ResponseWriter, r *web.Request, values url.Values, key delivery.Key) error {
+	options := web.FormOptions[delivery.Attempt](r)
+	var sent delivery.Attempt
 	var err error
 	if values.Get("do") == "test" {
 		sent, err = s.Webhooks.Test(r.Context(), r.Caller, key, options)
 	} else {
 		number, _ := order.ParseID(values.Get("event"))
 		merchantID := key.MerchantID
-		if merchantID == webhook.Marketplace {
+		if merchantID == delivery.Marketplace {
 			merchantID, _ = order.ParseID(values.Get("merchant"))
 		}
 		sent, err = s.Webhooks.Redeliver(r.Context(), r.Caller, key, merchantID, number, options)

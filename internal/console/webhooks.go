@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -74,7 +75,7 @@ func (s *site) addWebhook(w http.ResponseWriter, r *web.Request, values url.Valu
 	if !form.valid() {
 		return s.showWebhooks(w, r, http.StatusUnprocessableEntity, webhooksView{Form: form})
 	}
-	added, err := s.Webhooks.Add(r.Context(), r.Caller, c.Addition(r.Caller.MerchantID), options)
+	added, err := s.Webhooks.Add(r.Context(), r.Caller, r.Caller.MerchantID, c, nil, options)
 	if errors.As(err, new(*order.ReplayError)) {
 		return s.showWebhooks(w, r, http.StatusOK, webhooksView{Form: newForm(nil), Notice: "webhooks.shown"})
 	}
@@ -91,10 +92,10 @@ func (s *site) addWebhook(w http.ResponseWriter, r *web.Request, values url.Valu
 // status of the page; 0: it is none.
 func refuseWebhook(form formView, err error) (status int) {
 	switch {
-	case errors.Is(err, webhook.ErrOrders):
+	case errors.Is(err, delivery.ErrOrders):
 		form.refuse("include", "webhooks.noorders")
 		return http.StatusForbidden
-	case errors.Is(err, webhook.ErrTooMany):
+	case errors.Is(err, delivery.ErrTooMany):
 		form.refuse("url", "webhooks.toomany")
 	case errors.Is(err, webhook.ErrNoHeaderValue):
 		form.refuse("headers", "webhooks.novalue")
@@ -124,7 +125,7 @@ func (s *site) readWebhook(form formView) webhook.Change {
 		}
 		chosen = append(chosen, t)
 	}
-	types, orders := webhook.NewTypes(chosen...), form.Value("include") != ""
+	types, orders := delivery.NewTypes(chosen...), form.Value("include") != ""
 	username, password := strings.TrimSpace(form.Value("username")), form.Value("password")
 	if username != "" && webhook.UsernameProblem(username) != "" {
 		form.refuse("username", "webhooks.badbasic")
@@ -138,6 +139,6 @@ func (s *site) readWebhook(form formView) webhook.Change {
 	}
 	return webhook.Change{
 		URL: &address, Description: &description, Types: &types, Orders: &orders,
-		Headers: headers, Username: &username, Password: webhook.Credential(password),
+		Headers: headers, Username: &username, Password: delivery.Secret(password),
 	}
 }

@@ -21,7 +21,8 @@ import (
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
 
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/strict"
 )
 
@@ -41,7 +42,7 @@ type Options struct {
 	Patience time.Duration
 }
 
-// Client sends e-mails, each over a connection of its own. It implements webhook.Mailer.
+// Client sends e-mails, each over a connection of its own. It implements digest.Mailer.
 type Client struct{ options Options }
 
 // NewClient returns a Client.
@@ -67,15 +68,15 @@ var (
 )
 
 // Send sends an e-mail. It ends with ctx, or when the server takes too long for a step.
-func (c *Client) Send(ctx context.Context, m webhook.Mail) webhook.Result {
+func (c *Client) Send(ctx context.Context, m digest.Mail) delivery.Result {
 	message, err := c.message(m)
 	if err == nil {
 		err = c.session(ctx, func(s *session) error { return s.send(message, c.options.From, m.To) })
 	}
 	if err == nil {
-		return webhook.Result{}
+		return delivery.Result{}
 	}
-	return webhook.Result{Error: errorKind(ctx, err), Response: c.words(err)}
+	return delivery.Result{Error: errorKind(ctx, err), Response: c.words(err)}
 }
 
 // Check returns why the server would take no e-mail, or nil. The server hears the sender, and
@@ -92,7 +93,7 @@ func (c *Client) Check(ctx context.Context) error {
 
 // message returns an e-mail as the library has it. Long lines and characters that are not
 // ASCII are encoded, also in the header, so that a text cannot begin a header field.
-func (c *Client) message(m webhook.Mail) (*gomail.Msg, error) {
+func (c *Client) message(m digest.Mail) (*gomail.Msg, error) {
 	message := gomail.NewMsg()
 	message.Subject(m.Subject)
 	message.SetDateWithValue(m.At)
@@ -201,7 +202,7 @@ func (s *session) send(message *gomail.Msg, sender, recipient string) error {
 	return nil
 }
 
-// errorKind returns the value of webhook.Result.Error for an error.
+// errorKind returns the value of delivery.Result.Error for an error.
 func errorKind(ctx context.Context, err error) string {
 	var timeout net.Error
 	var dns *net.DNSError
@@ -211,17 +212,17 @@ func errorKind(ctx context.Context, err error) string {
 	switch {
 	case errors.As(err, &reply):
 		if errors.As(err, &failed) && aboutRecipient(failed.step, reply) {
-			return webhook.ErrorRefused
+			return delivery.ErrorRefused
 		}
-		return webhook.ErrorServer
+		return delivery.ErrorServer
 	case ctx.Err() != nil, errors.As(err, &timeout) && timeout.Timeout():
-		return webhook.ErrorTimeout
+		return delivery.ErrorTimeout
 	case errors.As(err, &dns):
-		return webhook.ErrorResolve
+		return delivery.ErrorResolve
 	case errors.As(err, &certificate):
-		return webhook.ErrorTLS
+		return delivery.ErrorTLS
 	}
-	return webhook.ErrorConnection
+	return delivery.ErrorConnection
 }
 
 // status is an enhanced status code (RFC 3463): its class, its subject and its detail.

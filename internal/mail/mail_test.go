@@ -14,7 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/mail"
 	"merchantorders/internal/mail/mailtest"
 	"merchantorders/internal/testenv"
@@ -32,33 +33,33 @@ func TestSend(t *testing.T) {
 	good := mail.Options{
 		Host: "127.0.0.1", Port: server.STARTTLS, User: mailtest.User, Password: mailtest.Password, From: "orders@example.com", Roots: server.Roots,
 	}
-	message := webhook.Mail{
+	message := digest.Mail{
 		ID: "mail_1", At: noon, To: "a@example.com", Subject: "3 νέες\r\nBcc: b@example.com", Body: "Ω " + strings.Repeat("x", 2000) + "\n.\n", End: "https://orders.example.com/end/1",
 	}
 	for name, c := range map[string]struct {
-		change func(o *mail.Options, m *webhook.Mail)
+		change func(o *mail.Options, m *digest.Mail)
 		want   string // Result.Error
 	}{
 		"STARTTLS":           {nil, ""},
-		"TLS":                {func(o *mail.Options, _ *webhook.Mail) { o.Port, o.TLS = server.TLS, true }, ""},
-		"on this machine":    {func(o *mail.Options, _ *webhook.Mail) { o.Port, o.Plain, o.User = server.Plain, true, "" }, ""},
-		"no TLS elsewhere":   {func(o *mail.Options, _ *webhook.Mail) { o.Port, o.User = server.Plain, "" }, webhook.ErrorConnection},
-		"unknown authority":  {func(o *mail.Options, _ *webhook.Mail) { o.Roots = x509.NewCertPool() }, webhook.ErrorTLS},
-		"wrong password":     {func(o *mail.Options, _ *webhook.Mail) { o.Password = "x" }, webhook.ErrorServer},
-		"nobody listens":     {func(o *mail.Options, _ *webhook.Mail) { o.Port = 1 }, webhook.ErrorConnection},
-		"no answer":          {func(o *mail.Options, _ *webhook.Mail) { o.Port = silent.Addr().(*net.TCPAddr).Port }, webhook.ErrorTimeout},
-		"refused":            {func(_ *mail.Options, m *webhook.Mail) { m.To = "refused@example.com" }, webhook.ErrorRefused},
-		"refused for now":    {func(_ *mail.Options, m *webhook.Mail) { m.To = "later@example.com" }, webhook.ErrorServer},
-		"line breaks in To":  {func(_ *mail.Options, m *webhook.Mail) { m.To = "a@example.com\r\nRCPT TO:<b@example.com>" }, webhook.ErrorConnection},
-		"two recipients":     {func(_ *mail.Options, m *webhook.Mail) { m.To = "a@example.com, b@example.com" }, webhook.ErrorConnection},
-		"line breaks in end": {func(_ *mail.Options, m *webhook.Mail) { m.End = "https://a.example/\r\nX: 1" }, ""},
+		"TLS":                {func(o *mail.Options, _ *digest.Mail) { o.Port, o.TLS = server.TLS, true }, ""},
+		"on this machine":    {func(o *mail.Options, _ *digest.Mail) { o.Port, o.Plain, o.User = server.Plain, true, "" }, ""},
+		"no TLS elsewhere":   {func(o *mail.Options, _ *digest.Mail) { o.Port, o.User = server.Plain, "" }, delivery.ErrorConnection},
+		"unknown authority":  {func(o *mail.Options, _ *digest.Mail) { o.Roots = x509.NewCertPool() }, delivery.ErrorTLS},
+		"wrong password":     {func(o *mail.Options, _ *digest.Mail) { o.Password = "x" }, delivery.ErrorServer},
+		"nobody listens":     {func(o *mail.Options, _ *digest.Mail) { o.Port = 1 }, delivery.ErrorConnection},
+		"no answer":          {func(o *mail.Options, _ *digest.Mail) { o.Port = silent.Addr().(*net.TCPAddr).Port }, delivery.ErrorTimeout},
+		"refused":            {func(_ *mail.Options, m *digest.Mail) { m.To = "refused@example.com" }, delivery.ErrorRefused},
+		"refused for now":    {func(_ *mail.Options, m *digest.Mail) { m.To = "later@example.com" }, delivery.ErrorServer},
+		"line breaks in To":  {func(_ *mail.Options, m *digest.Mail) { m.To = "a@example.com\r\nRCPT TO:<b@example.com>" }, delivery.ErrorConnection},
+		"two recipients":     {func(_ *mail.Options, m *digest.Mail) { m.To = "a@example.com, b@example.com" }, delivery.ErrorConnection},
+		"line breaks in end": {func(_ *mail.Options, m *digest.Mail) { m.End = "https://a.example/\r\nX: 1" }, ""},
 	} {
 		o, m := good, message
 		if c.change != nil {
 			c.change(&o, &m)
 		}
 		limit := testenv.WaitTimeout
-		if c.want == webhook.ErrorTimeout {
+		if c.want == delivery.ErrorTimeout {
 			limit = 100 * time.Millisecond
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -142,34 +143,34 @@ func moody(t *testing.T, answers map[string]string) (port int, commands func() [
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ command, reply, want string }{
-		{"RCPT", "550 5.1.1 <a@example.com>: user unknown", webhook.ErrorRefused},
-		{"RCPT", "550-5.1.1 no such account\r\n550 5.1.1 see https://example.com", webhook.ErrorRefused},
-		{"RCPT", "550 5.2.1 mailbox disabled", webhook.ErrorRefused},
-		{"RCPT", "552 5.2.2 mailbox full", webhook.ErrorRefused},
-		{"RCPT", "556 5.1.10 the domain takes no e-mail", webhook.ErrorRefused},
-		{"RCPT", "550 no such user", webhook.ErrorRefused},
-		{"RCPT", "553 mailbox name not allowed", webhook.ErrorRefused},
-		{".", "550 5.1.1 user unknown", webhook.ErrorRefused},
-		{"RCPT", "450 4.2.0 greylisted", webhook.ErrorServer},
-		{"RCPT", "550 4.2.2 later", webhook.ErrorServer},
-		{"RCPT", "550 5.1.0 sender address rejected", webhook.ErrorServer},
-		{"RCPT", "550 5.1.8 the sender's domain does not exist", webhook.ErrorServer},
-		{"RCPT", "550 5.7.1 relaying denied", webhook.ErrorServer},
-		{"RCPT", "554 5.7.1 blocked; see a@example.com", webhook.ErrorServer},
-		{"RCPT", "550 5.4.1 access denied", webhook.ErrorServer},
-		{"RCPT", "554 no", webhook.ErrorServer},
-		{"MAIL", "550 5.1.1 unknown sender", webhook.ErrorServer},
-		{"MAIL", "553 not you", webhook.ErrorServer},
-		{"DATA", "550 no", webhook.ErrorServer},
-		{".", "550 spam", webhook.ErrorServer},
-		{".", "554 5.6.0 what is this", webhook.ErrorServer},
-		{"EHLO", "550 5.1.1 who are you", webhook.ErrorServer},
-		{"", "554 5.7.1 blocked", webhook.ErrorServer},
-		{".", "silence", webhook.ErrorTimeout},
+		{"RCPT", "550 5.1.1 <a@example.com>: user unknown", delivery.ErrorRefused},
+		{"RCPT", "550-5.1.1 no such account\r\n550 5.1.1 see https://example.com", delivery.ErrorRefused},
+		{"RCPT", "550 5.2.1 mailbox disabled", delivery.ErrorRefused},
+		{"RCPT", "552 5.2.2 mailbox full", delivery.ErrorRefused},
+		{"RCPT", "556 5.1.10 the domain takes no e-mail", delivery.ErrorRefused},
+		{"RCPT", "550 no such user", delivery.ErrorRefused},
+		{"RCPT", "553 mailbox name not allowed", delivery.ErrorRefused},
+		{".", "550 5.1.1 user unknown", delivery.ErrorRefused},
+		{"RCPT", "450 4.2.0 greylisted", delivery.ErrorServer},
+		{"RCPT", "550 4.2.2 later", delivery.ErrorServer},
+		{"RCPT", "550 5.1.0 sender address rejected", delivery.ErrorServer},
+		{"RCPT", "550 5.1.8 the sender's domain does not exist", delivery.ErrorServer},
+		{"RCPT", "550 5.7.1 relaying denied", delivery.ErrorServer},
+		{"RCPT", "554 5.7.1 blocked; see a@example.com", delivery.ErrorServer},
+		{"RCPT", "550 5.4.1 access denied", delivery.ErrorServer},
+		{"RCPT", "554 no", delivery.ErrorServer},
+		{"MAIL", "550 5.1.1 unknown sender", delivery.ErrorServer},
+		{"MAIL", "553 not you", delivery.ErrorServer},
+		{"DATA", "550 no", delivery.ErrorServer},
+		{".", "550 spam", delivery.ErrorServer},
+		{".", "554 5.6.0 what is this", delivery.ErrorServer},
+		{"EHLO", "550 5.1.1 who are you", delivery.ErrorServer},
+		{"", "554 5.7.1 blocked", delivery.ErrorServer},
+		{".", "silence", delivery.ErrorTimeout},
 	} {
 		port, _ := moody(t, map[string]string{row.command: row.reply, "HELO": "550 no"})
 		client := mail.NewClient(mail.Options{Host: "127.0.0.1", Port: port, Plain: true, From: "orders@example.com", Hello: "orders.example.com", Patience: 200 * time.Millisecond})
-		got := client.Send(t.Context(), webhook.Mail{ID: "mail_1", At: noon, To: "a@example.com", Subject: "x", Body: "x"})
+		got := client.Send(t.Context(), digest.Mail{ID: "mail_1", At: noon, To: "a@example.com", Subject: "x", Body: "x"})
 		words := strings.TrimSpace(strings.TrimPrefix(row.reply, "550-"))
 		if first, _, ok := strings.Cut(words, " "); got.Error != row.want || ok && !strings.Contains(got.Response, first) || strings.Contains(got.Response, "@") {
 			t.Errorf("%s %s: %+v, want %q", row.command, row.reply, got, row.want)
@@ -184,7 +185,7 @@ func TestCommands(t *testing.T) {
 	t.Parallel()
 	for sender, parameter := range map[string]string{"orders@example.com": "", "παραγγελίες@example.com": " SMTPUTF8"} {
 		port, commands := moody(t, map[string]string{"EHLO": "250-mx.example.com\r\n250-8BITMIME\r\n250 SMTPUTF8"})
-		got := mail.NewClient(mail.Options{Host: "127.0.0.1", Port: port, Plain: true, From: sender, Hello: "orders.example.com"}).Send(t.Context(), webhook.Mail{
+		got := mail.NewClient(mail.Options{Host: "127.0.0.1", Port: port, Plain: true, From: sender, Hello: "orders.example.com"}).Send(t.Context(), digest.Mail{
 			ID: "mail_1", At: noon, To: "a@example.com", Subject: "Νέες", Body: "Ω",
 		})
 		want := []string{"EHLO orders.example.com", "MAIL FROM:<" + sender + "> BODY=8BITMIME" + parameter, "RCPT TO:<a@example.com>", "DATA", "QUIT"}

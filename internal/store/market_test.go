@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
@@ -129,14 +130,14 @@ func TestMarketLateCommits(t *testing.T) {
 	next("1 2 B", "1 3 LATE", "2 1 C", "2 2 LATER")
 
 	raisePositions(t, db)
-	e := webhook.Endpoint{URL: "https://a.example.com", State: webhook.Active, Acknowledged: order.MarketCursor{Position: 1 << 62, History: cursor.History}}
+	e := webhook.Endpoint{URL: "https://a.example.com", Cursor: delivery.Cursor{State: delivery.Active, Acknowledged: order.MarketCursor{Position: 1 << 62, History: cursor.History}}}
 	testenv.NoError(t, db.InWebhookTx(t.Context(), func(tx webhook.Tx) error {
-		_, err := tx.AddWebhook(t.Context(), e)
+		_, err := tx.Add(t.Context(), e)
 		return err
 	}))
 	due := func(when string, want int) {
 		t.Helper()
-		got, err := db.DueWebhooks(t.Context(), new(int64(webhook.Marketplace)), testTime)
+		got, err := db.DueEndpoints(t.Context(), new(int64(delivery.Marketplace)), testTime)
 		testenv.NoError(t, err)
 		testenv.Equal(t, "due webhooks "+when, want, len(got))
 	}

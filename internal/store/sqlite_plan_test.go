@@ -90,8 +90,8 @@ func TestSQLitePlans(t *testing.T) {
 		"events of an order by reference": {selectOrderEventsByReference, []string{byReference, itsEvents, thatEvent, itsFile}},
 		"data versions":                   {selectDataVersions + db.dialect.InList, []string{event, "SCAN json_each VIRTUAL TABLE INDEX 1:"}},
 		// Webhooks are few: no statement reads more than all of them once.
-		"webhook":           {selectWebhook, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=? AND id=?)"}},
-		"webhooks":          {selectMerchantWebhooks, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=?)"}},
+		"webhook":           {selectEndpoint, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=? AND id=?)"}},
+		"webhooks":          {selectMerchantEndpoints, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=?)"}},
 		"webhook page":      {selectWebhookPage, []string{"SEARCH webhooks USING INDEX webhooks_by_id (id>?)"}},
 		"due webhooks":      {selectDue, []string{"SCAN w", itsName}},
 		"due of a merchant": {selectDueOfMerchant, []string{"SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH w USING PRIMARY KEY (merchant_id=?)"}},

@@ -1,4 +1,4 @@
-// Package store implements order.Store, token.Store and webhook.Store in SQL. It
+// Package store implements order.Store, token.Store, webhook.Store and digest.Store in SQL. It
 // stores orders, invoice entries, events, idempotency records, merchants, tokens and
 // webhooks.
 //
@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"time"
 
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/lru"
 	"merchantorders/internal/order"
@@ -68,6 +69,7 @@ var (
 	_ token.Store = (*DB)(nil)
 
 	_ webhook.Store = (*DB)(nil)
+	_ digest.Store  = (*DB)(nil)
 )
 
 // New returns a store in a database. It owns the database: Close closes it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -45,14 +46,14 @@ const webhookLateAfter = time.Hour
 // Survey is what the metrics tell of the orders and webhooks of all merchants.
 type Survey struct {
 	SchemaVersion int64
-	Orders        map[order.State]int64   // every state has an entry
-	OldestNew     time.Time               // creation of the oldest order in state Registered; zero: none
-	Merchants     int64                   // those that are not suspended
-	LateMerchants int64                   // those of them with an order that has been in state Registered for longer than lateAfter
-	Overdue       int64                   // registered orders past their deadline; at most order.MaxOverdue
-	Webhooks      map[webhook.State]int64 // every state has an entry
+	Orders        map[order.State]int64    // every state has an entry
+	OldestNew     time.Time                // creation of the oldest order in state Registered; zero: none
+	Merchants     int64                    // those that are not suspended
+	LateMerchants int64                    // those of them with an order that has been in state Registered for longer than lateAfter
+	Overdue       int64                    // registered orders past their deadline; at most order.MaxOverdue
+	Webhooks      map[delivery.State]int64 // every state has an entry
 	// MarketWebhooks are those of them that are the marketplace's; every state has an entry.
-	MarketWebhooks map[webhook.State]int64
+	MarketWebhooks map[delivery.State]int64
 	// OldestUndelivered is the time of the oldest event that an active or failing webhook
 	// has yet to acknowledge; zero: none. Those of suspended merchants do not count.
 	OldestUndelivered time.Time
@@ -98,7 +99,7 @@ func (db *DB) Survey(ctx context.Context, now time.Time) (_ Survey, err error) {
 
 // surveyWebhooks reads the part of a survey about webhooks.
 func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Survey, now time.Time) error {
-	survey.Webhooks, survey.MarketWebhooks = make(map[webhook.State]int64), make(map[webhook.State]int64)
+	survey.Webhooks, survey.MarketWebhooks = make(map[delivery.State]int64), make(map[delivery.State]int64)
 	for _, state := range webhook.States {
 		survey.Webhooks[state], survey.MarketWebhooks[state] = 0, 0
 	}
@@ -109,7 +110,7 @@ func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Surve
 		survey.OldestUndelivered = earlier(survey.OldestUndelivered, oldest)
 	}
 	err := sqldb.Each(ctx, q, selectWebhookCounts, []any{late.Unix()}, func(rows sqldb.Rows) error {
-		var state webhook.State
+		var state delivery.State
 		var count, lateCount, market int64
 		var oldest sql.NullInt64
 		err := rows.Scan(sqldb.Int(&state), &count, &oldest, &lateCount, &market)
@@ -136,7 +137,7 @@ func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Surve
 		return w, err
 	})
 	for _, w := range endpoints {
-		for _, h := range heldOf(w.held) {
+		for _, h := range ofJSON[[]delivery.Held](w.held) {
 			var at sql.NullInt64 // NULL: there is no such event yet
 			if err := q.QueryRow(ctx, `SELECT MIN(at) FROM events WHERE merchant_id = $1 AND seq = $2`, []any{h.MerchantID, h.Event}, &at); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
@@ -18,8 +19,8 @@ func TestSurvey(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *DB) {
 		want := Survey{
 			SchemaVersion: newestSchema(t), Orders: make(map[order.State]int64),
-			Webhooks:       map[webhook.State]int64{webhook.Active: 0, webhook.Disabled: 0, webhook.Failed: 0, webhook.Failing: 0},
-			MarketWebhooks: map[webhook.State]int64{webhook.Active: 0, webhook.Disabled: 0, webhook.Failed: 0, webhook.Failing: 0},
+			Webhooks:       map[delivery.State]int64{delivery.Active: 0, delivery.Disabled: 0, delivery.Failed: 0, delivery.Failing: 0},
+			MarketWebhooks: map[delivery.State]int64{delivery.Active: 0, delivery.Disabled: 0, delivery.Failed: 0, delivery.Failing: 0},
 			Runs:           map[NightlyJob]NightlyRun{},
 		}
 		for _, state := range order.States() {
@@ -53,11 +54,11 @@ func TestSurvey(t *testing.T) {
 		survey("after a transition")
 
 		// The webhooks of merchant 1 have their first event, those of merchant 2 none.
-		addTestWebhook(t, db, 1, webhook.Active, 1)
-		addTestWebhook(t, db, 1, webhook.Failing, 1)
-		addTestWebhook(t, db, 2, webhook.Active, 3)
-		addTestWebhook(t, db, 2, webhook.Failed, 0)
-		want.Webhooks[webhook.Active], want.Webhooks[webhook.Failing], want.Webhooks[webhook.Failed] = 2, 1, 1
+		addTestWebhook(t, db, 1, delivery.Active, 1)
+		addTestWebhook(t, db, 1, delivery.Failing, 1)
+		addTestWebhook(t, db, 2, delivery.Active, 3)
+		addTestWebhook(t, db, 2, delivery.Failed, 0)
+		want.Webhooks[delivery.Active], want.Webhooks[delivery.Failing], want.Webhooks[delivery.Failed] = 2, 1, 1
 		want.OldestUndelivered, want.LateWebhooks = testTime, 2
 		survey("with webhooks")
 
@@ -70,11 +71,11 @@ func TestSurvey(t *testing.T) {
 		survey("with a suspended merchant")
 
 		if db.dialect.Feed.End != "" { // a cluster has no such webhooks
-			addTestWebhook(t, db, webhook.Marketplace, webhook.Active, 0)
-			addTestWebhook(t, db, webhook.Marketplace, webhook.Failed, 0)
-			want.Webhooks[webhook.Active]++
-			want.Webhooks[webhook.Failed]++
-			want.MarketWebhooks[webhook.Active], want.MarketWebhooks[webhook.Failed] = 1, 1
+			addTestWebhook(t, db, delivery.Marketplace, delivery.Active, 0)
+			addTestWebhook(t, db, delivery.Marketplace, delivery.Failed, 0)
+			want.Webhooks[delivery.Active]++
+			want.Webhooks[delivery.Failed]++
+			want.MarketWebhooks[delivery.Active], want.MarketWebhooks[delivery.Failed] = 1, 1
 			want.OldestUndelivered, want.OldestMarketUndelivered, want.LateWebhooks = testTime, testTime, 1
 			testenv.Eventually(t, "no transaction of another test holds the events back", func() bool {
 				got, err := db.Survey(t.Context(), testTime.Add(48*time.Hour))
@@ -114,11 +115,12 @@ func TestSurvey(t *testing.T) {
 }
 
 // addTestWebhook adds a webhook that has acknowledged some events.
-func addTestWebhook(t *testing.T, db *DB, merchantID int64, state webhook.State, acknowledged int64) {
+func addTestWebhook(t *testing.T, db *DB, merchantID int64, state delivery.State, acknowledged int64) {
 	t.Helper()
 	err := db.InWebhookTx(t.Context(), func(tx webhook.Tx) error {
-		_, err := tx.AddWebhook(t.Context(), webhook.Endpoint{
-			Key: webhook.Key{MerchantID: merchantID}, URL: "https://a.example.com", CreatedAt: testTime, Secret: "whsec_", State: state, Acknowledged: order.MarketCursor{Seq: acknowledged},
+		_, err := tx.Add(t.Context(), webhook.Endpoint{
+			Cursor: delivery.Cursor{Key: delivery.Key{MerchantID: merchantID}, CreatedAt: testTime, State: state, Acknowledged: order.MarketCursor{Seq: acknowledged}},
+			URL:    "https://a.example.com", Secret: "whsec_",
 		})
 		return err
 	})

@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/store/sqldb"
 )
 
 // addDelivery writes a delivery into the log, which has the newest of each endpoint.
-func (t *tx) addDelivery(ctx context.Context, key webhook.Key, d webhook.Delivery) error {
+func (t *tx) addDelivery(ctx context.Context, key delivery.Key, d delivery.Attempt) error {
 	_, err := t.Exec(ctx, `INSERT INTO webhook_deliveries (merchant_id, webhook_id, id, at, message_id, event_seq, event_merchant, event_type, status, error, took_ms, response)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		key.MerchantID, key.ID, d.ID, d.At.Unix(), d.MessageID, d.Event, d.EventMerchant, d.Type, d.Status, d.Error, d.Took.Milliseconds(), d.Response)
@@ -23,8 +24,8 @@ func (t *tx) addDelivery(ctx context.Context, key webhook.Key, d webhook.Deliver
 // deliveryColumns are what deliveryOf scans.
 const deliveryColumns = `d.webhook_id, d.id, d.at, d.message_id, d.event_seq, d.event_merchant, d.event_type, d.status, d.error, d.took_ms, d.response`
 
-func deliveryOf(rows sqldb.Rows) (webhook.OrderDelivery, error) {
-	var d webhook.OrderDelivery
+func deliveryOf(rows sqldb.Rows) (delivery.Attempt, error) {
+	var d delivery.Attempt
 	var at, took int64
 	err := rows.Scan(&d.WebhookID, &d.ID, &at, &d.MessageID, &d.Event, &d.EventMerchant, &d.Type, sqldb.Int(&d.Status), &d.Error, &took, &d.Response)
 	d.At, d.Took = time.Unix(at, 0).UTC(), time.Duration(took)*time.Millisecond
@@ -45,17 +46,14 @@ const (
 )
 
 // WebhookDeliveries implements webhook.Store.
-func (db *DB) WebhookDeliveries(ctx context.Context, key webhook.Key, before int64, limit int) (_ []webhook.Delivery, err error) {
+func (db *DB) WebhookDeliveries(ctx context.Context, key delivery.Key, before int64, limit int) (_ []delivery.Attempt, err error) {
 	defer db.observe(&ctx, "webhook_deliveries")(&err)
-	deliveries, err := sqldb.All(ctx, db.sql, selectDeliveries, []any{key.MerchantID, key.ID, before, limit}, func(rows sqldb.Rows) (webhook.Delivery, error) {
-		d, err := deliveryOf(rows)
-		return d.Delivery, err
-	})
+	deliveries, err := sqldb.All(ctx, db.sql, selectDeliveries, []any{key.MerchantID, key.ID, before, limit}, deliveryOf)
 	return deliveries, db.readError("list deliveries", err, nil)
 }
 
 // OrderDeliveries implements webhook.Store.
-func (db *DB) OrderDeliveries(ctx context.Context, merchantID, legacyID int64, limit int) (_ []webhook.OrderDelivery, err error) {
+func (db *DB) OrderDeliveries(ctx context.Context, merchantID, legacyID int64, limit int) (_ []delivery.Attempt, err error) {
 	defer db.observe(&ctx, "webhook_deliveries")(&err)
 	deliveries, err := sqldb.All(ctx, db.sql, selectOrderDeliveries, []any{merchantID, legacyID, limit}, deliveryOf)
 	return deliveries, db.readError("list deliveries of an order", err, nil)
@@ -63,7 +61,7 @@ func (db *DB) OrderDeliveries(ctx context.Context, merchantID, legacyID int64, l
 
 // DeleteWebhookDeliveries implements webhook.Store. The times of an endpoint's
 // deliveries grow with their ids, nearly: clocks of instances differ.
-func (db *DB) DeleteWebhookDeliveries(ctx context.Context, key webhook.Key, before time.Time) (int, error) {
+func (db *DB) DeleteWebhookDeliveries(ctx context.Context, key delivery.Key, before time.Time) (int, error) {
 	var deleted int64
 	err := db.inTx(ctx, "webhook_deliveries", func(t *tx) (err error) {
 		deleted, err = t.Exec(ctx, `DELETE FROM webhook_deliveries WHERE merchant_id = $1 AND webhook_id = $2 AND at < $3`,

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -141,9 +142,9 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestPoster(t *testing.T) {
 	t.Parallel()
 	var got []string
-	next := post(func(m webhook.Message) webhook.Result {
+	next := post(func(m webhook.Message) delivery.Result {
 		got = append(got, m.Header.Get("Traceparent"))
-		return webhook.Result{Status: 503, Error: webhook.ErrorStatus}
+		return delivery.Result{Status: 503, Error: delivery.ErrorStatus}
 	})
 	spans := serve(t, func(tracer *tracing.Tracing, _ context.Context) {
 		tracer.Poster(next).Post(context.Background(), webhook.Message{URL: "https://secret.example/secret"})
@@ -161,9 +162,9 @@ func TestPoster(t *testing.T) {
 	t.Errorf("no span of a delivery in %+v", spans)
 }
 
-type post func(webhook.Message) webhook.Result
+type post func(webhook.Message) delivery.Result
 
-func (f post) Post(_ context.Context, m webhook.Message) webhook.Result { return f(m) }
+func (f post) Post(_ context.Context, m webhook.Message) delivery.Result { return f(m) }
 
 // TestSending checks that a busy collector is asked again, and that lost spans are
 // logged.

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 )
 
@@ -23,7 +24,7 @@ type poster struct {
 }
 
 // Post implements webhook.Poster.
-func (p poster) Post(ctx context.Context, m webhook.Message) webhook.Result {
+func (p poster) Post(ctx context.Context, m webhook.Message) delivery.Result {
 	ctx, span := p.t.tracer.Start(ctx, "webhook delivery", trace.WithSpanKind(trace.SpanKindClient))
 	defer span.End()
 	if m.Header == nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"merchantorders/internal/api/orderapi"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -63,7 +64,7 @@ func parseMarketQuery(r *web.Request) (order.MarketQuery, error) {
 			}
 			types = append(types, t)
 		}
-		market.Wants = webhook.NewTypes(types...).Has
+		market.Wants = delivery.NewTypes(types...).Has
 	}
 	return market, query.Err()
 }

@@ -3,7 +3,9 @@ package webhookapi
 import (
 	"net/http"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
@@ -11,30 +13,15 @@ import (
 // add serves POST /webhooks.
 func (a API) add(r *web.Request) (web.Response, error) {
 	body := web.ReadObject(r, "url", "description", "types", "include", "headers", "username", "password", startName(r))
-	addition := webhook.Addition{MerchantID: merchantOf(r), URL: body.Text("url", a.Webhooks.URLProblem)}
-	if body.Has("description") {
-		addition.Description = body.Text("description", webhook.DescriptionProblem)
-	}
-	if body.Has("types") {
-		addition.Types = parseTypes(body)
-	}
-	if body.Has("include") {
-		addition.Orders = parseInclude(body)
-	}
-	if body.Has("headers") {
-		addition.Access.Headers = parseHeaders(body)
-	}
-	if body.Has("username") || body.Has("password") {
-		addition.Access.Username, addition.Access.Password = parseBasic(body)
-	}
+	change := a.parseChange(body, true)
+	var after *order.MarketCursor
 	if name := startName(r); body.Has(name) {
-		after := parseStart(body, name)
-		addition.After = &after
+		after = new(parseStart(body, name))
 	}
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
 	}
-	e, err := a.Webhooks.Add(r.Context(), r.Caller, addition, web.Options(r, respondAdded))
+	e, err := a.Webhooks.Add(r.Context(), r.Caller, merchantOf(r), change, after, web.Options(r, repeated(http.StatusCreated)))
 	return respondSecret(http.StatusCreated, e), err
 }
 
@@ -44,14 +31,11 @@ func respondSecret(status int, e webhook.Endpoint) web.Response {
 	return web.Response{Status: status, Body: secretView{Secret: &secret, Webhook: newWebhookView(e)}}
 }
 
-// respondAdded and respondRotated return the responses to a repetition of a request whose
-// response has shown the secret.
-func respondAdded(e webhook.Endpoint) web.Response {
-	return web.Response{Status: http.StatusCreated, Body: secretView{Webhook: newWebhookView(e)}}
-}
-
-func respondRotated(e webhook.Endpoint) web.Response {
-	return web.Response{Status: http.StatusOK, Body: secretView{Webhook: newWebhookView(e)}}
+// repeated returns the response to a repetition of a request whose response has shown the secret.
+func repeated(status int) func(webhook.Endpoint) web.Response {
+	return func(e webhook.Endpoint) web.Response {
+		return web.Response{Status: status, Body: secretView{Webhook: newWebhookView(e)}}
+	}
 }
 
 // respondEndpoint returns the response that shows an endpoint.
@@ -62,7 +46,7 @@ func respondEndpoint(e webhook.Endpoint) web.Response {
 // change serves PATCH /webhooks/{webhookId}.
 func (a API) change(r *web.Request) (web.Response, error) {
 	body := web.ReadObject(r, "url", "description", "types", "include", "headers", "username", "password", "enabled")
-	change := a.parseChange(body)
+	change := a.parseChange(body, false)
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
 	}
@@ -87,7 +71,7 @@ func (a API) rotateSecret(r *web.Request) (web.Response, error) {
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
 	}
-	e, err := a.Webhooks.RotateSecret(r.Context(), r.Caller, keyOf(r), overlap, web.Options(r, respondRotated))
+	e, err := a.Webhooks.RotateSecret(r.Context(), r.Caller, keyOf(r), overlap, web.Options(r, repeated(http.StatusOK)))
 	return respondSecret(http.StatusOK, e), err
 }
 
@@ -104,29 +88,29 @@ func (a API) replay(r *web.Request) (web.Response, error) {
 
 // test serves POST /webhooks/{webhookId}/test. It ignores the body.
 func (a API) test(r *web.Request) (web.Response, error) {
-	delivery, err := a.Webhooks.Test(r.Context(), r.Caller, keyOf(r), web.Options(r, respondSent))
-	return respondSent(delivery), err
+	sent, err := a.Webhooks.Test(r.Context(), r.Caller, keyOf(r), web.Options(r, respondSent))
+	return respondSent(sent), err
 }
 
 // redeliver serves POST /webhooks/{webhookId}/redeliver.
 func (a API) redeliver(r *web.Request) (web.Response, error) {
 	merchantID, names := merchantOf(r), []string{"event"}
-	if merchantID == webhook.Marketplace {
+	if merchantID == delivery.Marketplace {
 		names = append(names, "merchantId")
 	}
 	body := web.ReadObject(r, names...)
 	event := body.Int("event", 1, strict.MaxInt)
-	if merchantID == webhook.Marketplace {
+	if merchantID == delivery.Marketplace {
 		merchantID = body.Int("merchantId", 1, strict.MaxInt)
 	}
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
 	}
-	delivery, err := a.Webhooks.Redeliver(r.Context(), r.Caller, keyOf(r), merchantID, event, web.Options(r, respondSent))
-	return respondSent(delivery), err
+	sent, err := a.Webhooks.Redeliver(r.Context(), r.Caller, keyOf(r), merchantID, event, web.Options(r, respondSent))
+	return respondSent(sent), err
 }
 
 // respondSent returns the response to a message that was sent, whatever came of it.
-func respondSent(d webhook.Delivery) web.Response {
+func respondSent(d delivery.Attempt) web.Response {
 	return web.Response{Status: http.StatusOK, Body: sentView{Acknowledged: d.Error == "", Delivery: newDeliveryView(d)}}
 }

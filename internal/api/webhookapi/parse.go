@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"merchantorders/internal/api/orderapi"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
@@ -17,7 +18,7 @@ import (
 )
 
 // parseTypes parses the member types. An empty list means all.
-func parseTypes(body *strict.Body) webhook.Types {
+func parseTypes(body *strict.Body) delivery.Types {
 	var names []string
 	value := body.Object["types"]
 	valid := value.Kind() == '[' && json.Unmarshal(value, &names) == nil
@@ -43,16 +44,16 @@ func parseInclude(body *strict.Body) bool {
 }
 
 // parseHeaders parses the member headers: an object of names and values, or null for none.
-func parseHeaders(body *strict.Body) map[string]webhook.Credential {
+func parseHeaders(body *strict.Body) map[string]delivery.Secret {
 	if body.Null("headers") {
-		return map[string]webhook.Credential{}
+		return map[string]delivery.Secret{}
 	}
 	object, err := strict.ParseObject(body.Object["headers"])
 	if err != nil || len(object) > webhook.MaxHeaders {
 		body.Refuse("headers", "must be an object of at most 10 names and values, or null")
 		return nil
 	}
-	headers := make(map[string]webhook.Credential, len(object))
+	headers := make(map[string]delivery.Secret, len(object))
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		value, _ := object.Text(name)
 		canonical := http.CanonicalHeaderKey(name)
@@ -61,14 +62,14 @@ func parseHeaders(body *strict.Body) map[string]webhook.Credential {
 		}
 		body.Refuse("headers", webhook.HeaderNameProblem(name))
 		body.Refuse("headers", webhook.CredentialProblem(value))
-		headers[canonical] = webhook.Credential(value)
+		headers[canonical] = delivery.Secret(value)
 	}
 	return headers
 }
 
 // parseBasic parses the members username and password, which are given together. Two
 // empty texts mean none, and so does null.
-func parseBasic(body *strict.Body) (username string, password webhook.Credential) {
+func parseBasic(body *strict.Body) (username string, password delivery.Secret) {
 	if body.Null("username") && (!body.Has("password") || body.Null("password")) {
 		return "", ""
 	}
@@ -81,13 +82,13 @@ func parseBasic(body *strict.Body) (username string, password webhook.Credential
 		body.Refuse("username", webhook.UsernameProblem(username))
 		body.Refuse("password", webhook.CredentialProblem(text))
 	}
-	return username, webhook.Credential(text)
+	return username, delivery.Secret(text)
 }
 
 // startName returns the name of the member that says where deliveries begin: the number of
 // an event, or a cursor of the feed of all merchants.
 func startName(r *web.Request) string {
-	if merchantOf(r) == webhook.Marketplace {
+	if merchantOf(r) == delivery.Marketplace {
 		return web.CursorName
 	}
 	return "after"
@@ -126,24 +127,19 @@ func parseOverlap(body *strict.Body) time.Duration {
 	return overlap.Truncate(time.Second)
 }
 
-// parseChange parses the body of a PATCH.
-func (a API) parseChange(body *strict.Body) webhook.Change {
-	var c webhook.Change
-	if body.Has("url") {
-		url := body.Text("url", a.Webhooks.URLProblem)
-		c.URL = &url
+// parseChange parses the body of a PATCH, or of an addition, which must have a URL.
+func (a API) parseChange(body *strict.Body, addition bool) (c webhook.Change) {
+	if addition || body.Has("url") {
+		c.URL = new(body.Text("url", a.Webhooks.URLProblem))
 	}
 	if body.Has("description") {
-		description := body.Text("description", webhook.DescriptionProblem)
-		c.Description = &description
+		c.Description = new(body.Text("description", webhook.DescriptionProblem))
 	}
 	if body.Has("types") {
-		types := parseTypes(body)
-		c.Types = &types
+		c.Types = new(parseTypes(body))
 	}
 	if body.Has("include") {
-		orders := parseInclude(body)
-		c.Orders = &orders
+		c.Orders = new(parseInclude(body))
 	}
 	if body.Has("headers") {
 		c.Headers = parseHeaders(body)
@@ -153,8 +149,7 @@ func (a API) parseChange(body *strict.Body) webhook.Change {
 		c.Username, c.Password = &username, password
 	}
 	if body.Has("enabled") {
-		enabled := body.Bool("enabled")
-		c.Enabled = &enabled
+		c.Enabled = new(body.Bool("enabled"))
 	}
 	return c
 }

@@ -3,6 +3,7 @@ package webhookapi
 import (
 	"net/http"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
@@ -61,7 +62,7 @@ func (a API) listDeliveries(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	deliveries, next := web.CutPage(deliveries, limit, func(d webhook.Delivery) int64 { return d.ID })
+	deliveries, next := web.CutPage(deliveries, limit, func(d delivery.Attempt) int64 { return d.ID })
 	view := deliveriesView{Deliveries: make([]deliveryView, 0, len(deliveries)), Next: next}
 	for _, d := range deliveries {
 		view.Deliveries = append(view.Deliveries, newDeliveryView(d))

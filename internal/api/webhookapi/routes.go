@@ -8,6 +8,7 @@ package webhookapi
 import (
 	"net/http"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -54,17 +55,17 @@ func merchantOf(r *web.Request) int64 {
 
 // keyOf returns the endpoint that a request names. An invalid id becomes 0, which no
 // endpoint has.
-func keyOf(r *web.Request) webhook.Key {
+func keyOf(r *web.Request) delivery.Key {
 	id, _ := order.ParseID(r.PathValue("webhookId"))
-	return webhook.Key{MerchantID: merchantOf(r), ID: id}
+	return delivery.Key{MerchantID: merchantOf(r), ID: id}
 }
 
 // Refusals are the errors of these routes alone.
 var Refusals = web.CodedRefusals{
-	{Err: webhook.ErrNotFound, Status: http.StatusNotFound, Code: "not_found", Message: "The webhook was not found."},
-	{Err: webhook.ErrNoMerchant, Status: http.StatusNotFound, Code: "not_found", Message: "The merchant was not found."},
+	{Err: delivery.ErrNotFound, Status: http.StatusNotFound, Code: "not_found", Message: "The webhook was not found."},
+	{Err: delivery.ErrNoMerchant, Status: http.StatusNotFound, Code: "not_found", Message: "The merchant was not found."},
 	{Err: webhook.ErrNoEvent, Status: http.StatusNotFound, Code: "not_found", Message: "The merchant has no event with that number."},
-	{Err: webhook.ErrOrders, Status: http.StatusForbidden, Code: "forbidden", Message: "A webhook needs the scope orders:read, because its receiver sees the events of orders."},
-	{Err: webhook.ErrTooMany, Status: http.StatusConflict, Code: "too_many_webhooks", Message: "The merchant has 20 webhooks, which is the maximum."},
+	{Err: delivery.ErrOrders, Status: http.StatusForbidden, Code: "forbidden", Message: "A webhook needs the scope orders:read, because its receiver sees the events of orders."},
+	{Err: delivery.ErrTooMany, Status: http.StatusConflict, Code: "too_many_webhooks", Message: "The merchant has 20 webhooks, which is the maximum."},
 	{Err: webhook.ErrBusy, Status: http.StatusConflict, Code: "webhook_busy", Message: "A delivery to the webhook is in progress; try again."},
 }

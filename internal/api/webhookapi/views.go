@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"merchantorders/internal/api/orderapi"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/web"
 )
@@ -114,7 +115,7 @@ func newWebhookView(e webhook.Endpoint) webhookView {
 	slices.Sort(headers)
 	var cursor *string
 	var held []heldView
-	if e.MerchantID == webhook.Marketplace {
+	if e.MerchantID == delivery.Marketplace {
 		cursor = new(orderapi.MarketCursor(e.Acknowledged))
 		held = make([]heldView, len(e.Held))
 		for i, h := range e.Held {
@@ -138,7 +139,7 @@ func newWebhooksView(endpoints []webhook.Endpoint) webhooksView {
 	return view
 }
 
-func newDeliveryView(d webhook.Delivery) deliveryView {
+func newDeliveryView(d delivery.Attempt) deliveryView {
 	return deliveryView{
 		ID: d.ID, At: web.TimeText(d.At), MessageID: d.MessageID, Event: web.NonZero(d.Event), EventMerchant: d.EventMerchant, Type: d.Type,
 		Status: web.NonZero(d.Status), Error: web.NonZero(d.Error), TookMs: d.Took.Milliseconds(), Response: d.Response,
@@ -146,7 +147,7 @@ func newDeliveryView(d webhook.Delivery) deliveryView {
 }
 
 // NewOrderDeliveries returns deliveries as operators see them.
-func NewOrderDeliveries(deliveries []webhook.OrderDelivery) []OrderDelivery {
+func NewOrderDeliveries(deliveries []delivery.Attempt) []OrderDelivery {
 	views := make([]OrderDelivery, len(deliveries))
 	for i, d := range deliveries {
 		views[i] = OrderDelivery{
@@ -164,4 +165,4 @@ func View(e webhook.Endpoint) any { return newWebhookView(e) }
 func SecretView(e webhook.Endpoint) any { return respondSecret(0, e).Body }
 
 // DeliveryView returns what the interfaces show of a delivery, for commands.
-func DeliveryView(d webhook.Delivery) any { return newDeliveryView(d) }
+func DeliveryView(d delivery.Attempt) any { return newDeliveryView(d) }

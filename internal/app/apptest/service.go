@@ -15,6 +15,8 @@ import (
 	"merchantorders/internal/app"
 	"merchantorders/internal/config"
 	"merchantorders/internal/console"
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/metrics"
@@ -34,7 +36,7 @@ type Setup struct {
 	Settings config.Config
 	Flags    config.Serve
 	Poster   webhook.Poster // of webhooks; nil: every endpoint acknowledges
-	Mailer   webhook.Mailer // nil: that of Flags
+	Mailer   digest.Mailer  // nil: that of Flags
 	// Open opens the database and the storage, until the test ends; nil: an SQLite file and a
 	// folder.
 	Open func(testing.TB) (*store.DB, order.Files)
@@ -150,8 +152,8 @@ func (s *Service) serve(service *app.Service, with Setup) {
 type acknowledging struct{}
 
 // Post implements webhook.Poster.
-func (acknowledging) Post(context.Context, webhook.Message) webhook.Result {
-	return webhook.Result{Status: http.StatusNoContent}
+func (acknowledging) Post(context.Context, webhook.Message) delivery.Result {
+	return delivery.Result{Status: http.StatusNoContent}
 }
 
 // Now returns the time of the clock.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"merchantorders/internal/app"
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/filestore"
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/maintenance/backup"
@@ -205,7 +205,7 @@ func (d *doctor) checkReceivers(ctx context.Context) {
 		return
 	}
 	_ = d.withDatabase(ctx, current, func(b *app.Backend) error {
-		for _, state := range []webhook.State{webhook.Failed, webhook.Failing} {
+		for _, state := range []delivery.State{delivery.Failed, delivery.Failing} {
 			found, err := b.Webhooks.Page(ctx, state, 0, webhooksPage)
 			if err != nil {
 				return err

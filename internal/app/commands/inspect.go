@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/app"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 )
@@ -59,7 +60,7 @@ type deliveryJSON struct {
 	TookMs    int64     `json:"tookMs"`
 }
 
-func newDeliveryJSON(d webhook.OrderDelivery) deliveryJSON {
+func newDeliveryJSON(d delivery.Attempt) deliveryJSON {
 	return deliveryJSON{
 		WebhookID: d.WebhookID, At: utc(d.At), Event: d.Event, Type: d.Type, Status: d.Status, Error: d.Error, TookMs: d.Took.Milliseconds(),
 	}
@@ -119,7 +120,7 @@ func foundOf(o *order.Order) order.FoundOrder {
 	}
 }
 
-func newInspectionJSON(all order.Inspection, deliveries []webhook.OrderDelivery) inspectionJSON {
+func newInspectionJSON(all order.Inspection, deliveries []delivery.Attempt) inspectionJSON {
 	view := inspectionJSON{
 		Found: newFoundJSON(foundOf(&all.Order)), Merchant: all.Order.MerchantName, History: []eventJSON{}, Files: []fileJSON{},
 		Deliveries: []deliveryJSON{},
@@ -137,7 +138,7 @@ func newInspectionJSON(all order.Inspection, deliveries []webhook.OrderDelivery)
 }
 
 // printInspection prints everything about an order as tables.
-func (p *process) printInspection(all order.Inspection, deliveries []webhook.OrderDelivery) error {
+func (p *process) printInspection(all order.Inspection, deliveries []delivery.Attempt) error {
 	return p.printSections(
 		newSection(foundHeading, []order.FoundOrder{foundOf(&all.Order)}, foundRow),
 		newSection([]string{"TIME", "EVENT", "ACTOR", "FROM", "TO", "REASON", "FILE", "TOKEN", "REQUEST"}, all.Events, func(e order.EventRecord) []string {
@@ -150,7 +151,7 @@ func (p *process) printInspection(all order.Inspection, deliveries []webhook.Ord
 		newSection([]string{"FILE", "NAME", "BYTES", "UPLOADED", "DELETED"}, all.Files, func(f order.FileEntry) []string {
 			return []string{numberOr(f.ID), textOr(f.Name), strconv.FormatInt(f.Size, 10), timestamp(f.CreatedAt), timestamp(f.DeletedAt)}
 		}),
-		newSection([]string{"DELIVERED", "WEBHOOK", "NUMBER", "EVENT", "STATUS", "ERROR", "MS"}, deliveries, func(d webhook.OrderDelivery) []string {
+		newSection([]string{"DELIVERED", "WEBHOOK", "NUMBER", "EVENT", "STATUS", "ERROR", "MS"}, deliveries, func(d delivery.Attempt) []string {
 			return []string{
 				timestamp(d.At), numberOr(d.WebhookID), numberOr(d.Event), d.Type, numberOr(int64(d.Status)), textOr(d.Error),
 				strconv.FormatInt(d.Took.Milliseconds(), 10),

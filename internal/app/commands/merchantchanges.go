@@ -9,7 +9,7 @@ import (
 
 	"merchantorders/internal/app"
 	"merchantorders/internal/config"
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/order"
 )
 
@@ -30,7 +30,7 @@ func (c *merchantTarget) check() error {
 // noMerchant returns the error for a merchant that does not exist, with a command that
 // helps, and every other error unchanged.
 func noMerchant(id int64, help string, err error) error {
-	if errors.Is(err, order.ErrMerchantNotFound) || errors.Is(err, webhook.ErrNoMerchant) {
+	if errors.Is(err, order.ErrMerchantNotFound) || errors.Is(err, delivery.ErrNoMerchant) {
 		return fmt.Errorf("there is no merchant %d: see %q", id, programName+" "+help)
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"merchantorders/internal/app"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 )
@@ -33,7 +34,7 @@ type webhookFields struct {
 
 // parse parses the flags into a change.
 func (c *webhookFields) parse(f *flagValues) {
-	c.change = webhook.Change{URL: c.URL, Description: c.Description, Username: c.Username, Password: webhook.Credential(c.Password)}
+	c.change = webhook.Change{URL: c.URL, Description: c.Description, Username: c.Username, Password: delivery.Secret(c.Password)}
 	if c.URL != nil {
 		f.refuse("url", webhook.URLProblem(*c.URL, c.AllowPrivate))
 	}
@@ -87,19 +88,19 @@ type webhookAdd struct {
 	webhookFields
 	After string `placeholder:"N" help:"Number of the event after which deliveries begin, or a cursor of the events of all merchants. Empty: the newest."`
 
-	addition webhook.Addition
+	merchantID int64
+	after      *order.MarketCursor
 }
 
 func (c *webhookAdd) check() error {
 	var f flagValues
-	merchantID := f.merchantOrAll(c.Merchant)
+	c.merchantID = f.merchantOrAll(c.Merchant)
 	c.URL = cmp.Or(c.URL, new("")) // which is refused
 	c.parse(&f)
-	c.addition = c.change.Addition(merchantID)
 	if c.After != "" {
-		c.addition.After = new(f.start("after", c.After))
+		c.after = new(f.start("after", c.After))
 		if c.Merchant == webhook.All {
-			f.refuse("after", startProblem(merchantID, *c.addition.After))
+			f.refuse("after", startProblem(c.merchantID, *c.after))
 		}
 	}
 	return f.err()
@@ -108,7 +109,7 @@ func (c *webhookAdd) check() error {
 // startProblem returns what is wrong with where the deliveries of a webhook begin; empty
 // text if nothing is: the number of an event names one of a single merchant.
 func startProblem(merchantID int64, start order.MarketCursor) string {
-	if merchantID == webhook.Marketplace && start.Seq != 0 && start.MerchantID == 0 {
+	if merchantID == delivery.Marketplace && start.Seq != 0 && start.MerchantID == 0 {
 		return "must be a cursor of the events of all merchants, or 0, for a webhook of all merchants"
 	}
 	return ""
@@ -117,9 +118,9 @@ func startProblem(merchantID int64, start order.MarketCursor) string {
 func (c *webhookAdd) run(ctx context.Context, p *process) error {
 	p.flags.WebhookAllowPrivate = c.AllowPrivate
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		e, err := b.Webhooks.Add(ctx, p.caller, c.addition, order.Options[webhook.Endpoint]{})
+		e, err := b.Webhooks.Add(ctx, p.caller, c.merchantID, c.change, c.after, order.Options[webhook.Endpoint]{})
 		if err != nil {
-			return noMerchant(c.addition.MerchantID, "merchant list", err)
+			return noMerchant(c.merchantID, "merchant list", err)
 		}
 		return p.printSecret(c.jsonFlag, e)
 	})
@@ -140,7 +141,7 @@ func (c *webhookChange) check() error {
 }
 
 func (c *webhookChange) run(ctx context.Context, p *process) error {
-	return c.webhookTarget.change(ctx, p, func(webhooks *webhook.Service, key webhook.Key) (webhook.Endpoint, error) {
+	return c.webhookTarget.change(ctx, p, func(webhooks *webhook.Service, key delivery.Key) (webhook.Endpoint, error) {
 		return webhooks.Change(ctx, p.caller, key, c.webhookFields.change, order.Options[webhook.Endpoint]{})
 	})
 }

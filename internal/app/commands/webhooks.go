@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/app"
 	"merchantorders/internal/config"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 )
@@ -43,7 +43,7 @@ type webhookList struct {
 	Merchant string `placeholder:"N" help:"Only the webhooks of this merchant, or of the marketplace: all."`
 	State    string `placeholder:"WORD" help:"Only webhooks in this state: active, failing (about to be disabled by the service), failed (disabled by the service) or disabled (by a request)."`
 
-	state webhook.State
+	state delivery.State
 }
 
 func (c *webhookList) check() error {
@@ -59,19 +59,30 @@ func (c *webhookList) check() error {
 
 func (c *webhookList) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		endpoints := allWebhooks(ctx, b.Webhooks, c.state)
+		read := func(after int64) ([]webhook.Endpoint, error) {
+			return b.Webhooks.Page(ctx, c.state, after, webhooksPage)
+		}
 		if c.Merchant != "" {
-			merchantID := webhook.ParseMerchantID(c.Merchant)
-			list, err := b.Webhooks.List(ctx, merchantID)
-			if err != nil {
-				return noMerchant(merchantID, "merchant list", err)
+			read = func(int64) ([]webhook.Endpoint, error) {
+				merchantID := webhook.ParseMerchantID(c.Merchant)
+				list, err := b.Webhooks.List(ctx, merchantID)
+				list = slices.DeleteFunc(list, func(e webhook.Endpoint) bool { return c.state != 0 && e.State != c.state })
+				return list, noMerchant(merchantID, "merchant list", err)
 			}
-			endpoints = func(yield func(webhook.Endpoint, error) bool) {
-				for _, e := range list {
-					if (c.state == 0 || e.State == c.state) && !yield(e, nil) {
+		}
+		endpoints := func(yield func(webhook.Endpoint, error) bool) {
+			for after, more := int64(0), true; more; {
+				page, err := read(after)
+				if err != nil {
+					yield(webhook.Endpoint{}, err)
+					return
+				}
+				for _, e := range page {
+					if after = e.ID; !yield(e, nil) {
 						return
 					}
 				}
+				more = len(page) == webhooksPage
 			}
 		}
 		heading := []string{"ID", "MERCHANT", "STATE", "ACKNOWLEDGED", "FAILURES", "FAILING SINCE", "URL", "DESCRIPTION"}
@@ -87,40 +98,17 @@ func (c *webhookList) run(ctx context.Context, p *process) error {
 // merchantOrAll parses the id of a merchant, or webhook.All.
 func (f *flagValues) merchantOrAll(text string) int64 {
 	if text == webhook.All {
-		return webhook.Marketplace
+		return delivery.Marketplace
 	}
 	return f.id("merchant", text)
 }
 
 // merchantOrAll returns the id of the merchant of a webhook, or webhook.All.
 func merchantOrAll(e webhook.Endpoint) string {
-	if e.MerchantID == webhook.Marketplace {
+	if e.MerchantID == delivery.Marketplace {
 		return webhook.All
 	}
 	return strconv.FormatInt(e.MerchantID, 10)
-}
-
-// allWebhooks returns the webhooks of all merchants in a state, or in any state if it is 0.
-func allWebhooks(ctx context.Context, webhooks *webhook.Service, state webhook.State) iter.Seq2[webhook.Endpoint, error] {
-	return func(yield func(webhook.Endpoint, error) bool) {
-		after := int64(0)
-		for {
-			page, err := webhooks.Page(ctx, state, after, webhooksPage)
-			if err != nil {
-				yield(webhook.Endpoint{}, err)
-				return
-			}
-			for _, e := range page {
-				if !yield(e, nil) {
-					return
-				}
-				after = e.ID
-			}
-			if len(page) < webhooksPage {
-				return
-			}
-		}
-	}
 }
 
 // webhookTarget is the webhook that a command shows or changes.
@@ -140,7 +128,7 @@ func (c *webhookTarget) check() error {
 }
 
 // with runs a function with the key of the webhook, which its id alone identifies.
-func (c *webhookTarget) with(ctx context.Context, p *process, do func(*webhook.Service, webhook.Key) error) error {
+func (c *webhookTarget) with(ctx context.Context, p *process, do func(*webhook.Service, delivery.Key) error) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
 		found, err := b.Webhooks.Page(ctx, 0, c.id-1, 1)
 		if err == nil && (len(found) == 0 || found[0].ID != c.id) {
@@ -154,8 +142,8 @@ func (c *webhookTarget) with(ctx context.Context, p *process, do func(*webhook.S
 }
 
 // change is with for a function that returns the changed webhook, which it prints.
-func (c *webhookTarget) change(ctx context.Context, p *process, do func(*webhook.Service, webhook.Key) (webhook.Endpoint, error)) error {
-	return c.with(ctx, p, func(webhooks *webhook.Service, key webhook.Key) error {
+func (c *webhookTarget) change(ctx context.Context, p *process, do func(*webhook.Service, delivery.Key) (webhook.Endpoint, error)) error {
+	return c.with(ctx, p, func(webhooks *webhook.Service, key delivery.Key) error {
 		e, err := do(webhooks, key)
 		if err != nil {
 			return err
@@ -173,7 +161,7 @@ const deliveriesShown = 20
 type webhookShow struct{ webhookTarget }
 
 func (c *webhookShow) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(webhooks *webhook.Service, key webhook.Key) error {
+	return c.with(ctx, p, func(webhooks *webhook.Service, key delivery.Key) error {
 		e, err := webhooks.Get(ctx, key)
 		if err != nil {
 			return err
@@ -208,10 +196,10 @@ func (c *webhookShow) run(ctx context.Context, p *process) error {
 		}
 		return p.printSections(
 			section{[]string{"WEBHOOK", strconv.FormatInt(e.ID, 10)}, fields},
-			newSection([]string{"HELD MERCHANT", "EVENT", "FAILURES", "FAILING SINCE", "NEXT ATTEMPT"}, e.Held, func(h webhook.Held) []string {
+			newSection([]string{"HELD MERCHANT", "EVENT", "FAILURES", "FAILING SINCE", "NEXT ATTEMPT"}, e.Held, func(h delivery.Held) []string {
 				return []string{numberOr(h.MerchantID), numberOr(h.Event), strconv.Itoa(h.Failures), timestamp(h.FailingSince), timestamp(h.NextAttempt)}
 			}),
-			newSection([]string{"DELIVERED", "MERCHANT", "EVENT", "TYPE", "STATUS", "ERROR", "MS"}, deliveries, func(d webhook.Delivery) []string {
+			newSection([]string{"DELIVERED", "MERCHANT", "EVENT", "TYPE", "STATUS", "ERROR", "MS"}, deliveries, func(d delivery.Attempt) []string {
 				return []string{
 					timestamp(d.At), numberOr(cmp.Or(d.EventMerchant, e.MerchantID)), numberOr(d.Event), d.Type, numberOr(int64(d.Status)), textOr(d.Error), strconv.FormatInt(d.Took.Milliseconds(), 10),
 				}
@@ -250,7 +238,7 @@ func (c *webhookDisable) run(ctx context.Context, p *process) error {
 }
 
 func (c *webhookTarget) setEnabled(ctx context.Context, p *process, enabled bool) error {
-	return c.change(ctx, p, func(webhooks *webhook.Service, key webhook.Key) (webhook.Endpoint, error) {
+	return c.change(ctx, p, func(webhooks *webhook.Service, key delivery.Key) (webhook.Endpoint, error) {
 		return webhooks.Change(ctx, p.caller, key, webhook.Change{Enabled: &enabled}, order.Options[webhook.Endpoint]{})
 	})
 }
@@ -271,7 +259,7 @@ func (c *webhookRotate) check() error {
 }
 
 func (c *webhookRotate) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(webhooks *webhook.Service, key webhook.Key) error {
+	return c.with(ctx, p, func(webhooks *webhook.Service, key delivery.Key) error {
 		e, err := webhooks.RotateSecret(ctx, p.caller, key, c.overlap.Truncate(time.Second), order.Options[webhook.Endpoint]{})
 		if err != nil {
 			return err
@@ -283,7 +271,7 @@ func (c *webhookRotate) run(ctx context.Context, p *process) error {
 type webhookRemove struct{ webhookTarget }
 
 func (c *webhookRemove) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(webhooks *webhook.Service, key webhook.Key) error {
+	return c.with(ctx, p, func(webhooks *webhook.Service, key delivery.Key) error {
 		e, err := webhooks.Remove(ctx, p.caller, key, order.Options[webhook.Endpoint]{})
 		switch {
 		case err != nil:
@@ -309,7 +297,7 @@ func (c *webhookReplay) check() error {
 }
 
 func (c *webhookReplay) run(ctx context.Context, p *process) error {
-	return c.change(ctx, p, func(webhooks *webhook.Service, key webhook.Key) (webhook.Endpoint, error) {
+	return c.change(ctx, p, func(webhooks *webhook.Service, key delivery.Key) (webhook.Endpoint, error) {
 		if problem := startProblem(key.MerchantID, c.after); problem != "" {
 			return webhook.Endpoint{}, app.UsageError{Err: config.Invalid("after", problem)}
 		}
@@ -323,8 +311,8 @@ type webhookTest struct {
 }
 
 func (c *webhookTest) run(ctx context.Context, p *process) error {
-	return c.send(ctx, p, c.privateFlag, func(webhooks *webhook.Service, key webhook.Key) (webhook.Delivery, error) {
-		return webhooks.Test(ctx, p.caller, key, order.Options[webhook.Delivery]{})
+	return c.send(ctx, p, c.privateFlag, func(webhooks *webhook.Service, key delivery.Key) (delivery.Attempt, error) {
+		return webhooks.Test(ctx, p.caller, key, order.Options[delivery.Attempt]{})
 	})
 }
 
@@ -344,19 +332,19 @@ func (c *webhookRedeliver) check() error {
 }
 
 func (c *webhookRedeliver) run(ctx context.Context, p *process) error {
-	return c.send(ctx, p, c.privateFlag, func(webhooks *webhook.Service, key webhook.Key) (webhook.Delivery, error) {
-		if key.MerchantID == webhook.Marketplace && c.merchantID == 0 {
-			return webhook.Delivery{}, app.UsageError{Err: config.Invalid("merchant", "is required for a webhook of all merchants")}
+	return c.send(ctx, p, c.privateFlag, func(webhooks *webhook.Service, key delivery.Key) (delivery.Attempt, error) {
+		if key.MerchantID == delivery.Marketplace && c.merchantID == 0 {
+			return delivery.Attempt{}, app.UsageError{Err: config.Invalid("merchant", "is required for a webhook of all merchants")}
 		}
-		return webhooks.Redeliver(ctx, p.caller, key, cmp.Or(c.merchantID, key.MerchantID), c.event, order.Options[webhook.Delivery]{})
+		return webhooks.Redeliver(ctx, p.caller, key, cmp.Or(c.merchantID, key.MerchantID), c.event, order.Options[delivery.Attempt]{})
 	})
 }
 
 // send is with for a function that sends a message, and prints what came of it. The command
 // fails if the message was not acknowledged.
-func (c *webhookTarget) send(ctx context.Context, p *process, private privateFlag, do func(*webhook.Service, webhook.Key) (webhook.Delivery, error)) error {
+func (c *webhookTarget) send(ctx context.Context, p *process, private privateFlag, do func(*webhook.Service, delivery.Key) (delivery.Attempt, error)) error {
 	p.flags.WebhookAllowPrivate = private.AllowPrivate
-	return c.with(ctx, p, func(webhooks *webhook.Service, key webhook.Key) error {
+	return c.with(ctx, p, func(webhooks *webhook.Service, key delivery.Key) error {
 		d, err := do(webhooks, key)
 		if err != nil {
 			return err

@@ -3,14 +3,14 @@ package webhook
 import (
 	"cmp"
 	"encoding/base64"
-	"fmt"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+
+	"merchantorders/internal/delivery"
 )
 
 // Limits of what a gateway asks for.
@@ -21,26 +21,13 @@ const (
 	maxCredential = 1000
 )
 
-// Credential is a text that a gateway before a receiver asks for. The conversion to string
-// is the text; printing it shows nothing of it.
-type Credential string
-
-// String implements fmt.Stringer without the text.
-func (Credential) String() string { return "..." }
-
-// Format implements fmt.Formatter, so that no verb prints the text.
-func (c Credential) Format(state fmt.State, _ rune) { _, _ = state.Write([]byte(c.String())) }
-
-// LogValue implements slog.LogValuer.
-func (c Credential) LogValue() slog.Value { return slog.StringValue(c.String()) }
-
 // Access is what deliveries carry for a gateway before the receiver.
 type Access struct {
-	Headers map[string]Credential // by canonical name; nil: none
+	Headers map[string]delivery.Secret // by canonical name; nil: none
 	// Username and Password are those of Basic authentication, which replaces a header
 	// Authorization. Username is empty if there is none.
 	Username string
-	Password Credential
+	Password delivery.Secret
 }
 
 // equal reports whether two accesses are the same.
@@ -138,8 +125,8 @@ var routing = []string{"X-Accel-", "X-Client", "X-Cluster-", "X-Forward", "X-Hos
 // ParseHeaders parses headers of the form "name: value", one a line, for a Change: one may
 // have no value. It also returns what is wrong with them, as a phrase that follows the name of
 // the field.
-func ParseHeaders(text string) (headers map[string]Credential, problem string) {
-	headers = make(map[string]Credential)
+func ParseHeaders(text string) (headers map[string]delivery.Secret, problem string) {
+	headers = make(map[string]delivery.Secret)
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		if name == "" && value == "" {
@@ -154,7 +141,7 @@ func ParseHeaders(text string) (headers map[string]Credential, problem string) {
 		if value != "" {
 			problem = cmp.Or(problem, CredentialProblem(value))
 		}
-		headers[canonical] = Credential(value)
+		headers[canonical] = delivery.Secret(value)
 	}
 	if len(headers) > MaxHeaders {
 		problem = cmp.Or(problem, "must be at most 10 names and values")

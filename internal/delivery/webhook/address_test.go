@@ -21,6 +21,7 @@ import (
 
 	"code.dny.dev/ssrf"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/testenv"
 )
 
@@ -97,7 +98,7 @@ func TestHostileAddresses(t *testing.T) {
 		client := newClient(dialer, nil)
 		result := client.Post(t.Context(), Message{URL: url, At: time.Now()})
 		client.http.CloseIdleConnections()
-		if result.Error != ErrorAddress && attempts.Load() > 0 {
+		if result.Error != delivery.ErrorAddress && attempts.Load() > 0 {
 			t.Errorf("%s: %+v after %d attempts to connect", host, result, attempts.Load())
 		}
 		if named && attempts.Load() == 0 && strings.HasSuffix(host, ".example.com") {
@@ -130,7 +131,7 @@ func TestRebinding(t *testing.T) {
 		t.Fatalf("the first lookup: %v, %v", addresses, err)
 	}
 	result := newClient(dialer, nil).Post(t.Context(), Message{URL: "https://rebind.example.com:" + port, At: time.Now()})
-	if result.Error != ErrorAddress || connections.Load() != 0 {
+	if result.Error != delivery.ErrorAddress || connections.Load() != 0 {
 		t.Errorf("%+v, %d connections", result, connections.Load())
 	}
 }
@@ -148,7 +149,7 @@ func TestRedirects(t *testing.T) {
 		roots := x509.NewCertPool()
 		roots.AddCert(server.Certificate())
 		result := newClient(&net.Dialer{}, roots).Post(t.Context(), Message{URL: server.URL, At: time.Now()})
-		if result.Status != status || result.Error != ErrorStatus {
+		if result.Status != status || result.Error != delivery.ErrorStatus {
 			t.Errorf("%d: %+v", status, result)
 		}
 	}
@@ -222,10 +223,10 @@ func TestAccess(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	e := Endpoint{URL: server.URL, Secret: NewSecret(), Access: Access{
-		Headers:  map[string]Credential{"X-Api-Key": "key-1", "X-Tenant": "key", "Authorization": "Bearer other", "Webhook-Id": "forged"},
+		Headers:  map[string]delivery.Secret{"X-Api-Key": "key-1", "X-Tenant": "key", "Authorization": "Bearer other", "Webhook-Id": "forged"},
 		Username: "user", Password: "pass:word",
 	}}
-	d, err := attempter{NewClient(true), time.Now, time.Minute}.send(t.Context(), e, outgoing{id: "id"})
+	d, err := (&Service{Options: Options{Poster: NewClient(true), Now: time.Now, Attempt: time.Minute}}).post(t.Context(), e, outgoing{Attempt: delivery.Attempt{MessageID: "id"}})
 	if err != nil || d.Error != "" || d.Response != notKept {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -253,7 +254,7 @@ func TestAccess(t *testing.T) {
 // nobody thought of.
 func TestHide(t *testing.T) {
 	t.Parallel()
-	access := Access{Headers: map[string]Credential{"X-Api-Key": "k3y-7f2a", "X-Pin": "42"}, Username: "gate", Password: "pass:wörd/1"}
+	access := Access{Headers: map[string]delivery.Secret{"X-Api-Key": "k3y-7f2a", "X-Pin": "42"}, Username: "gate", Password: "pass:wörd/1"}
 	for _, secret := range []string{"k3y-7f2a", "pass:wörd/1", base64.StdEncoding.EncodeToString([]byte("gate:pass:wörd/1"))} {
 		for name, response := range map[string]string{
 			"as it is": secret, "in capitals": strings.ToUpper(secret), "cut": "key " + secret[:5], "percent-encoded": url.QueryEscape(secret), "every byte": strings.ReplaceAll(fmt.Sprintf(" % x", secret), " ", "%"),

@@ -2,15 +2,16 @@ package webhook_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"merchantorders/client"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -28,15 +29,15 @@ type recorder struct {
 }
 
 // Post implements webhook.Poster.
-func (r *recorder) Post(ctx context.Context, m webhook.Message) webhook.Result {
+func (r *recorder) Post(ctx context.Context, m webhook.Message) delivery.Result {
 	r.mu.Lock()
 	r.sent = append(r.sent, m)
 	r.mu.Unlock()
 	select {
 	case <-time.After(r.took(m.URL)):
-		return webhook.Result{Status: http.StatusNoContent}
+		return delivery.Result{Status: http.StatusNoContent}
 	case <-ctx.Done():
-		return webhook.Result{Error: webhook.ErrorTimeout}
+		return delivery.Result{Error: delivery.ErrorTimeout}
 	}
 }
 
@@ -67,13 +68,18 @@ func replay(w *world, e *webhook.Endpoint) (err error) {
 	return err
 }
 
+func suspend(w *world, _ *webhook.Endpoint) error {
+	_, err := w.Merchants.Suspend(w.Context(), order.Command(), 1, "fraud", order.Options[order.Merchant]{})
+	return err
+}
+
 // TestChangeDuringDelivery changes an endpoint with a backlog while a request is in
 // flight: the next request uses what is stored then. None follows if it is disabled or
 // removed, or its merchant is suspended.
 func TestChangeDuringDelivery(t *testing.T) {
 	t.Parallel()
 	const events, before = 50, 5
-	types := webhook.NewTypes(order.OrderStateChanged)
+	types := delivery.NewTypes(order.OrderStateChanged)
 	for name, c := range map[string]struct {
 		change change
 		later  int // messages after the change
@@ -89,15 +95,22 @@ func TestChangeDuringDelivery(t *testing.T) {
 			_, err := w.hooks.Remove(w.Context(), order.CommandFor(1), e.Key, order.Options[webhook.Endpoint]{})
 			return err
 		}, 0},
+		"suspended": {suspend, 0},
+		"resumed": {func(w *world, e *webhook.Endpoint) error {
+			err := suspend(w, e)
+			time.Sleep(time.Minute)
+			_, err2 := w.Merchants.Resume(w.Context(), order.Command(), 1, order.Options[order.Merchant]{})
+			return errors.Join(err, err2)
+		}, events - before},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r := &recorder{took: func(string) time.Duration { return 100 * time.Millisecond }}
-				w := openWorld(t, r)
+				w := openWorld(t, "", r)
 				e := w.addEndpoints(1, 1)[0]
-				w.addEvents(1, "A", events)
-				w.run(r, nil)
+				w.AddEvents(1, "A", events)
+				w.Run(nil)
 				time.Sleep(before*100*time.Millisecond - 50*time.Millisecond)
 				testenv.NoError(t, c.change(w, &e))
 				time.Sleep(time.Minute)
@@ -108,7 +121,7 @@ func TestChangeDuringDelivery(t *testing.T) {
 				for i, m := range later {
 					header := http.Header{"Webhook-Id": {m.ID}, "Webhook-Timestamp": {strconv.FormatInt(m.At.Unix(), 10)}, "Webhook-Signature": {m.Signature}}
 					event, err := client.VerifyWebhook(header, m.Body, string(e.Secret))
-					if m.URL != e.URL || err != nil || event.Seq != int64(before+i) {
+					if m.URL != e.URL || err != nil || event.Seq != int64(events-c.later+1+i) {
 						t.Fatalf("message %d after the change: %s to %s, event %d, %v", i, m.ID, m.URL, event.Seq, err)
 					}
 				}
@@ -121,7 +134,7 @@ func TestChangeDuringDelivery(t *testing.T) {
 // the failure of that request is in the log, but does not count.
 func TestRepairDuringDelivery(t *testing.T) {
 	t.Parallel()
-	single := func(send func(w *world, key webhook.Key) (webhook.Delivery, error)) change {
+	single := func(send func(w *world, key delivery.Key) (delivery.Attempt, error)) change {
 		return func(w *world, e *webhook.Endpoint) error {
 			time.Sleep(10 * time.Second) // now the endpoint waits after a failure
 			sent := make(chan error, 1)
@@ -140,6 +153,11 @@ func TestRepairDuringDelivery(t *testing.T) {
 		attempts int // to the old address, which are in the log
 	}{
 		"url": {patchURL(newURL), 1},
+		"enabled again, after a failure": {func(w *world, e *webhook.Endpoint) error {
+			time.Sleep(10 * time.Second)
+			w.store(e.Key, func(e *webhook.Endpoint) { e.URL = newURL })
+			return enable(true)(w, e)
+		}, 1},
 		"enabled": {func(w *world, e *webhook.Endpoint) error {
 			testenv.NoError(w, enable(false)(w, e))
 			testenv.NoError(w, patchURL(newURL)(w, e))
@@ -150,11 +168,11 @@ func TestRepairDuringDelivery(t *testing.T) {
 			time.Sleep(10 * time.Second) // it was tried again at once
 			return patchURL(newURL)(w, e)
 		}, 2},
-		"test": {single(func(w *world, key webhook.Key) (webhook.Delivery, error) {
-			return w.hooks.Test(w.Context(), order.CommandFor(1), key, order.Options[webhook.Delivery]{})
+		"test": {single(func(w *world, key delivery.Key) (delivery.Attempt, error) {
+			return w.hooks.Test(w.Context(), order.CommandFor(1), key, order.Options[delivery.Attempt]{})
 		}), 2},
-		"redeliver": {single(func(w *world, key webhook.Key) (webhook.Delivery, error) {
-			return w.hooks.Redeliver(w.Context(), order.CommandFor(1), key, key.MerchantID, 2, order.Options[webhook.Delivery]{})
+		"redeliver": {single(func(w *world, key delivery.Key) (delivery.Attempt, error) {
+			return w.hooks.Redeliver(w.Context(), order.CommandFor(1), key, key.MerchantID, 2, order.Options[delivery.Attempt]{})
 		}), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -166,15 +184,15 @@ func TestRepairDuringDelivery(t *testing.T) {
 					}
 					return time.Millisecond
 				}}
-				w := openWorld(t, r)
+				w := openWorld(t, "", r)
 				e := w.addEndpoints(1, 1)[0]
-				w.addEvents(1, "A", 3)
-				w.run(r, func(o *webhook.Options) { o.Wait = func(int) time.Duration { return 8 * time.Hour } })
+				w.AddEvents(1, "A", 3)
+				w.Run(func(o *delivery.Options) { o.Wait = func(int) time.Duration { return 8 * time.Hour } })
 				time.Sleep(5 * time.Second)
 				testenv.NoError(t, c.repair(w, &e))
 				time.Sleep(time.Minute)
 				got, err := w.hooks.Get(t.Context(), e.Key)
-				if err != nil || got.Acknowledged.Seq != 3 || got.Failures != 0 || !got.NextAttempt.IsZero() || !got.FailingSince.IsZero() || got.State != webhook.Active {
+				if err != nil || got.Acknowledged.Seq != 3 || got.Failures != 0 || !got.NextAttempt.IsZero() || !got.FailingSince.IsZero() || got.State != delivery.Active {
 					t.Errorf("after the repair: %+v, %v", got, err)
 				}
 				log, err := w.hooks.Deliveries(t.Context(), e.Key, 1<<62, 100)
@@ -190,57 +208,4 @@ func TestRepairDuringDelivery(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestSuspension suspends a merchant with a backlog: no request follows the one in
-// flight until it is resumed.
-func TestSuspension(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := &recorder{took: func(string) time.Duration { return 100 * time.Millisecond }}
-		w := openWorld(t, r)
-		w.addEndpoints(1, 1)
-		w.addEvents(1, "A", 300)
-		w.run(r, nil)
-		time.Sleep(450 * time.Millisecond)
-		_, err := w.merchants.Suspend(t.Context(), order.Command(), 1, "fraud", order.Options[order.Merchant]{})
-		testenv.NoError(t, err)
-		time.Sleep(time.Minute)
-		if n := len(r.after(5)); n != 0 {
-			t.Fatalf("%d messages of a suspended merchant", n)
-		}
-		_, err = w.merchants.Resume(t.Context(), order.Command(), 1, order.Options[order.Merchant]{})
-		testenv.NoError(t, err)
-		time.Sleep(time.Minute)
-		if n := len(r.after(5)); n != 295 {
-			t.Errorf("%d messages after the merchant was resumed", n)
-		}
-	})
-}
-
-// TestEnabledEndsPause enables an active endpoint that waits after a failure: it gets its
-// events at once.
-// Proves decision 5 (webhooks: deliveries).
-func TestEnabledEndsPause(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var up atomic.Bool
-		r := &recorder{took: func(string) time.Duration {
-			if up.Load() {
-				return time.Millisecond
-			}
-			return time.Hour
-		}}
-		w := openWorld(t, r)
-		e := w.addEndpoints(1, 1)[0]
-		w.addEvents(1, "A", 3)
-		w.run(r, func(o *webhook.Options) { o.Wait = func(int) time.Duration { return 8 * time.Hour } })
-		time.Sleep(15 * time.Second)
-		up.Store(true)
-		testenv.NoError(t, enable(true)(w, &e))
-		time.Sleep(time.Second)
-		if n := len(r.after(1)); n != 3 {
-			t.Errorf("%d messages after the failure", n)
-		}
-	})
 }

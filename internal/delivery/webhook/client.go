@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/delivery"
+
 	"code.dny.dev/ssrf"
 )
 
@@ -30,30 +32,8 @@ const (
 	maxIdlePerHost    = 64 // many merchants use the same provider
 )
 
-// The values of Result.Error.
-const (
-	ErrorStatus     = "status"     // the status is not 2xx
-	ErrorTimeout    = "timeout"    // no complete response in time
-	ErrorAddress    = "address"    // the host has an address that is not public
-	ErrorResolve    = "resolve"    // the host name has no address
-	ErrorTLS        = "tls"        // the certificate is not valid, or no TLS
-	ErrorConnection = "connection" // no connection, or it broke
-	ErrorRefused    = "refused"    // of an e-mail: the recipient's address leads nowhere
-	ErrorServer     = "server"     // of an e-mail: the mail server refuses, for now or because of the sender or itself
-)
-
-// Errors are the values of Result.Error for a webhook, except for the empty one.
-var Errors = []string{ErrorStatus, ErrorTimeout, ErrorAddress, ErrorResolve, ErrorTLS, ErrorConnection}
-
-// Result is how a request to an endpoint ended.
-type Result struct {
-	Status   int    // of the response; 0: none
-	Error    string // one of the constants above; empty: the endpoint has acknowledged
-	Took     time.Duration
-	Response string // the first bytes of the response's body, or the words of the mail server
-	// RetryAfter is how long the endpoint asks to wait; 0: it does not.
-	RetryAfter time.Duration
-}
+// Errors are the values of delivery.Result.Error for a webhook, except for the empty one.
+var Errors = []string{delivery.ErrorStatus, delivery.ErrorTimeout, delivery.ErrorAddress, delivery.ErrorResolve, delivery.ErrorTLS, delivery.ErrorConnection}
 
 // Message is a request to an endpoint.
 type Message struct {
@@ -103,10 +83,10 @@ func newClient(dialer *net.Dialer, roots *x509.CertPool) *Client {
 
 // Post sends a message. The caller bounds the time with ctx. Took of the result is not
 // set.
-func (c *Client) Post(ctx context.Context, m Message) Result {
+func (c *Client) Post(ctx context.Context, m Message) delivery.Result {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
-		return Result{Error: ErrorConnection}
+		return delivery.Result{Error: delivery.ErrorConnection}
 	}
 	maps.Copy(request.Header, m.Header)
 	request.Header.Set("Content-Type", "application/json")
@@ -116,15 +96,15 @@ func (c *Client) Post(ctx context.Context, m Message) Result {
 	request.Header.Set("webhook-signature", m.Signature)
 	response, err := c.http.Do(request)
 	if err != nil {
-		return Result{Error: errorKind(ctx, err)}
+		return delivery.Result{Error: errorKind(ctx, err)}
 	}
 	defer func() { _ = response.Body.Close() }()
 	// The status decides; an error here only shortens the log.
 	first, _ := io.ReadAll(io.LimitReader(response.Body, MaxResponse))
 	_, _ = io.CopyN(io.Discard, response.Body, maxDrained)
-	result := Result{Status: response.StatusCode, Response: plainText(first)}
+	result := delivery.Result{Status: response.StatusCode, Response: plainText(first)}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		result.Error = ErrorStatus
+		result.Error = delivery.ErrorStatus
 	}
 	if result.Status == http.StatusTooManyRequests || result.Status == http.StatusServiceUnavailable {
 		result.RetryAfter = retryAfter(response.Header.Get("Retry-After"), m.At)
@@ -145,7 +125,7 @@ func retryAfter(value string, from time.Time) time.Duration {
 	return max(until.Sub(from), 0)
 }
 
-// errorKind returns the value of Result.Error for the error of a request.
+// errorKind returns the value of delivery.Result.Error for the error of a request.
 func errorKind(ctx context.Context, err error) string {
 	var timeout net.Error
 	var dns *net.DNSError
@@ -154,15 +134,15 @@ func errorKind(ctx context.Context, err error) string {
 	var alert tls.AlertError
 	switch {
 	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
-		return ErrorAddress
+		return delivery.ErrorAddress
 	case ctx.Err() != nil, errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return ErrorTimeout
+		return delivery.ErrorTimeout
 	case errors.As(err, &dns):
-		return ErrorResolve
+		return delivery.ErrorResolve
 	case errors.As(err, &certificate), errors.As(err, &record), errors.As(err, &alert):
-		return ErrorTLS
+		return delivery.ErrorTLS
 	}
-	return ErrorConnection
+	return delivery.ErrorConnection
 }
 
 // plainText returns bytes as a text that every database stores.

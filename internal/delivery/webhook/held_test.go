@@ -11,11 +11,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"merchantorders/client"
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/deliverytest"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
@@ -36,11 +39,11 @@ type marketplace struct {
 }
 
 // newMarketplace starts one with a webhook.
-func newMarketplace(w *world, refuse func(merchantID, seq int64) bool) (*marketplace, webhook.Key) {
+func newMarketplace(w *world, refuse func(merchantID, seq int64) bool) (*marketplace, delivery.Key) {
 	m := &marketplace{TB: w, last: make(map[int64]int64), refuse: refuse}
 	server := httptest.NewUnstartedServer(m)
 	w.Cleanup(server.Close)
-	e, err := w.hooks.Add(w.Context(), order.Command(), webhook.Addition{URL: "http://" + server.Listener.Addr().String()}, order.Options[webhook.Endpoint]{})
+	e, err := w.hooks.Add(w.Context(), order.Command(), delivery.Marketplace, webhook.Change{URL: new("http://" + server.Listener.Addr().String())}, nil, order.Options[webhook.Endpoint]{})
 	testenv.NoError(w, err)
 	m.secret = string(e.Secret)
 	server.Start()
@@ -50,12 +53,15 @@ func newMarketplace(w *world, refuse func(merchantID, seq int64) bool) (*marketp
 func (m *marketplace) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the sender was killed
+		return // the worker was killed
 	}
 	var event marketEvent
 	_, err = client.VerifyWebhook(r.Header, body, m.secret)
 	if err = errors.Join(err, json.Unmarshal(body, &event)); err != nil {
 		m.Error(err)
+	}
+	if id := "msg_1" + strings.TrimPrefix(event.ID, "evt"); r.Header.Get("Webhook-Id") != id {
+		m.Errorf("message %s of event %s", r.Header.Get("Webhook-Id"), event.ID)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,22 +123,64 @@ func onMarketplaces(t *testing.T, test func(t *testing.T, database string)) {
 	})
 }
 
+// TestMarketplace delivers the events of several merchants to one endpoint, which refuses every
+// seventh, with two workers while the events are written. In another history it begins again.
+func TestMarketplace(t *testing.T) {
+	onMarketplaces(t, func(t *testing.T, database string) {
+		w := openWorld(t, database, webhook.NewClient(true))
+		w.AddMerchants(3)
+		w.AddEvents(1, "before", 1)
+		posts := 0
+		m, key := newMarketplace(w, func(int64, int64) bool {
+			posts++
+			return posts%7 == 0
+		})
+		m.last[1] = 1 // the endpoint begins after it
+		w.Run(nil)
+		w.Run(nil)
+		var writing sync.WaitGroup
+		for id := range int64(3) {
+			writing.Go(func() {
+				for i := range 4 {
+					w.AddEvents(id+1, fmt.Sprint("B", i), 10)
+				}
+			})
+		}
+		writing.Wait()
+		m.wait(1, 41, 40, 40)
+		_, err := w.hooks.Redeliver(t.Context(), order.Command(), key, 4, 1, order.Options[delivery.Attempt]{})
+		if !errors.Is(err, webhook.ErrNoEvent) {
+			t.Errorf("redelivery of an event of no merchant: %v", err)
+		}
+		w.until("the last progress", key, func(e webhook.Endpoint) bool { return len(e.Held) == 0 && e.Failures == 0 })
+		m.begin()
+		w.store(key, func(e *webhook.Endpoint) {
+			e.Acknowledged.History++
+			e.Held = []delivery.Held{{MerchantID: 2, Event: 9, Backoff: delivery.Backoff{NextAttempt: time.Now().Add(time.Hour)}}}
+		})
+		m.wait(1, 41, 40, 40)
+		if log, err := w.hooks.Deliveries(t.Context(), key, 1<<62, 1); err != nil || len(log) != 1 || log[0].EventMerchant == 0 {
+			t.Errorf("delivery log: %+v, %v", log, err)
+		}
+	})
+}
+
 // TestHeldMerchant refuses the events of a merchant, which does not hold up those of others,
 // and then all of them for some time, during which the held one has no attempt before the
 // others: in the end each has arrived in order.
 func TestHeldMerchant(t *testing.T) {
 	onMarketplaces(t, func(t *testing.T, database string) {
-		w := openWorldOn(t, database, nil)
-		w.addEndpoints(4, 0)
+		w := openWorld(t, database, webhook.NewClient(true))
+		w.AddMerchants(4)
 		m, key := newMarketplace(w, func(merchantID, seq int64) bool { return merchantID == 2 && seq > 3 })
 		for range 2 {
-			w.run(webhook.NewClient(true), nil)
+			w.Run(nil)
 		}
 		batch := 0
 		add := func() {
 			batch++
 			for id := range int64(4) {
-				w.addEvents(id+1, "B"+strconv.Itoa(batch), 10)
+				w.AddEvents(id+1, "B"+strconv.Itoa(batch), 10)
 			}
 		}
 		add()
@@ -141,10 +189,8 @@ func TestHeldMerchant(t *testing.T) {
 		m.wait(5, 20, 3, 20, 20)
 		held := func(want ...int64) {
 			t.Helper()
-			testenv.Eventually(t, fmt.Sprint("held ", want), func() bool {
-				e, err := w.hooks.Get(t.Context(), key)
-				testenv.NoError(t, err)
-				slices.SortFunc(e.Held, func(a, b webhook.Held) int { return int(a.MerchantID - b.MerchantID) })
+			w.until(fmt.Sprint("held ", want), key, func(e webhook.Endpoint) bool {
+				slices.SortFunc(e.Held, func(a, b delivery.Held) int { return int(a.MerchantID - b.MerchantID) })
 				var got []int64
 				for _, h := range e.Held {
 					got = append(got, h.MerchantID, h.Event)
@@ -159,7 +205,7 @@ func TestHeldMerchant(t *testing.T) {
 			return true
 		})
 		for _, id := range []int64{1, 3, 4} {
-			w.addEvents(id, "DOWN", 1)
+			w.AddEvents(id, "DOWN", 1)
 		}
 		m.wait(refused + 8)
 		held(1, 21, 2, 4, 3, 21, 4, 21)
@@ -177,8 +223,8 @@ func TestHeldMerchant(t *testing.T) {
 // the cursor has reached when it acknowledges that event.
 func TestHeldUpToCursor(t *testing.T) {
 	onMarketplaces(t, func(t *testing.T, database string) {
-		w := openWorldOn(t, database, nil)
-		w.addEndpoints(2, 0)
+		w := openWorld(t, database, webhook.NewClient(true))
+		w.AddMerchants(2)
 		failed := 0
 		m, _ := newMarketplace(w, func(merchantID, seq int64) bool {
 			if merchantID == 2 && seq == 1 {
@@ -187,10 +233,10 @@ func TestHeldUpToCursor(t *testing.T) {
 			return merchantID == 2 && seq == 1 && failed <= 2
 		})
 		for i := range 20 {
-			w.addEvents(2, fmt.Sprint("B", i), 4)
-			w.addEvents(1, fmt.Sprint("B", i), 4)
+			w.AddEvents(2, fmt.Sprint("B", i), 4)
+			w.AddEvents(1, fmt.Sprint("B", i), 4)
 		}
-		w.run(webhook.NewClient(true), func(o *webhook.Options) { o.Wait = func(int) time.Duration { return 0 } })
+		w.Run(func(o *delivery.Options) { o.Wait = func(int) time.Duration { return 0 } })
 		m.wait(2, 80, 80)
 	})
 }
@@ -199,20 +245,20 @@ func TestHeldUpToCursor(t *testing.T) {
 // at the cursor, and then acknowledges those of the held ones.
 func TestHeldFull(t *testing.T) {
 	onMarketplaces(t, func(t *testing.T, database string) {
-		w := openWorldOn(t, database, nil)
-		const refused, last = webhook.MaxHeld + 1, webhook.MaxHeld + 2
-		w.addEndpoints(last, 0)
-		held, want := make([]webhook.Held, webhook.MaxHeld), make([]int64, last)
+		w := openWorld(t, database, webhook.NewClient(true))
+		const refused, last = delivery.MaxHeld + 1, delivery.MaxHeld + 2
+		w.AddMerchants(last)
+		held, want := make([]delivery.Held, delivery.MaxHeld), make([]int64, last)
 		for i := range held {
-			w.addEvents(int64(i+1), "HELD", 1)
-			held[i], want[i] = webhook.Held{MerchantID: int64(i + 1), Event: 1, Failures: 2, FailingSince: noon, NextAttempt: noon}, 1
+			w.AddEvents(int64(i+1), "HELD", 1)
+			held[i], want[i] = delivery.Held{MerchantID: int64(i + 1), Event: 1, Backoff: delivery.Backoff{Failures: 2, FailingSince: deliverytest.Noon, NextAttempt: deliverytest.Noon}}, 1
 		}
 		want[last-1] = 1
 		m, key := newMarketplace(w, func(merchantID, _ int64) bool { return merchantID == refused })
-		w.addEvents(refused, "REFUSED", 1)
-		w.addEvents(last, "LAST", 1)
-		w.store(key, func(e *webhook.Endpoint) { e.Held, e.Failures, e.FailingSince = held, 1, noon })
-		w.run(webhook.NewClient(true), nil)
+		w.AddEvents(refused, "REFUSED", 1)
+		w.AddEvents(last, "LAST", 1)
+		w.store(key, func(e *webhook.Endpoint) { e.Held, e.Failures, e.FailingSince = held, 1, deliverytest.Noon })
+		w.Run(nil)
 		m.wait(1, want...)
 	})
 }
@@ -221,8 +267,8 @@ func TestHeldFull(t *testing.T) {
 // deliver to it.
 func TestHeldChanges(t *testing.T) {
 	onMarketplaces(t, func(t *testing.T, database string) {
-		w := openWorldOn(t, database, nil)
-		w.addEndpoints(4, 0)
+		w := openWorld(t, database, webhook.NewClient(true))
+		w.AddMerchants(4)
 		none := func(int64, int64) bool { return false }
 		m, key := newMarketplace(w, nil)
 		// run delivers more events, of which those of two merchants are refused from one on.
@@ -231,33 +277,25 @@ func TestHeldChanges(t *testing.T) {
 			last := events + 3
 			refused := m.set(func(merchantID, seq int64) bool { return (merchantID == 2 || merchantID == 3) && seq > last })
 			for id := range int64(4) {
-				w.addEvents(id+1, fmt.Sprint("B", events), 10)
+				w.AddEvents(id+1, fmt.Sprint("B", events), 10)
 			}
 			events += 10
-			stop = w.run(webhook.NewClient(true), func(o *webhook.Options) {
+			stop = w.Run(func(o *delivery.Options) {
 				o.Wait = func(failures int) time.Duration { return time.Duration(failures-1) * time.Hour }
 			})
 			m.wait(refused+4, events, last, last, events)
 			return stop
 		}
-		update := func(c webhook.Change) {
-			t.Helper()
-			_, err := w.hooks.Change(t.Context(), order.Command(), key, c, order.Options[webhook.Endpoint]{})
-			testenv.NoError(t, err)
-		}
 		nothingHeld := func() {
 			t.Helper()
-			testenv.Eventually(t, "nothing is held", func() bool {
-				e, err := w.hooks.Get(t.Context(), key)
-				return err == nil && len(e.Held) == 0
-			})
+			w.until("nothing is held", key, func(e webhook.Endpoint) bool { return len(e.Held) == 0 })
 		}
 
 		run()()
-		update(webhook.Change{Enabled: new(false)})
+		w.change(key, webhook.Change{Enabled: new(false)})
 		m.set(none)
-		stop := w.run(webhook.NewClient(true), nil)
-		update(webhook.Change{Enabled: new(true)}) // which ends the pauses
+		stop := w.Run(nil)
+		w.change(key, webhook.Change{Enabled: new(true)}) // which ends the pauses
 		m.wait(0, events, events, events, events)
 		nothingHeld()
 		stop()
@@ -267,14 +305,14 @@ func TestHeldChanges(t *testing.T) {
 		m.begin()
 		_, err := w.hooks.Replay(t.Context(), order.Command(), key, order.MarketCursor{}, order.Options[webhook.Endpoint]{})
 		testenv.NoError(t, err)
-		stop = w.run(webhook.NewClient(true), nil)
+		stop = w.Run(nil)
 		m.wait(0, events, events, events, events)
 		nothingHeld()
 		stop()
 
 		run()
 		refused := m.set(func(int64, int64) bool { return true })
-		update(webhook.Change{Types: new(webhook.NewTypes(order.OrderUpdated)), Enabled: new(true)})
+		w.change(key, webhook.Change{Types: new(delivery.NewTypes(order.OrderUpdated)), Enabled: new(true)})
 		nothingHeld()
 		testenv.Equal(t, "deliveries of types that it does not want", refused, m.set(none))
 	})
@@ -286,8 +324,8 @@ func TestKilledMarketplace(t *testing.T) {
 	onMarketplaces(t, func(t *testing.T, database string) {
 		const merchants, batch = 3, 4
 		events, kills := testenv.Count(60, 1000), testenv.Count(3, 50)
-		w := openWorldOn(t, database, nil)
-		w.addEndpoints(merchants, 0)
+		w := openWorld(t, database, webhook.NewClient(true))
+		w.AddMerchants(merchants)
 		failed := make(map[[2]int64]int)
 		m, key := newMarketplace(w, func(merchantID, seq int64) bool {
 			at := [2]int64{merchantID, seq}
@@ -296,7 +334,7 @@ func TestKilledMarketplace(t *testing.T) {
 		})
 		for i := 0; i < events; i += batch {
 			for id := range int64(merchants) {
-				w.addEvents(id+1, fmt.Sprint("B", i), batch)
+				w.AddEvents(id+1, fmt.Sprint("B", i), batch)
 			}
 		}
 		for k := range kills {
@@ -313,9 +351,6 @@ func TestKilledMarketplace(t *testing.T) {
 		child := startChild(t, database)
 		defer killChild(child)
 		m.wait(0, int64(events), int64(events), int64(events))
-		testenv.Eventually(t, "nothing is held", func() bool {
-			e, err := w.hooks.Get(t.Context(), key)
-			return err == nil && len(e.Held) == 0
-		})
+		w.until("nothing is held", key, func(e webhook.Endpoint) bool { return len(e.Held) == 0 })
 	})
 }

@@ -11,16 +11,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"merchantorders/client"
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/deliverytest"
 	"merchantorders/internal/delivery/webhook"
-	"merchantorders/internal/order"
-	"merchantorders/internal/store"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 )
@@ -29,30 +28,19 @@ import (
 // database.
 const childVariable = "WEBHOOK_TEST_DATABASE"
 
-// openStore opens a database by its path or URL.
-func openStore(ctx context.Context, database string) (*store.DB, error) {
-	if strings.HasPrefix(database, "postgres") {
-		return store.OpenPostgres(ctx, database, store.Options{})
-	}
-	return store.OpenSQLite(ctx, database, store.Options{})
-}
-
 // childMain delivers until it is killed. It retries at once, and its leases are short.
 func childMain(database string) int {
 	ctx := context.Background()
-	db, err := openStore(ctx, database)
-	if err == nil {
-		err = db.WatchCommits(ctx)
-	}
+	db, err := deliverytest.OpenStore(ctx, database)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "child:", err)
 		return 1
 	}
-	webhook.NewSender(webhook.Options{
-		Store: db, Poster: webhook.NewClient(true), Encoder: plainEncoder{}, Now: time.Now, Random: rand.Float64,
-		Log:  slog.New(slog.NewTextHandler(os.Stderr, nil)),
-		Poll: 50 * time.Millisecond, Wait: func(int) time.Duration { return 0 },
-		Attempt: time.Second, Lease: 3 * time.Second,
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	hooks := webhook.NewService(webhook.Options{Store: db, Poster: webhook.NewClient(true), Encoder: plainEncoder{}, Now: time.Now, Log: log, Attempt: time.Second})
+	delivery.NewWorker(delivery.Options{
+		Store: db, Senders: map[delivery.Kind]delivery.Sender{webhook.Kind: hooks}, Now: time.Now, Random: rand.Float64, Log: log,
+		Poll: 50 * time.Millisecond, Wait: func(int) time.Duration { return 0 }, Lease: 3 * time.Second,
 	}).Run(ctx)
 	return 0
 }
@@ -92,7 +80,7 @@ func (s *shops) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the sender was killed
+		return // the worker was killed
 	}
 	event, err := client.VerifyWebhook(r.Header, body, shop.secret)
 	if err != nil {
@@ -142,15 +130,15 @@ func TestKilledSenders(t *testing.T) {
 
 func killSenders(t *testing.T, database string) {
 	merchants, events, kills := testenv.Count(10, 100), testenv.Count(100, 1000), testenv.Count(2, 50)
-	db, err := openStore(t.Context(), database)
-	testenv.NoError(t, err)
-	t.Cleanup(func() { _ = db.Close() })
+	w := openWorld(t, database, nil)
 	s := &shops{TB: t, byPath: make(map[string]*shop)}
 	server := httptest.NewUnstartedServer(s)
 	t.Cleanup(server.Close)
-	services := order.NewServices(db, nil, time.Now, slog.New(slog.DiscardHandler))
-	orders := services.Orders
-	addShops(t, s, db, services.Merchants, "http://"+server.Listener.Addr().String(), merchants)
+	for _, e := range w.addEndpoints(merchants, 1) {
+		path := fmt.Sprint("/", e.MerchantID)
+		w.change(e.Key, webhook.Change{URL: new("http://" + server.Listener.Addr().String() + path)})
+		s.byPath[path] = &shop{secret: string(e.Secret)}
+	}
 	server.Start()
 	started := time.Now()
 	var children [2]*exec.Cmd
@@ -162,9 +150,7 @@ func killSenders(t *testing.T, database string) {
 		const batch = 20
 		for i := 0; i < events; i += batch {
 			for m := range merchants {
-				if err := addEvents(t.Context(), orders, int64(1+m), fmt.Sprint("B", i), batch); err != nil && t.Context().Err() == nil {
-					t.Error(err)
-				}
+				w.AddEvents(int64(1+m), fmt.Sprint("B", i), batch)
 			}
 		}
 	}()
@@ -205,19 +191,6 @@ func startChild(t *testing.T, database string) *exec.Cmd {
 func killChild(child *exec.Cmd) {
 	_ = child.Process.Kill()
 	_ = child.Wait() // the error says that it was killed
-}
-
-// addShops adds merchants with an endpoint each.
-func addShops(t *testing.T, s *shops, db *store.DB, all *order.Merchants, url string, merchants int) {
-	t.Helper()
-	hooks := webhook.NewService(webhook.ServiceOptions{Store: db, Encoder: plainEncoder{}, Now: time.Now, AllowPrivate: true})
-	for m := range merchants {
-		id, path := int64(1+m), fmt.Sprintf("/%d", 1+m)
-		testenv.NoError(t, all.Add(t.Context(), order.Command(), id, "Shop", order.Options[order.Merchant]{}))
-		e, err := hooks.Add(t.Context(), order.CommandFor(id), webhook.Addition{MerchantID: id, URL: url + path}, order.Options[webhook.Endpoint]{})
-		testenv.NoError(t, err)
-		s.byPath[path] = &shop{secret: string(e.Secret)}
-	}
 }
 
 // waitLong waits until the shops have processed a number of events. It fails if they

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
-	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 )
@@ -65,26 +65,23 @@ func deliverToMany(t *testing.T, database string, load load) {
 	}))
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(release) })
-	poster := webhook.NewClient(true)
-	w := openWorldOn(t, database, poster)
+	w := openWorld(t, database, webhook.NewClient(true))
 	endpoints := w.addEndpoints(merchants, each)
 	for i, e := range endpoints {
 		url := server.URL + "/" + strconv.Itoa(i)
 		if load.slow(i) {
 			slow[url[len(server.URL):]] = true
 		}
-		if _, err := w.hooks.Change(t.Context(), order.CommandFor(1), e.Key, webhook.Change{URL: &url}, order.Options[webhook.Endpoint]{}); err != nil {
-			t.Fatal(err)
-		}
+		w.change(e.Key, webhook.Change{URL: &url})
 	}
-	w.run(poster, func(o *webhook.Options) { o.Poll, o.Wait = 0, nil })
+	w.Run(func(o *delivery.Options) { o.Poll, o.Wait = 0, nil })
 	var all []time.Duration
 	for round := range rounds {
 		mu.Lock()
 		begun, delays = time.Now(), nil
 		mu.Unlock()
 		for m := range int64(merchants) {
-			w.addEvents(m+1, "R"+strconv.Itoa(round), 1)
+			w.AddEvents(m+1, "R"+strconv.Itoa(round), 1)
 		}
 		testenv.Eventually(t, "the endpoints that respond", func() bool {
 			mu.Lock()

@@ -13,31 +13,31 @@ import (
 	"time"
 
 	"merchantorders/client"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
 
-// TestDelivery delivers to endpoints that fail now and then, with two senders: each gets
+// TestDelivery delivers to endpoints that fail now and then, with two workers: each gets
 // every event in order, once it is acknowledged never again.
 func TestDelivery(t *testing.T) {
 	t.Parallel()
 	r := newReceiver()
-	w := openWorld(t, r)
+	w := openWorld(t, "", r)
 	endpoints := w.addEndpoints(3, 2)
-	r.know(endpoints...)
 	var posts atomic.Int64
-	r.answer = func(context.Context, string, client.Event) webhook.Result {
+	r.answer = func(context.Context, string, client.Event) delivery.Result {
 		if posts.Add(1)%3 == 0 {
-			return webhook.Result{Status: 500, Error: webhook.ErrorStatus}
+			return delivery.Result{Status: 500, Error: delivery.ErrorStatus}
 		}
-		return webhook.Result{Status: 200}
+		return delivery.Result{Status: 200}
 	}
-	w.run(r, nil)
-	w.run(r, nil)
+	w.Run(nil)
+	w.Run(nil)
 	for i := range 4 {
 		for m := range int64(3) {
-			w.addEvents(m+1, fmt.Sprint("B", i), 10)
+			w.AddEvents(m+1, fmt.Sprint("B", i), 10)
 		}
 	}
 	for _, e := range endpoints {
@@ -51,14 +51,8 @@ func TestDelivery(t *testing.T) {
 			}
 		}
 	}
-	if len(r.problems) > 0 {
-		t.Error(r.problems)
-	}
 	key := endpoints[0].Key
-	testenv.Eventually(t, "the last progress", func() bool {
-		e, err := w.hooks.Get(t.Context(), key)
-		return err == nil && e.Acknowledged.Seq == 40
-	})
+	w.acknowledged(key, 40)
 	log, err := w.hooks.Deliveries(t.Context(), key, 1<<62, 200)
 	if err != nil || len(log) < 40 || log[0].Event != 40 || log[0].Error != "" {
 		t.Errorf("delivery log: %d rows, %v", len(log), err)
@@ -71,28 +65,17 @@ func TestDelivery(t *testing.T) {
 func TestSkippedTypes(t *testing.T) {
 	t.Parallel()
 	r := newReceiver()
-	w := openWorld(t, r)
+	w := openWorld(t, "", r)
 	e := w.addEndpoints(1, 1)[0]
-	r.know(e)
-	types := webhook.NewTypes(order.OrderStateChanged)
-	if _, err := w.hooks.Change(t.Context(), order.CommandFor(1), e.Key, webhook.Change{Types: &types}, order.Options[webhook.Endpoint]{}); err != nil {
-		t.Fatal(err)
-	}
-	w.run(r, nil)
-	w.addEvents(1, "A", 150)
-	acknowledged := func(n int64) func() bool {
-		return func() bool {
-			got, err := w.hooks.Get(t.Context(), e.Key)
-			return err == nil && got.Acknowledged.Seq == n
-		}
-	}
-	testenv.Eventually(t, "all skipped", acknowledged(150))
-	if _, err := w.orders.ChangeOrder(t.Context(), order.Command(), 1, order.ByReference("A-1-0"), order.Update{To: order.Canceled}, order.Options[order.WriteResult]{}); err != nil {
-		t.Fatal(err)
-	}
-	testenv.Eventually(t, "the change of state", acknowledged(151))
-	if r.last(e) != 151 || len(r.acked[fmt.Sprint(e.ID)]) != 1 || len(r.problems) > 0 {
-		t.Errorf("%v %v", r.acked, r.problems)
+	w.change(e.Key, webhook.Change{Types: new(delivery.NewTypes(order.OrderStateChanged))})
+	w.Run(nil)
+	w.AddEvents(1, "A", 150)
+	w.acknowledged(e.Key, 150)
+	_, err := w.Orders.ChangeOrder(t.Context(), order.Command(), 1, order.ByReference("A-1-0"), order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})
+	testenv.NoError(t, err)
+	w.acknowledged(e.Key, 151)
+	if r.last(e) != 151 || len(r.acked[fmt.Sprint(e.ID)]) != 1 {
+		t.Error(r.acked)
 	}
 }
 
@@ -101,11 +84,10 @@ func TestSkippedTypes(t *testing.T) {
 func TestReplayDuringDelivery(t *testing.T) {
 	t.Parallel()
 	r := newReceiver()
-	w := openWorld(t, r)
+	w := openWorld(t, "", r)
 	e := w.addEndpoints(1, 1)[0]
-	r.know(e)
 	entered, proceed := make(chan struct{}, 1), make(chan struct{})
-	r.answer = func(_ context.Context, _ string, event client.Event) webhook.Result {
+	r.answer = func(_ context.Context, _ string, event client.Event) delivery.Result {
 		if event.Seq == 5 {
 			select {
 			case entered <- struct{}{}:
@@ -113,22 +95,18 @@ func TestReplayDuringDelivery(t *testing.T) {
 			default:
 			}
 		}
-		return webhook.Result{Status: 204}
+		return delivery.Result{Status: 204}
 	}
-	stop := w.run(r, nil)
-	w.addEvents(1, "A", 5)
+	stop := w.Run(nil)
+	w.AddEvents(1, "A", 5)
 	<-entered
-	if _, err := w.hooks.Replay(t.Context(), order.CommandFor(1), e.Key, order.MarketCursor{Seq: 2}, order.Options[webhook.Endpoint]{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.hooks.Replay(t.Context(), order.CommandFor(1), e.Key, order.MarketCursor{Seq: 2}, order.Options[webhook.Endpoint]{})
+	testenv.NoError(t, err)
 	close(proceed)
-	testenv.Eventually(t, "the replay", func() bool {
-		got, err := w.hooks.Get(t.Context(), e.Key)
-		return err == nil && got.Acknowledged.Seq == 5
-	})
+	w.acknowledged(e.Key, 5)
 	stop()
-	if got := r.acked[fmt.Sprint(e.ID)]; !slices.Equal(got, []int64{1, 2, 3, 4, 5, 3, 4, 5}) || len(r.problems) > 0 {
-		t.Errorf("acknowledged %v, %v", got, r.problems)
+	if got := r.acked[fmt.Sprint(e.ID)]; !slices.Equal(got, []int64{1, 2, 3, 4, 5, 3, 4, 5}) {
+		t.Errorf("acknowledged %v", got)
 	}
 	if _, err := w.hooks.Replay(t.Context(), order.CommandFor(1), e.Key, order.MarketCursor{Seq: 6}, order.Options[webhook.Endpoint]{}); !errors.Is(err, webhook.ErrNoEvent) {
 		t.Errorf("replay after an event that does not exist: %v", err)
@@ -141,46 +119,36 @@ func TestReplayDuringDelivery(t *testing.T) {
 func TestDisabled(t *testing.T) {
 	t.Parallel()
 	r := newReceiver()
-	w := openWorld(t, r)
+	w := openWorld(t, "", r)
 	endpoints := w.addEndpoints(2, 1)
-	types := webhook.NewTypes(order.WebhookFailed)
-	watcher, err := w.hooks.Add(t.Context(), order.CommandFor(1), webhook.Addition{MerchantID: 1, URL: "https://w.example.com", Types: types}, order.Options[webhook.Endpoint]{})
+	watcher, err := w.hooks.Add(t.Context(), order.CommandFor(1), 1, webhook.Change{URL: new("https://w.example.com"), Types: new(delivery.NewTypes(order.WebhookFailed))}, nil, order.Options[webhook.Endpoint]{})
 	testenv.NoError(t, err)
-	r.know(append(endpoints, watcher)...)
+	r.know(watcher)
 	var status atomic.Int64
 	status.Store(410)
-	r.answer = func(_ context.Context, key string, event client.Event) webhook.Result {
+	r.answer = func(_ context.Context, key string, event client.Event) delivery.Result {
 		switch {
 		case status.Load() == 204 || event.Type == client.WebhookFailed:
-			return webhook.Result{Status: 204}
+			return delivery.Result{Status: 204}
 		case key == fmt.Sprint(endpoints[0].ID):
-			return webhook.Result{Status: 410, Error: webhook.ErrorStatus}
+			return delivery.Result{Status: 410, Error: delivery.ErrorStatus}
 		}
-		return webhook.Result{Error: webhook.ErrorTimeout}
+		return delivery.Result{Error: delivery.ErrorTimeout}
 	}
-	w.run(r, func(o *webhook.Options) { o.Wait = func(int) time.Duration { return time.Hour } })
-	w.addEvents(1, "A", 2)
-	w.addEvents(2, "A", 2)
-	testenv.Eventually(t, "both have failed", func() bool {
-		gone, err := w.hooks.Get(t.Context(), endpoints[0].Key)
-		late, err2 := w.hooks.Get(t.Context(), endpoints[1].Key)
-		return err == nil && err2 == nil && gone.State == webhook.Failed && gone.Reason != "" && late.Failures == 1
+	w.Run(func(o *delivery.Options) { o.Wait = func(int) time.Duration { return time.Hour } })
+	w.AddEvents(1, "A", 2)
+	w.AddEvents(2, "A", 2)
+	w.until("a webhook is gone", endpoints[0].Key, func(e webhook.Endpoint) bool {
+		return e.State == delivery.Failed && e.Reason == "the endpoint answered 410 Gone"
 	})
+	w.until("the other has failed once", endpoints[1].Key, func(e webhook.Endpoint) bool { return e.Failures == 1 })
 	testenv.Eventually(t, "the event of the failure", func() bool { return r.last(watcher) == 3 })
 	status.Store(204)
-	yes, url := true, "https://new.example.com"
-	if _, err := w.hooks.Change(t.Context(), order.CommandFor(1), endpoints[0].Key, webhook.Change{Enabled: &yes}, order.Options[webhook.Endpoint]{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.hooks.Change(t.Context(), order.CommandFor(1), endpoints[1].Key, webhook.Change{URL: &url}, order.Options[webhook.Endpoint]{}); err != nil {
-		t.Fatal(err)
-	}
+	w.change(endpoints[0].Key, webhook.Change{Enabled: new(true)})
+	w.change(endpoints[1].Key, webhook.Change{URL: new("https://new.example.com")})
 	for i, e := range endpoints {
 		// The first one also gets the event of its own failure.
 		testenv.Eventually(t, "both go on", func() bool { return r.last(e) == int64(3-i) })
-	}
-	if len(r.problems) > 0 {
-		t.Error(r.problems)
 	}
 }
 
@@ -189,66 +157,56 @@ func TestDisabled(t *testing.T) {
 func TestHangingEndpoints(t *testing.T) {
 	t.Parallel()
 	r := newReceiver()
-	w := openWorld(t, r)
+	// 12 at once, of which 9 hang for longer than the test waits, and 2 more for them.
+	w := openWorld(t, "", r, func(o *webhook.Options) { o.Slots, o.Attempt = [2]int{12, 2}, 10*time.Minute })
 	endpoints := w.addEndpoints(30, 1)
-	r.know(endpoints...)
 	hanging := func(key string) bool { return len(key) == 1 } // 1 to 9
-	r.answer = func(ctx context.Context, key string, _ client.Event) webhook.Result {
+	r.answer = func(ctx context.Context, key string, _ client.Event) delivery.Result {
 		if hanging(key) {
 			<-ctx.Done()
-			return webhook.Result{Error: webhook.ErrorTimeout}
+			return delivery.Result{Error: delivery.ErrorTimeout}
 		}
-		return webhook.Result{Status: 204}
+		return delivery.Result{Status: 204}
 	}
-	// 12 at once, of which 9 hang for longer than the test waits, and 2 more for them.
-	stop := w.run(r, func(o *webhook.Options) {
-		o.Lanes, o.Attempt, o.Lease = [2]int{12, 2}, 10*time.Minute, 20*time.Minute
-	})
+	stop := w.Run(func(o *delivery.Options) { o.Lease = 20 * time.Minute })
 	for m := range int64(30) {
-		w.addEvents(m+1, "A", 3)
+		w.AddEvents(m+1, "A", 3)
 	}
 	for _, e := range endpoints {
 		if !hanging(fmt.Sprint(e.ID)) {
 			testenv.Eventually(t, "the others", func() bool { return r.last(e) == 3 })
 		}
 	}
-	ended := time.AfterFunc(2*time.Minute, func() { panic("the sender does not stop") })
+	ended := time.AfterFunc(2*time.Minute, func() { panic("the worker does not stop") })
 	defer ended.Stop()
 	stop() // cancels what hangs
 	for _, e := range endpoints {
 		if got, err := w.hooks.Get(t.Context(), e.Key); hanging(fmt.Sprint(e.ID)) && (err != nil || got.Failures != 0 || got.Acknowledged.Seq != 0) {
 			t.Errorf("a canceled request counts: %+v, %v", got, err)
 		}
-		if _, err := w.db.BorrowWebhook(t.Context(), e.Key, time.Now(), time.Now()); err != nil {
+		if _, err := w.DB.BorrowEndpoint(t.Context(), e.Key, time.Now(), time.Now()); err != nil {
 			t.Errorf("webhook %d is not released: %v", e.ID, err)
 		}
 	}
 }
 
-// TestSingleDeliveries sends a test and an event beside a sender: never two requests at
+// TestSingleDeliveries sends a test and an event beside a worker: never two requests at
 // once.
 // Proves decision 5 (webhooks: deliveries).
 func TestSingleDeliveries(t *testing.T) {
 	t.Parallel()
 	r := newReceiver()
-	w := openWorld(t, r)
+	w := openWorld(t, "", r)
 	e := w.addEndpoints(1, 1)[0]
-	r.know(e)
-	w.run(r, nil)
-	w.addEvents(1, "A", 200)
+	w.Run(nil)
+	w.AddEvents(1, "A", 200)
 	for range 5 {
-		d, err := w.hooks.Redeliver(t.Context(), order.Command(), e.Key, e.MerchantID, 7, order.Options[webhook.Delivery]{})
+		d, err := w.hooks.Redeliver(t.Context(), order.Command(), e.Key, e.MerchantID, 7, order.Options[delivery.Attempt]{})
 		if err != nil || d.Event != 7 || d.Error != "" || d.MessageID == "" {
 			t.Errorf("redelivery: %+v, %v", d, err)
 		}
 	}
-	testenv.Eventually(t, "all events", func() bool {
-		got, err := w.hooks.Get(t.Context(), e.Key)
-		return err == nil && got.Acknowledged.Seq == 200
-	})
-	if len(r.problems) > 0 {
-		t.Error(r.problems)
-	}
+	w.acknowledged(e.Key, 200)
 }
 
 // slowPoster counts messages, and waits with each until it may end.
@@ -257,10 +215,10 @@ type slowPoster struct {
 	end  chan struct{}
 }
 
-func (p *slowPoster) Post(context.Context, webhook.Message) webhook.Result {
+func (p *slowPoster) Post(context.Context, webhook.Message) delivery.Result {
 	p.sent.Add(1)
 	<-p.end
-	return webhook.Result{Status: 200}
+	return delivery.Result{Status: 200}
 }
 
 // TestSingleDeliveryOnce sends the same request several times at once, the first time
@@ -268,12 +226,12 @@ func (p *slowPoster) Post(context.Context, webhook.Message) webhook.Result {
 func TestSingleDeliveryOnce(t *testing.T) {
 	t.Parallel()
 	poster := &slowPoster{end: make(chan struct{})}
-	w := openWorld(t, poster)
+	w := openWorld(t, "", poster)
 	e := w.addEndpoints(1, 1)[0]
 	ctx, disconnect := context.WithCancel(t.Context())
-	options := order.Options[webhook.Delivery]{
+	options := order.Options[delivery.Attempt]{
 		Key:    order.Key{Text: "a key", Digest: [32]byte{1}},
-		Record: func(webhook.Delivery, error) ([]byte, error) { return []byte("{}"), nil },
+		Record: func(delivery.Attempt, error) ([]byte, error) { return []byte("{}"), nil },
 	}
 	results := make(chan error, 4)
 	test := func(ctx context.Context) {
@@ -305,40 +263,38 @@ func TestSingleDeliveryOnce(t *testing.T) {
 // lateStore takes leases, but returns them only when the test says so, or the error of a
 // context that has ended by then.
 type lateStore struct {
-	webhook.Store
+	delivery.Store
 	leased, proceed chan struct{}
 }
 
-func (s lateStore) LeaseWebhook(ctx context.Context, key webhook.Key, now, until time.Time) (webhook.Lease, error) {
-	lease, err := s.Store.LeaseWebhook(context.WithoutCancel(ctx), key, now, until)
+func (s lateStore) LeaseEndpoint(ctx context.Context, key delivery.Key, now, until time.Time) (delivery.Lease, error) {
+	lease, err := s.Store.LeaseEndpoint(context.WithoutCancel(ctx), key, now, until)
 	close(s.leased)
 	<-s.proceed
 	if ctx.Err() != nil {
-		return webhook.Lease{}, ctx.Err()
+		return delivery.Lease{}, ctx.Err()
 	}
 	return lease, err
 }
 
-// TestStopWhileLeasing stops a sender while the database gives it a lease: the webhook is due
+// TestStopWhileLeasing stops a worker while the database gives it a lease: the webhook is due
 // at once, not only when the lease ends.
 func TestStopWhileLeasing(t *testing.T) {
 	t.Parallel()
 	r := newReceiver()
-	w := openWorld(t, r)
+	w := openWorld(t, "", r)
 	w.addEndpoints(1, 1)
-	w.addEvents(1, "A", 1)
-	store := lateStore{w.db, make(chan struct{}), make(chan struct{})}
-	sender := webhook.NewSender(webhook.Options{
-		Store: store, Poster: r, Encoder: plainEncoder{}, Now: time.Now, Random: rand.Float64, Log: slog.New(slog.DiscardHandler),
-	})
+	w.AddEvents(1, "A", 1)
+	store := lateStore{w.DB, make(chan struct{}), make(chan struct{})}
+	worker := delivery.NewWorker(delivery.Options{Store: store, Senders: w.Senders, Now: time.Now, Random: rand.Float64, Log: slog.New(slog.DiscardHandler)})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { sender.Run(ctx) })
+	running.Go(func() { worker.Run(ctx) })
 	<-store.leased
 	cancel()
 	close(store.proceed)
 	running.Wait()
-	if due, err := w.db.DueWebhooks(t.Context(), nil, time.Now()); err != nil || len(due) != 1 {
+	if due, err := w.DB.DueEndpoints(t.Context(), nil, time.Now()); err != nil || len(due) != 1 {
 		t.Errorf("due after the stop: %v, %v", due, err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/delivery"
 )
 
 // TestSlowReceivers has endpoints with a backlog that acknowledge slowly. Everybody
@@ -36,16 +36,16 @@ func TestSlowReceivers(t *testing.T) {
 					fast.Add(1)
 					return 50 * time.Millisecond
 				}}
-				w := openWorld(t, r)
+				w := openWorld(t, "", r)
 				endpoints := w.addEndpoints(c.merchants+others, c.each)
 				for m := range int64(c.merchants) {
 					slow[fmt.Sprintf("https://m%d.example.com", m+1)] = true
-					w.addEvents(m+1, "A", backlog)
+					w.AddEvents(m+1, "A", backlog)
 				}
-				w.run(r, func(o *webhook.Options) { o.Poll = 0 })
+				w.Run(func(o *delivery.Options) { o.Poll = 0 })
 				for i := range rounds {
 					for m := range int64(others) {
-						w.addEvents(int64(c.merchants)+m+1, fmt.Sprint("B", i), 1)
+						w.AddEvents(int64(c.merchants)+m+1, fmt.Sprint("B", i), 1)
 					}
 					time.Sleep(limit)
 					if got, want := fast.Load(), int64(others*c.each*(i+1)); got != want {

@@ -5,20 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"merchantorders/client"
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/deliverytest"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
-	"merchantorders/internal/store"
 	"merchantorders/internal/testenv"
 )
-
-var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // plainEncoder encodes only what these tests look at.
 type plainEncoder struct{}
@@ -39,65 +37,45 @@ func (plainEncoder) MarketEvent(e order.EventRecord, _ bool) ([]byte, error) {
 
 func (plainEncoder) Test(time.Time) ([]byte, string, error) { return []byte(`{}`), "webhook.test", nil }
 
-// world is a database with senders.
+// world is a database with a service whose webhooks workers deliver to.
 type world struct {
-	*testing.T
-	db        *store.DB
-	orders    *order.Service
-	merchants *order.Merchants
-	hooks     *webhook.Service
+	*deliverytest.World
+	hooks    *webhook.Service
+	receiver *receiver // nil: another Poster
 }
 
-func openWorld(t *testing.T, poster webhook.Poster) *world {
+// openWorld opens a new SQLite file, or a database of either kind. A receiver must have no
+// problems at the end of the test.
+func openWorld(t *testing.T, database string, poster webhook.Poster, changes ...func(*webhook.Options)) *world {
 	t.Helper()
-	return openWorldOn(t, filepath.Join(t.TempDir(), "orders.db"), poster)
-}
-
-// openWorldOn is openWorld on a database of either kind.
-func openWorldOn(t *testing.T, database string, poster webhook.Poster) *world {
-	t.Helper()
-	db, err := openStore(t.Context(), database)
-	testenv.NoError(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	testenv.NoError(t, db.WatchCommits(t.Context()))
-	w := &world{T: t, db: db, orders: order.NewService(db, nil, time.Now, slog.New(slog.DiscardHandler))}
-	w.merchants = order.NewMerchants(db, time.Now, func(int64) {})
-	w.hooks = webhook.NewService(webhook.ServiceOptions{Store: db, Poster: poster, Encoder: plainEncoder{}, Now: time.Now})
+	w := &world{World: deliverytest.Open(t, database)}
+	options := webhook.Options{Store: w.DB, Poster: poster, Encoder: plainEncoder{}, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	for _, change := range changes {
+		change(&options)
+	}
+	w.hooks = webhook.NewService(options)
+	w.Senders[webhook.Kind] = w.hooks
+	if w.receiver, _ = poster.(*receiver); w.receiver != nil {
+		t.Cleanup(func() {
+			if len(w.receiver.problems) > 0 {
+				t.Error(slices.Compact(w.receiver.problems))
+			}
+		})
+	}
 	return w
-}
-
-// addEvents imports orders of a merchant, which makes as many events.
-func addEvents(ctx context.Context, orders *order.Service, merchantID int64, prefix string, n int) error {
-	batch := make([]order.Incoming, n)
-	for i := range batch {
-		batch[i] = order.Incoming{Order: order.Order{
-			MerchantID: merchantID, Reference: fmt.Sprintf("%s-%d-%d", prefix, merchantID, i), State: order.Registered, Currency: "EUR", CreatedAt: noon,
-		}}
-	}
-	_, err := orders.Import(ctx, order.Command(), batch)
-	return err
-}
-
-func (w *world) addEvents(merchantID int64, prefix string, n int) {
-	w.Helper()
-	if err := addEvents(w.Context(), w.orders, merchantID, prefix, n); err != nil {
-		w.Fatal(err)
-	}
 }
 
 // addEndpoints adds merchants with endpoints that get all events.
 func (w *world) addEndpoints(merchants, each int) []webhook.Endpoint {
 	w.Helper()
+	w.AddMerchants(merchants)
 	var endpoints []webhook.Endpoint
-	for m := range merchants {
-		id := int64(1 + m)
-		if err := w.merchants.Add(w.Context(), order.Command(), id, "Shop", order.Options[order.Merchant]{}); err != nil {
-			w.Fatal(err)
-		}
+	for m := range int64(merchants) {
 		for range each {
-			e, err := w.hooks.Add(w.Context(), order.CommandFor(1), webhook.Addition{MerchantID: id, URL: fmt.Sprintf("https://m%d.example.com", id)}, order.Options[webhook.Endpoint]{})
-			if err != nil {
-				w.Fatal(err)
+			e, err := w.hooks.Add(w.Context(), order.CommandFor(1), 1+m, webhook.Change{URL: new(fmt.Sprintf("https://m%d.example.com", 1+m))}, nil, order.Options[webhook.Endpoint]{})
+			testenv.NoError(w, err)
+			if w.receiver != nil {
+				w.receiver.know(e)
 			}
 			endpoints = append(endpoints, e)
 		}
@@ -105,51 +83,50 @@ func (w *world) addEndpoints(merchants, each int) []webhook.Endpoint {
 	return endpoints
 }
 
-// store stores what a function changes of an endpoint.
-func (w *world) store(key webhook.Key, change func(*webhook.Endpoint)) {
+// change changes an endpoint by a request.
+func (w *world) change(key delivery.Key, c webhook.Change) {
 	w.Helper()
-	testenv.NoError(w, w.db.InWebhookTx(w.Context(), func(tx webhook.Tx) error {
-		e, err := tx.LockWebhook(w.Context(), key)
+	_, err := w.hooks.Change(w.Context(), order.Command(), key, c, order.Options[webhook.Endpoint]{})
+	testenv.NoError(w, err)
+}
+
+// until waits until an endpoint is as a function wants it.
+func (w *world) until(what string, key delivery.Key, is func(webhook.Endpoint) bool) {
+	w.Helper()
+	testenv.Eventually(w, what, func() bool {
+		e, err := w.hooks.Get(w.Context(), key)
+		return err == nil && is(e)
+	})
+}
+
+// acknowledged waits until the cursor of an endpoint has reached an event.
+func (w *world) acknowledged(key delivery.Key, seq int64) {
+	w.Helper()
+	w.until(fmt.Sprint("the acknowledgment of event ", seq), key, func(e webhook.Endpoint) bool { return e.Acknowledged.Seq == seq })
+}
+
+// store stores what a function changes of an endpoint.
+func (w *world) store(key delivery.Key, change func(*webhook.Endpoint)) {
+	w.Helper()
+	testenv.NoError(w, w.DB.InWebhookTx(w.Context(), func(tx webhook.Tx) error {
+		e, err := tx.Lock(w.Context(), key)
 		if err != nil {
 			return err
 		}
 		change(&e)
-		return tx.UpdateWebhook(w.Context(), e)
+		return tx.Update(w.Context(), e)
 	}))
-}
-
-// run starts a sender until the returned function is called, or the test ends.
-func (w *world) run(poster webhook.Poster, change func(*webhook.Options)) (stop func()) {
-	w.Helper()
-	options := webhook.Options{
-		Store: w.db, Poster: poster, Encoder: plainEncoder{}, Now: time.Now, Random: rand.Float64, Log: slog.New(slog.DiscardHandler),
-		Poll: 20 * time.Millisecond, Wait: func(int) time.Duration { return time.Millisecond },
-	}
-	if change != nil {
-		change(&options)
-	}
-	sender := webhook.NewSender(options)
-	w.orders.OnChange(sender.Changed)
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { sender.Run(ctx) })
-	stop = sync.OnceFunc(func() {
-		cancel()
-		running.Wait()
-	})
-	w.Cleanup(stop)
-	return stop
 }
 
 // receiver is a Poster that records what arrives. It verifies each signature.
 type receiver struct {
 	mu       sync.Mutex
-	secrets  map[string]string  // by URL and webhook id: see key
+	secrets  map[string]string  // by id of the webhook
 	acked    map[string][]int64 // numbers of events, in the order of their acknowledgment
 	inFlight map[string]int
 	problems []string
 	// answer decides about a message; nil: it is acknowledged.
-	answer func(ctx context.Context, key string, event client.Event) webhook.Result
+	answer func(ctx context.Context, key string, event client.Event) delivery.Result
 }
 
 func newReceiver() *receiver {
@@ -163,7 +140,7 @@ func (r *receiver) problem(format string, args ...any) {
 }
 
 // Post implements webhook.Poster.
-func (r *receiver) Post(ctx context.Context, m webhook.Message) webhook.Result {
+func (r *receiver) Post(ctx context.Context, m webhook.Message) delivery.Result {
 	var webhookID, seq int64
 	var nonce string
 	if n, err := fmt.Sscanf(m.ID, "msg_%d_%d_%s", &webhookID, &seq, &nonce); n != 3 || err != nil {
@@ -189,7 +166,7 @@ func (r *receiver) Post(ctx context.Context, m webhook.Message) webhook.Result {
 	if err != nil || event.Seq != seq {
 		r.problem("message %s: event %+v, %v", m.ID, event, err)
 	}
-	result := webhook.Result{Status: 204}
+	result := delivery.Result{Status: 204}
 	if r.answer != nil {
 		result = r.answer(ctx, key, event)
 	}
@@ -201,13 +178,11 @@ func (r *receiver) Post(ctx context.Context, m webhook.Message) webhook.Result {
 	return result
 }
 
-// know tells the receiver the secrets of endpoints.
-func (r *receiver) know(endpoints ...webhook.Endpoint) {
+// know tells the receiver the secret of an endpoint.
+func (r *receiver) know(e webhook.Endpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, e := range endpoints {
-		r.secrets[fmt.Sprint(e.ID)] = string(e.Secret)
-	}
+	r.secrets[fmt.Sprint(e.ID)] = string(e.Secret)
 }
 
 // last returns the number of the last event that an endpoint has acknowledged.

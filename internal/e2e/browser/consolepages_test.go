@@ -12,6 +12,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/console"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/testenv"
 )
@@ -86,7 +87,7 @@ var otherRoutes = []string{
 
 // TestConsolePages checks that the lists have every page of the console.
 func TestConsolePages(t *testing.T) {
-	routes, signIn := console.Console{Audience: console.Merchants | console.Operators, BaseURL: "http://127.0.0.1", Mail: true}.Routes()
+	routes, signIn := console.Console{Audience: console.Merchants | console.Operators, BaseURL: "http://127.0.0.1", Digests: new(digest.Service)}.Routes()
 	posts, gets := make(map[string]bool), make(map[string]bool)
 	for _, route := range append(routes.Routes, signIn...) {
 		pattern := routes.Prefix + route.Path()

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/app/apptest"
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/ingest/ingesttest"
 )
 
@@ -173,8 +173,8 @@ func init() {
 	}
 	steps["receiver"] = func(s *sequence) {
 		at := pick(s, "at", append(urls.good[:3:3], mailAddresses...)...)
-		mood := pick(s, "mood", webhook.Result{Status: 200, Response: "ok"}, webhook.Result{Status: 500, Error: webhook.ErrorStatus, Response: "broken"},
-			webhook.Result{Status: 410, Error: webhook.ErrorStatus}, webhook.Result{Error: webhook.ErrorTimeout}, webhook.Result{Status: 429, Error: webhook.ErrorStatus, RetryAfter: time.Hour})
+		mood := pick(s, "mood", delivery.Result{Status: 200, Response: "ok"}, delivery.Result{Status: 500, Error: delivery.ErrorStatus, Response: "broken"},
+			delivery.Result{Status: 410, Error: delivery.ErrorStatus}, delivery.Result{Error: delivery.ErrorTimeout}, delivery.Result{Status: 429, Error: delivery.ErrorStatus, RetryAfter: time.Hour})
 		s.note(fmt.Sprintf("%s answers %+v", at, mood))
 		for _, side := range s.sides {
 			side.moods[at] = mood

@@ -19,10 +19,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	v2 "merchantorders/internal/api/v2"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/config"
-	"merchantorders/internal/console"
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/filestore/s3"
 	"merchantorders/internal/filestore/s3test"
@@ -66,7 +66,7 @@ func (s scope) TempDir() string {
 
 // openSide starts a service that ends with the sequence.
 func openSide(t scope, postgres bool) *side {
-	s := &side{name: "SQLite and disk", postgres: postgres, names: newNames(), receiver: receiver{moods: map[string]webhook.Result{}}}
+	s := &side{name: "SQLite and disk", postgres: postgres, names: newNames(), receiver: receiver{moods: map[string]delivery.Result{}}}
 	setup := apptest.Setup{
 		Settings: config.Config{BaseURL: baseURL}, Flags: config.Serve{DeadlineWarning: "2h"}, Poster: &s.receiver, Mailer: &s.receiver,
 	}
@@ -150,7 +150,7 @@ func (s *side) send(ctx context.Context, r request) response {
 // arrives.
 type receiver struct {
 	mu       sync.Mutex
-	moods    map[string]webhook.Result // what URLs and addresses answer; the others acknowledge
+	moods    map[string]delivery.Result // what URLs and addresses answer; the others acknowledge
 	received []received
 }
 
@@ -158,7 +158,7 @@ type receiver struct {
 type received struct{ endpoint, text string }
 
 // Post implements webhook.Poster.
-func (r *receiver) Post(_ context.Context, m webhook.Message) webhook.Result {
+func (r *receiver) Post(_ context.Context, m webhook.Message) delivery.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id, _, _ := strings.Cut(strings.TrimPrefix(m.ID, "msg_"), "_")
@@ -167,18 +167,18 @@ func (r *receiver) Post(_ context.Context, m webhook.Message) webhook.Result {
 	if mood, ok := r.moods[m.URL]; ok {
 		return mood
 	}
-	return webhook.Result{Status: http.StatusNoContent}
+	return delivery.Result{Status: http.StatusNoContent}
 }
 
-// Send implements webhook.Mailer.
-func (r *receiver) Send(_ context.Context, m webhook.Mail) webhook.Result {
+// Send implements digest.Mailer.
+func (r *receiver) Send(_ context.Context, m digest.Mail) delivery.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.received = append(r.received, received{m.To, fmt.Sprintf("%v %s %s\n%s\n%s\n%s", m.Key, m.ID, m.At.UTC().Format(time.RFC3339), m.Subject, m.End, m.Body)})
 	if mood, ok := r.moods[m.To]; ok {
 		return mood
 	}
-	return webhook.Result{Status: 250}
+	return delivery.Result{Status: 250}
 }
 
 // takeReceived returns what has arrived since the last call, for each endpoint in the order
@@ -213,12 +213,12 @@ func (s *side) deliver(t scope) string {
 	s.settle(t)
 	for s.due(t) {
 		ctx, cancel := context.WithCancel(t.Context())
-		sender := webhook.NewSender(webhook.Options{
-			Store: s.DB, Poster: &s.receiver, Encoder: &v2.EventEncoder{}, Mailer: &s.receiver, Texts: console.MailTexts{BaseURL: baseURL, TimeZone: time.UTC},
+		worker := delivery.NewWorker(delivery.Options{
+			Store: s.DB, Senders: map[delivery.Kind]delivery.Sender{webhook.Kind: s.Webhooks, digest.Kind: s.Digests},
 			Now: s.Now, Random: func() float64 { return 0.5 }, Log: slog.New(slog.DiscardHandler), Poll: 20 * time.Millisecond,
 		})
 		var running sync.WaitGroup
-		running.Go(func() { sender.Run(ctx) })
+		running.Go(func() { worker.Run(ctx) })
 		testenv.Eventually(t, "nothing is due", func() bool { return !s.due(t) })
 		cancel()
 		running.Wait() // also for the rounds in progress
@@ -226,11 +226,11 @@ func (s *side) deliver(t scope) string {
 	return s.takeReceived()
 }
 
-// due reports whether endpoints have something to be delivered now that no Sender delivers.
+// due reports whether endpoints have something to be delivered now that no Worker delivers.
 func (s *side) due(t scope) bool {
-	all, err := s.DB.DueWebhooks(t.Context(), nil, s.Now())
+	all, err := s.DB.DueEndpoints(t.Context(), nil, s.Now())
 	testenv.NoError(t, err)
-	market, err := s.DB.DueWebhooks(t.Context(), new(int64(webhook.Marketplace)), s.Now())
+	market, err := s.DB.DueEndpoints(t.Context(), new(int64(delivery.Marketplace)), s.Now())
 	testenv.NoError(t, err)
 	return len(all)+len(market) > 0
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -77,26 +79,32 @@ func (in *Installation) addWebhooks(t testing.TB) {
 	for _, merchantID := range []int64{Alpha, Beta} {
 		for range 2 {
 			e := webhook.Endpoint{
-				Key: webhook.Key{MerchantID: merchantID}, URL: "https://hooks.example.com/Ω", Types: webhook.NewTypes(order.OrderCreated), CreatedAt: Now,
-				Secret: "whsec_a", OldSecret: "whsec_b", OldSecretUntil: Now.Add(time.Hour), State: webhook.Active, Acknowledged: order.MarketCursor{Seq: 1},
+				Cursor: delivery.Cursor{
+					Key: delivery.Key{MerchantID: merchantID}, Types: delivery.NewTypes(order.OrderCreated), CreatedAt: Now, State: delivery.Active, Acknowledged: order.MarketCursor{Seq: 1},
+				},
+				URL: "https://hooks.example.com/Ω", Secret: "whsec_a", OldSecret: "whsec_b", OldSecretUntil: Now.Add(time.Hour),
 			}
 			err := in.Store.InWebhookTx(t.Context(), func(tx webhook.Tx) (err error) {
-				e.ID, err = tx.AddWebhook(t.Context(), e)
+				e.ID, err = tx.Add(t.Context(), e)
 				return err
 			})
 			testenv.NoError(t, err)
-			lease := testenv.Of(in.Store.BorrowWebhook(t.Context(), e.Key, Now, Now)).Must(t)
-			p := webhook.Progress{State: webhook.Active, Acknowledged: order.MarketCursor{Seq: 2}, Failures: 1, FailingSince: Now, NextAttempt: Now,
-				Held: []webhook.Held{{MerchantID: Alpha, Event: 1, NextAttempt: Now}}}
-			d := webhook.Delivery{At: Now, MessageID: "msg", Event: 3, Type: "order.created", Result: webhook.Result{Status: 500, Error: webhook.ErrorStatus, Response: "Σφάλμα"}}
-			testenv.NoError(t, in.Store.SaveProgress(t.Context(), lease, p, &d))
+			lease := testenv.Of(in.Store.BorrowEndpoint(t.Context(), e.Key, Now, Now)).Must(t)
+			p := delivery.Progress{Cursor: lease.Cursor, Attempt: &delivery.Attempt{
+				At: Now, MessageID: "msg", Event: 3, Type: "order.created", Result: delivery.Result{Status: 500, Error: delivery.ErrorStatus, Response: "Σφάλμα"},
+			}}
+			p.Acknowledged.Seq, p.Backoff = 2, delivery.Backoff{Failures: 1, FailingSince: Now, NextAttempt: Now}
+			p.Held = []delivery.Held{{MerchantID: Alpha, Event: 1, Backoff: delivery.Backoff{NextAttempt: Now}}}
+			testenv.NoError(t, in.Store.SaveProgress(t.Context(), lease, p))
 		}
 	}
 	for _, merchantID := range []int64{Alpha, Beta} {
-		err := in.Store.InWebhookTx(t.Context(), func(tx webhook.Tx) error {
-			_, err := tx.AddWebhook(t.Context(), webhook.Endpoint{
-				Key: webhook.Key{MerchantID: merchantID, Mail: true}, URL: "orders@example.com", Types: webhook.NewTypes(order.OrderCreated), CreatedAt: Now, Secret: "a",
-				State: webhook.Pending, Language: "el", Every: time.Hour, SentAt: Now, LinkHash: "h", LinkUntil: Now,
+		err := in.Store.InAddressTx(t.Context(), func(tx digest.Tx) error {
+			_, err := tx.Add(t.Context(), digest.Address{
+				Cursor: delivery.Cursor{
+					Key: delivery.Key{MerchantID: merchantID, Kind: digest.Kind}, Types: delivery.NewTypes(order.OrderCreated), CreatedAt: Now, State: delivery.Pending, SentAt: Now,
+				},
+				Email: "orders@example.com", Secret: "a", Language: "el", Every: time.Hour, LinkHash: "h", LinkUntil: Now,
 			})
 			return err
 		})

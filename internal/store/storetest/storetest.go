@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -25,6 +26,7 @@ type Store interface {
 	token.Store
 	token.SessionStore
 	webhook.Store
+	digest.Store
 	// Ping returns an error if the database cannot be read.
 	Ping(ctx context.Context) error
 	// NewImportCheck returns a function that foresees the results of imports.

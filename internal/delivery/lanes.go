@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"context"
@@ -8,12 +8,6 @@ import (
 )
 
 const (
-	// maxHealthy is how many endpoints a Sender delivers to at once, and maxSlow how many
-	// of those that were slow or have failed.
-	maxHealthy = 128
-	maxSlow    = 32
-	// maxMails is how many e-mails a Sender sends at once. All go to one server.
-	maxMails = 4
 	// merchantShare: a merchant gets one more slot of a lane only while it has at most
 	// this part of the free ones. So the last ones are for merchants that have none.
 	merchantShare = 16
@@ -22,6 +16,9 @@ const (
 	// fastToRecover is how many deliveries must be fast until a slow endpoint is healthy.
 	fastToRecover = 10
 )
+
+// lanes are those of a kind of endpoints.
+type lanes struct{ healthy, slow lane }
 
 // lane is a queue of endpoints with slots, of which a round takes one.
 type lane struct {
@@ -65,59 +62,59 @@ type slot struct {
 }
 
 // enqueue adds a pending endpoint to the queue of its lane. The caller holds mu.
-func (s *Sender) enqueue(key Key) {
-	l := &s.healthy
-	if key.Mail {
-		l = &s.mails
-	} else if s.slow[key] > 0 {
-		l = &s.unhealthy
+func (w *Worker) enqueue(key Key) {
+	l := &w.lanes[key.Kind].healthy
+	if slow := &w.lanes[key.Kind].slow; w.slow[key] > 0 && slow.slots > 0 {
+		l = slow
 	}
 	l.queue = append(l.queue, key)
 }
 
 // start starts the queued endpoints that the lanes allow. Their rounds begin nothing
 // after the end of ctx, and end with work.
-func (s *Sender) start(ctx, work context.Context, running *sync.WaitGroup) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, l := range []*lane{&s.healthy, &s.unhealthy, &s.mails} {
-		for key, ok := l.next(); ok; key, ok = l.next() {
-			slot := &slot{key, l}
-			running.Go(func() {
-				more := s.round(ctx, work, slot)
-				s.ended(slot, more)
-			})
+func (w *Worker) start(ctx, work context.Context, running *sync.WaitGroup) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, lanes := range w.lanes {
+		for _, l := range []*lane{&lanes.healthy, &lanes.slow} {
+			for key, ok := l.next(); ok; key, ok = l.next() {
+				slot := &slot{key, l}
+				running.Go(func() {
+					more := w.round(ctx, work, slot)
+					w.ended(slot, more)
+				})
+			}
 		}
 	}
 }
 
 // demote moves a round that waits for a slow endpoint out of the healthy lane. The other
 // lane may then have more than its slots, but not for longer than a request lasts.
-func (s *Sender) demote(slot *slot) {
-	s.mu.Lock()
-	if slot.lane == &s.healthy {
+func (w *Worker) demote(slot *slot) {
+	w.mu.Lock()
+	if lanes := w.lanes[slot.key.Kind]; slot.lane == &lanes.healthy && lanes.slow.slots > 0 {
 		slot.lane.free(slot.key)
-		slot.lane = &s.unhealthy
+		slot.lane = &lanes.slow
 		slot.lane.take(slot.key)
 	}
-	s.mu.Unlock()
-	s.wake()
+	w.mu.Unlock()
+	w.wake()
 }
 
 // ended records the end of a round. more says that the endpoint has more events.
-func (s *Sender) ended(slot *slot, more bool) {
+func (w *Worker) ended(slot *slot, more bool) {
 	key := slot.key
-	s.mu.Lock()
+	w.mu.Lock()
 	slot.lane.free(key)
 	slot.lane = nil
-	if again := s.pending[key]; more {
-		s.enqueue(key) // behind the others
+	if again := w.pending[key]; more {
+		w.enqueue(key) // behind the others
 	} else {
-		delete(s.pending, key)
+		delete(w.pending, key)
 		if again {
-			s.changed[key.MerchantID] = true
+			w.changed[key.MerchantID] = true
 		}
 	}
-	s.mu.Unlock()
-	s.wake()
+	w.mu.Unlock()
+	w.wake()
 }

@@ -1,17 +1,18 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"time"
 
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
 )
 
-// delivers is the condition of webhook.State.Delivers.
+// delivers is the condition of delivery.State.Delivers.
 const delivers = `state IN (1, 4)`
 
 // selectDue finds the endpoints of merchants with events to deliver; those of suspended
@@ -32,7 +33,7 @@ func nextOfMarket(column, end string) string {
 }
 
 // selectMarketDue returns the statement that finds the endpoints of the marketplace with
-// events to deliver, also of held merchants. The Sender has to read the feed too if its
+// events to deliver, also of held merchants. The Worker has to read the feed too if its
 // history has changed, or if the database is on another server.
 func selectMarketDue(d *sqldb.Dialect) string {
 	return `SELECT w.merchant_id, w.id, w.mail, w.failures FROM webhooks w JOIN event_feed m ON m.id = 1
@@ -40,75 +41,73 @@ func selectMarketDue(d *sqldb.Dialect) string {
 		AND (w.feed_history <> m.history OR ` + countsAnew(d, "m") + ` OR ` + nextOfMarket("seq", d.Feed.End) + ` IS NOT NULL OR w.held_until <= $1)`
 }
 
-// DueWebhooks implements webhook.Store.
-func (db *DB) DueWebhooks(ctx context.Context, merchantID *int64, now time.Time) (_ []webhook.Due, err error) {
+// DueEndpoints implements delivery.Store.
+func (db *DB) DueEndpoints(ctx context.Context, merchantID *int64, now time.Time) (_ []delivery.Due, err error) {
 	defer db.observe(&ctx, "due_webhooks")(&err)
 	text, args := selectDue, []any{now.Unix()}
 	switch {
 	case merchantID == nil:
-	case *merchantID == webhook.Marketplace:
+	case *merchantID == delivery.Marketplace:
 		text = db.selectMarketDue
 	default:
 		text, args = selectDueOfMerchant, append(args, *merchantID)
 	}
-	due, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (webhook.Due, error) {
-		var d webhook.Due
-		var mail, failures int64
-		err := rows.Scan(&d.MerchantID, &d.ID, &mail, &failures)
-		d.Mail, d.Failing = mail != 0, failures > 0
+	due, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (delivery.Due, error) {
+		var d delivery.Due
+		var failures int64
+		err := rows.Scan(&d.MerchantID, &d.ID, sqldb.Int(&d.Kind), &failures)
+		d.Failing = failures > 0
 		return d, err
 	})
 	return due, db.readError("find due webhooks", err, nil)
 }
 
-// WebhookMerchants implements webhook.Store.
-func (db *DB) WebhookMerchants(ctx context.Context) (_ []int64, err error) {
+// EndpointMerchants implements delivery.Store.
+func (db *DB) EndpointMerchants(ctx context.Context) (_ []int64, err error) {
 	defer db.observe(&ctx, "due_webhooks")(&err)
 	ids, err := sqldb.Column[int64](ctx, db.sql, `SELECT DISTINCT merchant_id FROM webhooks WHERE `+delivers)
 	return ids, db.readError("find merchants with webhooks", err, nil)
 }
 
 const (
-	borrowWebhook = `UPDATE webhooks SET lease_number = lease_number + 1, lease_until = $1
+	borrowEndpoint = `UPDATE webhooks SET lease_number = lease_number + 1, lease_until = $1
 		WHERE merchant_id = $2 AND id = $3 AND (lease_until IS NULL OR lease_until <= $4)`
-	leaseWebhook = borrowWebhook + ` AND ` + delivers + ` AND (next_attempt_at IS NULL OR next_attempt_at <= $4)
+	leaseEndpoint = borrowEndpoint + ` AND ` + delivers + ` AND (next_attempt_at IS NULL OR next_attempt_at <= $4)
 		AND (SELECT suspended_at FROM merchants WHERE id = $2) IS NULL`
-	returnLease = ` RETURNING ` + webhookColumns + `, lease_number, revision`
+	returnLease = ` RETURNING ` + endpointColumns + `, lease_number, revision`
 )
 
-// LeaseWebhook implements webhook.Store.
-func (db *DB) LeaseWebhook(ctx context.Context, key webhook.Key, now, until time.Time) (webhook.Lease, error) {
-	return db.leaseWebhook(ctx, leaseWebhook+returnLease, key, now, until)
+// LeaseEndpoint implements delivery.Store.
+func (db *DB) LeaseEndpoint(ctx context.Context, key delivery.Key, now, until time.Time) (delivery.Lease, error) {
+	return db.leaseEndpoint(ctx, leaseEndpoint+returnLease, key, now, until)
 }
 
-// BorrowWebhook implements webhook.Store.
-func (db *DB) BorrowWebhook(ctx context.Context, key webhook.Key, now, until time.Time) (webhook.Lease, error) {
-	return db.leaseWebhook(ctx, borrowWebhook+returnLease, key, now, until)
+// BorrowEndpoint implements delivery.Store.
+func (db *DB) BorrowEndpoint(ctx context.Context, key delivery.Key, now, until time.Time) (delivery.Lease, error) {
+	return db.leaseEndpoint(ctx, borrowEndpoint+returnLease, key, now, until)
 }
 
-func (db *DB) leaseWebhook(ctx context.Context, text string, key webhook.Key, now, until time.Time) (webhook.Lease, error) {
-	var lease webhook.Lease
+func (db *DB) leaseEndpoint(ctx context.Context, text string, key delivery.Key, now, until time.Time) (delivery.Lease, error) {
+	var lease delivery.Lease
 	err := db.inTx(ctx, "lease_webhook", func(t *tx) error {
-		var r webhookRow
+		var r endpointRow
 		err := t.QueryRow(ctx, text, []any{until.Unix(), key.MerchantID, key.ID, now.Unix()}, append(r.dest(), &lease.Number, &lease.Revision)...)
-		lease.Endpoint = r.endpoint()
+		lease.Cursor, lease.To = r.endpoint()
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if _, err := readWebhook(ctx, t, selectWebhook, key); err != nil {
-			if errors.Is(err, sql.ErrNoRows) {
-				return webhook.ErrNotFound
-			}
-			return err
+		_, err = readEndpoint(ctx, t, selectEndpoint, key)
+		if errors.Is(err, sql.ErrNoRows) {
+			return delivery.ErrNotFound
 		}
-		return webhook.ErrNotDue
+		return cmp.Or(err, delivery.ErrNotDue)
 	})
 	return lease, err
 }
 
 const (
-	// saveWebhook changes an endpoint if it is as it was when it was leased.
-	saveWebhook = `UPDATE webhooks SET acknowledged = $1, state = $2, reason = $3, state_set_at = $4, failures = $5, failing_since = $6,
+	// saveEndpoint changes an endpoint if it is as it was when it was leased.
+	saveEndpoint = `UPDATE webhooks SET acknowledged = $1, state = $2, reason = $3, state_set_at = $4, failures = $5, failing_since = $6,
 		next_attempt_at = $7, lease_until = $8, deliveries = deliveries + $9,
 		event_merchant = $10, event_position = $11, event_nonce = $12, feed_history = $13, sent_at = $14, held = $15, held_until = $16, digest_end = $17
 		WHERE merchant_id = $18 AND id = $19 AND lease_number = $20 AND revision = $21 AND acknowledged = $22 AND event_nonce = $23 AND state = $24
@@ -118,39 +117,39 @@ const (
 		RETURNING deliveries`
 )
 
-// SaveProgress implements webhook.Store.
-func (db *DB) SaveProgress(ctx context.Context, lease webhook.Lease, p webhook.Progress, delivery *webhook.Delivery) error {
+// SaveProgress implements delivery.Store.
+func (db *DB) SaveProgress(ctx context.Context, lease delivery.Lease, p delivery.Progress) error {
 	var stop bool
 	err := db.inTx(ctx, "save_webhook", func(t *tx) (err error) {
-		stop, err = t.saveProgress(ctx, lease, p, delivery)
+		stop, err = t.saveProgress(ctx, lease, p)
 		return err
 	})
 	if err == nil && stop {
-		err = webhook.ErrLeaseLost
+		err = delivery.ErrLeaseLost
 	}
 	return err
 }
 
 // saveProgress reports whether the holder of the lease has to stop.
-func (t *tx) saveProgress(ctx context.Context, lease webhook.Lease, p webhook.Progress, delivery *webhook.Delivery) (stop bool, err error) {
+func (t *tx) saveProgress(ctx context.Context, lease delivery.Lease, p delivery.Progress) (stop bool, err error) {
 	added := 0
-	if delivery != nil {
+	if p.Attempt != nil {
 		added = 1
 	}
 	var newest int64
 	var suspended sql.NullInt64
-	err = t.QueryRow(ctx, saveWebhook, []any{
+	err = t.QueryRow(ctx, saveEndpoint, []any{
 		p.Acknowledged.Seq, int64(p.State), p.Reason, seconds(p.StateSet), p.Failures, seconds(p.FailingSince),
 		seconds(p.NextAttempt), seconds(p.LeaseUntil), added,
-		p.Acknowledged.MerchantID, p.Acknowledged.Position, p.Acknowledged.Nonce, p.Acknowledged.History, seconds(p.SentAt), jsonText(len(p.Held), p.Held), heldUntil(p.Held), p.DigestEnd,
+		p.Acknowledged.MerchantID, p.Acknowledged.Position, p.Acknowledged.Nonce, p.Acknowledged.History, seconds(p.SentAt), jsonText(len(p.Held), p.Held), heldUntil(p.Held), p.BatchEnd,
 		lease.MerchantID, lease.ID, lease.Number, lease.Revision, lease.Acknowledged.Seq, lease.Acknowledged.Nonce, int64(lease.State),
 	}, &newest, &suspended)
 	if errors.Is(err, sql.ErrNoRows) {
-		return true, t.saveOnlyDelivery(ctx, lease, delivery)
+		return true, t.saveOnlyAttempt(ctx, lease, p.Attempt)
 	}
-	if err == nil && delivery != nil {
-		delivery.ID = newest
-		err = t.addDelivery(ctx, lease.Key, *delivery)
+	if err == nil && p.Attempt != nil {
+		p.Attempt.ID = newest
+		err = t.addDelivery(ctx, lease.Key, *p.Attempt)
 	}
 	if err == nil && p.Failure != nil {
 		t.addFailure(lease.MerchantID, *p.Failure)
@@ -158,25 +157,24 @@ func (t *tx) saveProgress(ctx context.Context, lease webhook.Lease, p webhook.Pr
 	return suspended.Valid, err
 }
 
-// saveOnlyDelivery writes a delivery into the log of an endpoint that was changed since
-// it was leased, unless it was removed or another Sender has the lease.
-func (t *tx) saveOnlyDelivery(ctx context.Context, lease webhook.Lease, delivery *webhook.Delivery) error {
-	if delivery == nil {
+// saveOnlyAttempt writes an attempt into the log of an endpoint that was changed since
+// it was leased, unless it was removed or another Worker has the lease.
+func (t *tx) saveOnlyAttempt(ctx context.Context, lease delivery.Lease, attempt *delivery.Attempt) error {
+	if attempt == nil {
 		return nil
 	}
-	err := t.QueryRow(ctx, countDelivery, []any{lease.MerchantID, lease.ID, lease.Number}, &delivery.ID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
+	err := t.QueryRow(ctx, countDelivery, []any{lease.MerchantID, lease.ID, lease.Number}, &attempt.ID)
+	if err == nil {
+		err = t.addDelivery(ctx, lease.Key, *attempt)
+	} else if errors.Is(err, sql.ErrNoRows) {
+		err = nil
 	}
-	if err != nil {
-		return err
-	}
-	return t.addDelivery(ctx, lease.Key, *delivery)
+	return err
 }
 
 // addFailure records the event of an endpoint that the service disables, which has no
 // order, and its entry in the audit log.
-func (t *tx) addFailure(merchantID int64, f webhook.Failure) {
+func (t *tx) addFailure(merchantID int64, f delivery.Failure) {
 	if f.Event.Type == 0 {
 		t.addAudit(merchantID, f.Audit)
 		return
@@ -184,16 +182,8 @@ func (t *tx) addFailure(merchantID int64, f webhook.Failure) {
 	t.add(merchantID, recordedEvent{Event: f.Event, order: order.LockedOrder{MerchantID: merchantID, CreatedAt: time.Unix(0, 0)}}, f.Audit)
 }
 
-// LastMail implements webhook.Store. It names all merchants: its result is shown to nobody.
-func (db *DB) LastMail(ctx context.Context) (_ time.Time, err error) {
-	defer db.observe(&ctx, "last_mail")(&err)
-	var last sql.NullInt64
-	err = db.sql.QueryRow(ctx, `SELECT MAX(sent_at) FROM webhooks WHERE mail = 1`, nil, &last)
-	return timeOf(last), db.readError("find the last e-mail", err, nil)
-}
-
-// ReleaseWebhook implements webhook.Store.
-func (db *DB) ReleaseWebhook(ctx context.Context, lease webhook.Lease) error {
+// ReleaseEndpoint implements delivery.Store.
+func (db *DB) ReleaseEndpoint(ctx context.Context, lease delivery.Lease) error {
 	return db.inTx(ctx, "lease_webhook", func(t *tx) error {
 		_, err := t.Exec(ctx, `UPDATE webhooks SET lease_until = NULL WHERE merchant_id = $1 AND id = $2 AND lease_number = $3`,
 			lease.MerchantID, lease.ID, lease.Number)
@@ -201,8 +191,8 @@ func (db *DB) ReleaseWebhook(ctx context.Context, lease webhook.Lease) error {
 	})
 }
 
-// ReleaseWebhooks implements webhook.Store.
-func (db *DB) ReleaseWebhooks(ctx context.Context) error {
+// ReleaseEndpoints implements delivery.Store.
+func (db *DB) ReleaseEndpoints(ctx context.Context) error {
 	return db.inTx(ctx, "lease_webhook", func(t *tx) error {
 		_, err := t.Exec(ctx, `UPDATE webhooks SET lease_until = NULL WHERE lease_until IS NOT NULL`)
 		return err
