@@ -31,7 +31,7 @@ type BatchResult struct {
 
 // maxBatchTx is how many changes a transaction of a batch has: others wait for its orders
 // while it waits for the database, several times for each.
-const maxBatchTx = 64
+const maxBatchTx = 32
 
 // ChangeOrders makes changes of orders and returns one result for each. It makes them in
 // transactions of at most maxBatchTx, sorted by order, so that two batches lock orders in
