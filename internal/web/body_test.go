@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -157,6 +158,7 @@ func TestResponseBeforeReset(t *testing.T) {
 	const size = 12 << 20
 	declared := "Content-Length: " + strconv.Itoa(size)
 	chunk := "10000\r\n" + strings.Repeat("x", 0x10000) + "\r\n"
+	var sending sync.Mutex
 	for _, test := range []struct {
 		name, request, header string
 		status                int
@@ -182,7 +184,11 @@ func TestResponseBeforeReset(t *testing.T) {
 			} else {
 				text += strings.Repeat(chunk, size/0x10000) + "0\r\n\r\n"
 			}
-			testenv.Of(io.WriteString(conn, text)).Must(t)
+			// One after the other: the service drops what does not arrive within two seconds.
+			sending.Lock()
+			_, err := io.WriteString(conn, text)
+			sending.Unlock()
+			testenv.NoError(t, err)
 			got := readReply(t, from)
 			if got.status != test.status || strings.TrimSpace(got.body) != test.body {
 				t.Errorf("%d %s, want %d %s", got.status, got.body, test.status, test.body)
