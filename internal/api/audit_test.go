@@ -128,8 +128,7 @@ func TestEveryChangeIsRecorded(t *testing.T) {
 			}
 		}
 	}
-	examples, err := openapitest.Published().Examples()
-	testenv.NoError(t, err)
+	examples := testenv.Of(openapitest.Published().Examples()).Must(t)
 	for _, e := range examples {
 		if missing[e.Method+" "+e.Route] != "" && e.Status < 300 {
 			send(startExamples(t, apptest.Setup{}), e)

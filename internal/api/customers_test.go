@@ -102,13 +102,11 @@ func databaseTexts(t testing.TB, path string) string {
 func (s *service) deliverAbout(reference, response string) {
 	s.T.Helper()
 	ctx := s.T.Context()
-	events, err := s.Orders.OrderEvents(ctx, apitest.MerchantID, order.ByReference(reference), order.FeedQuery{Limit: 1})
-	testenv.NoError(s.T, err)
+	events := testenv.Of(s.Orders.OrderEvents(ctx, apitest.MerchantID, order.ByReference(reference), order.FeedQuery{Limit: 1})).Must(s.T)
 	for of, eventMerchant := range map[int64]int64{apitest.MerchantID: 0, delivery.Marketplace: apitest.MerchantID} {
 		added, err := s.Webhooks.Add(ctx, order.Command(), of, webhook.Change{URL: new("https://hooks.example.com")}, nil, order.Options[webhook.Endpoint]{})
 		testenv.NoError(s.T, err)
-		lease, err := s.DB.BorrowEndpoint(ctx, added.Key, apptest.StartOfTime, apptest.StartOfTime.Add(time.Minute))
-		testenv.NoError(s.T, err)
+		lease := testenv.Of(s.DB.BorrowEndpoint(ctx, added.Key, apptest.StartOfTime, apptest.StartOfTime.Add(time.Minute))).Must(s.T)
 		err = s.DB.SaveProgress(ctx, lease, delivery.Progress{Cursor: lease.Cursor, Attempt: &delivery.Attempt{
 			At: apptest.StartOfTime, Event: events[0].Seq, EventMerchant: eventMerchant, Type: "order.created", Result: delivery.Result{Status: 200, Response: response},
 		}})

@@ -69,17 +69,12 @@ func fillExamples(s *service) {
 func fillWebhooks(s *service) {
 	ctx, hooks := s.T.Context(), s.Webhooks
 	change := webhook.Change{URL: new("https://hooks.example.com/orders"), Description: new("Order system")}
-	added, err := hooks.Add(ctx, order.CommandFor(355), 355, change, nil, order.Options[webhook.Endpoint]{})
-	testenv.NoError(s.T, err)
-	_, err = hooks.Test(ctx, order.CommandFor(355), added.Key, order.Options[delivery.Attempt]{})
-	testenv.NoError(s.T, err)
+	added := testenv.Of(hooks.Add(ctx, order.CommandFor(355), 355, change, nil, order.Options[webhook.Endpoint]{})).Must(s.T)
+	testenv.Of(hooks.Test(ctx, order.CommandFor(355), added.Key, order.Options[delivery.Attempt]{})).Must(s.T)
 	change = webhook.Change{URL: new("https://erp.example.com/in?shop=355"), Types: new(delivery.NewTypes(order.OrderCreated, order.OrderStateChanged))}
-	second, err := hooks.Add(ctx, order.CommandFor(355), 355, change, nil, order.Options[webhook.Endpoint]{})
-	testenv.NoError(s.T, err)
-	_, err = hooks.Redeliver(ctx, order.CommandFor(355), second.Key, 355, 3, order.Options[delivery.Attempt]{})
-	testenv.NoError(s.T, err)
-	_, err = hooks.Change(ctx, order.CommandFor(355), second.Key, webhook.Change{Enabled: new(false)}, order.Options[webhook.Endpoint]{})
-	testenv.NoError(s.T, err)
+	second := testenv.Of(hooks.Add(ctx, order.CommandFor(355), 355, change, nil, order.Options[webhook.Endpoint]{})).Must(s.T)
+	testenv.Of(hooks.Redeliver(ctx, order.CommandFor(355), second.Key, 355, 3, order.Options[delivery.Attempt]{})).Must(s.T)
+	testenv.Of(hooks.Change(ctx, order.CommandFor(355), second.Key, webhook.Change{Enabled: new(false)}, order.Options[webhook.Endpoint]{})).Must(s.T)
 }
 
 func upload(ctx context.Context, orders *order.Service, reference, name string) error {

@@ -200,16 +200,11 @@ func TestDeliveryExamples(t *testing.T) {
 	caller := order.Caller{Actor: order.ActorMerchant, MerchantID: apitest.MerchantID, TokenID: 3, RequestID: "3re9kh5bofoj86b1ty1y8yn9f"}
 	expiring, prepared := order.ByReference("SF-2026-000123"), order.ByReference("SF-2026-000124")
 	tracking := order.Correction{Carrier: order.CarrierCorrection{TrackingCodes: order.To("AC123456789GR")}}
-	_, err := s.Orders.ChangeOrder(ctx, order.Command(), apitest.MerchantID, prepared, order.Update{Correction: tracking}, none)
-	testenv.NoError(t, err)
-	_, err = s.Orders.DeleteInvoice(ctx, caller, prepared, 1, none)
-	testenv.NoError(t, err)
-	_, err = s.Orders.WarnOfDeadlines(ctx, 48*time.Hour)
-	testenv.NoError(t, err)
-	_, err = s.Orders.Reject(ctx, caller, expiring, "damaged", none)
-	testenv.NoError(t, err)
-	_, err = s.Retention.DeleteOldOrders(ctx, apptest.StartOfTime.Add(-100*time.Minute))
-	testenv.NoError(t, err)
+	testenv.Of(s.Orders.ChangeOrder(ctx, order.Command(), apitest.MerchantID, prepared, order.Update{Correction: tracking}, none)).Must(t)
+	testenv.Of(s.Orders.DeleteInvoice(ctx, caller, prepared, 1, none)).Must(t)
+	testenv.Of(s.Orders.WarnOfDeadlines(ctx, 48*time.Hour)).Must(t)
+	testenv.Of(s.Orders.Reject(ctx, caller, expiring, "damaged", none)).Must(t)
+	testenv.Of(s.Retention.DeleteOldOrders(ctx, apptest.StartOfTime.Add(-100*time.Minute))).Must(t)
 	s.failWebhook(delivery.Failing, order.WebhookFailing, "deliveries have failed for 36 hours, and the webhook is disabled after 3 days; the last error was the status 503")
 	s.failWebhook(delivery.Failed, order.WebhookFailed, "the endpoint answered 410 Gone")
 
@@ -228,8 +223,7 @@ func TestDeliveryExamples(t *testing.T) {
 		t.Helper()
 		return last(s.Webhooks.Test(ctx, order.Command(), to, order.Options[delivery.Attempt]{}))
 	}
-	market, err := s.Webhooks.Add(ctx, order.Command(), delivery.Marketplace, webhook.Change{URL: new("https://hooks.example.com/market")}, nil, order.Options[webhook.Endpoint]{})
-	testenv.NoError(t, err)
+	market := testenv.Of(s.Webhooks.Add(ctx, order.Command(), delivery.Marketplace, webhook.Change{URL: new("https://hooks.example.com/market")}, nil, order.Options[webhook.Endpoint]{})).Must(t)
 	delivered, toMarket := map[string][]byte{"webhook.test": test(hook)}, map[string][]byte{"webhook.test": test(market.Key)}
 	for _, e := range feed.Events {
 		if name := e.Type.String(); delivered[name] == nil {
@@ -238,8 +232,7 @@ func TestDeliveryExamples(t *testing.T) {
 	}
 	toMarket["order.created"] = deliver(market.Key, feed.Events[0])
 	for _, key := range []delivery.Key{hook, market.Key} {
-		_, err = s.Webhooks.Change(ctx, order.Command(), key, webhook.Change{Orders: new(true)}, order.Options[webhook.Endpoint]{})
-		testenv.NoError(t, err)
+		testenv.Of(s.Webhooks.Change(ctx, order.Command(), key, webhook.Change{Orders: new(true)}, order.Options[webhook.Endpoint]{})).Must(t)
 	}
 	delivered[withOrder], toMarket[withOrder] = deliver(hook, feed.Events[1]), deliver(market.Key, feed.Events[1])
 

@@ -19,8 +19,7 @@ func TestUseSettings(t *testing.T) {
 	t.Parallel()
 	servers := map[string]net.Listener{}
 	for _, name := range []string{"first", "second"} {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		testenv.NoError(t, err)
+		listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 		defer func() { _ = listener.Close() }()
 		servers[name] = listener
 	}
@@ -31,8 +30,7 @@ func TestUseSettings(t *testing.T) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	o := Opener{Settings: settings, Sources: config.NewSources(nil, nil), Now: time.Now}
-	db, err := o.OpenDatabase(t.Context(), store.Options{})
-	testenv.NoError(t, err)
+	db := testenv.Of(o.OpenDatabase(t.Context(), store.Options{})).Must(t)
 	s := &server{Backend: o.NewBackend(db, nil, Deps{Log: log, Flags: flags}), log: log, level: new(slog.LevelVar)}
 	defer func() { testenv.NoError(t, s.Close()) }()
 	s.ServeOptions = ServeOptions{Opener: o, Flags: flags}
@@ -40,8 +38,7 @@ func TestUseSettings(t *testing.T) {
 		t.Helper()
 		connected := make(chan struct{})
 		go func() {
-			connection, err := servers[to].Accept()
-			testenv.NoError(t, err)
+			connection := testenv.Of(servers[to].Accept()).Must(t)
 			_ = connection.Close()
 			close(connected)
 		}()
@@ -65,8 +62,7 @@ func TestUseSettings(t *testing.T) {
 		next := flags
 		test.change(&next)
 		s.Reread = func() (Reread, error) { return Reread{settings, next, s.Sources}, nil }
-		restart, err := s.useSettings()
-		testenv.NoError(t, err)
+		restart := testenv.Of(s.useSettings()).Must(t)
 		if got := provider.Secret(); got != test.secret || !slices.Equal(restart, test.restart) {
 			t.Errorf("the secret is %q, want %q; %q need a restart, want %q", got, test.secret, restart, test.restart)
 		}

@@ -151,8 +151,7 @@ func get(t *testing.T, c apptest.Client, path string) func(apptest.Sample) (int,
 func path(t *testing.T, body string) string {
 	var made struct{ URL string }
 	testenv.NoError(t, json.Unmarshal([]byte(body), &made))
-	link, err := url.Parse(made.URL)
-	testenv.NoError(t, err)
+	link := testenv.Of(url.Parse(made.URL)).Must(t)
 	return link.Path
 }
 
@@ -163,8 +162,7 @@ type browser struct {
 }
 
 func newBrowser(t *testing.T, base string) browser {
-	jar, err := cookiejar.New(nil)
-	testenv.NoError(t, err)
+	jar := testenv.Of(cookiejar.New(nil)).Must(t)
 	return browser{base, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 

@@ -116,8 +116,7 @@ var merchantForms = []formCase{
 func TestFormsComeBack(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "FIRST"))
-	_, err := s.Webhooks.Add(t.Context(), order.CommandFor(ours), ours, webhook.Change{URL: new("https://example.com/hook")}, nil, order.Options[webhook.Endpoint]{})
-	testenv.NoError(s.T, err)
+	testenv.Of(s.Webhooks.Add(t.Context(), order.CommandFor(ours), ours, webhook.Change{URL: new("https://example.com/hook")}, nil, order.Options[webhook.Endpoint]{})).Must(s.T)
 	key := strings.Repeat("A", 26)
 	send := func(b *browser, c formCase, field, value string) {
 		t.Helper()

@@ -33,10 +33,8 @@ func TestAttention(t *testing.T) {
 	}
 	s := start(t, newOrder(1, "LATE", late), newOrder(2, "SECOND"), newOrder(3, "OTHER", ofMerchant(theirs)))
 	for _, state := range []delivery.State{delivery.Active, delivery.Failing, delivery.Failed} {
-		endpoint, err := s.Webhooks.Add(t.Context(), order.CommandFor(ours), ours, webhook.Change{URL: new("https://example.com/" + state.String())}, nil, order.Options[webhook.Endpoint]{})
-		testenv.NoError(t, err)
-		lease, err := s.DB.BorrowEndpoint(t.Context(), endpoint.Key, s.Now(), s.Now().Add(time.Minute))
-		testenv.NoError(t, err)
+		endpoint := testenv.Of(s.Webhooks.Add(t.Context(), order.CommandFor(ours), ours, webhook.Change{URL: new("https://example.com/" + state.String())}, nil, order.Options[webhook.Endpoint]{})).Must(t)
+		lease := testenv.Of(s.DB.BorrowEndpoint(t.Context(), endpoint.Key, s.Now(), s.Now().Add(time.Minute))).Must(t)
 		testenv.NoError(t, s.DB.SaveProgress(t.Context(), lease, delivery.Progress{Cursor: delivery.Cursor{State: state}}))
 	}
 	b := s.operator(order.OperatorScopes)
@@ -317,10 +315,8 @@ func TestWebhookPages(t *testing.T) {
 	}
 	other.get("/console/webhooks/1").WantText(t, http.StatusNotFound)
 
-	market, err := s.Webhooks.Add(t.Context(), order.Command(), delivery.Marketplace, webhook.Change{URL: new("https://market.example.com")}, nil, order.Options[webhook.Endpoint]{})
-	testenv.NoError(t, err)
-	_, err = s.Webhooks.Redeliver(t.Context(), order.Command(), market.Key, ours, 1, order.Options[delivery.Attempt]{})
-	testenv.NoError(t, err)
+	market := testenv.Of(s.Webhooks.Add(t.Context(), order.Command(), delivery.Marketplace, webhook.Change{URL: new("https://market.example.com")}, nil, order.Options[webhook.Endpoint]{})).Must(t)
+	testenv.Of(s.Webhooks.Redeliver(t.Context(), order.Command(), market.Key, ours, 1, order.Options[delivery.Attempt]{})).Must(t)
 	marketPage := fmt.Sprint("/console/operator/webhooks/all/", market.ID)
 	for _, state := range []string{"", "?state=active"} {
 		operator.get("/console/operator/webhooks"+state).WantText(t, http.StatusOK, "All stores", marketPage)
@@ -330,8 +326,7 @@ func TestWebhookPages(t *testing.T) {
 	again := operator.get(marketPage).form(t, marketPage)
 	again["do"], again["event"], again["merchant"] = []string{"redeliver"}, []string{"1"}, []string{"355"}
 	operator.post(marketPage, again).WantText(t, http.StatusOK, "market.example.com")
-	lease, err := s.DB.BorrowEndpoint(t.Context(), market.Key, s.Now(), s.Now())
-	testenv.NoError(t, err)
+	lease := testenv.Of(s.DB.BorrowEndpoint(t.Context(), market.Key, s.Now(), s.Now())).Must(t)
 	p := delivery.Progress{Cursor: lease.Cursor}
 	p.Held = []delivery.Held{{MerchantID: ours, Event: 1}, {MerchantID: theirs, Event: 7}}
 	testenv.NoError(t, s.DB.SaveProgress(t.Context(), lease, p))
@@ -353,10 +348,8 @@ func TestOperatorOrderParts(t *testing.T) {
 	s := start(t, newOrder(1, "FIRST"))
 	const address = "/console/operator/orders/355/FIRST"
 	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
-	endpoint, err := s.Webhooks.Add(t.Context(), order.CommandFor(ours), ours, webhook.Change{URL: new("https://example.com/hook")}, nil, order.Options[webhook.Endpoint]{})
-	testenv.NoError(s.T, err)
-	_, err = s.Webhooks.Redeliver(t.Context(), order.Command(), endpoint.Key, ours, 1, order.Options[delivery.Attempt]{})
-	testenv.NoError(s.T, err)
+	endpoint := testenv.Of(s.Webhooks.Add(t.Context(), order.CommandFor(ours), ours, webhook.Change{URL: new("https://example.com/hook")}, nil, order.Options[webhook.Endpoint]{})).Must(s.T)
+	testenv.Of(s.Webhooks.Redeliver(t.Context(), order.Command(), endpoint.Key, ours, 1, order.Options[delivery.Attempt]{})).Must(s.T)
 	all, reader := s.operator(order.OperatorScopes), s.operator(order.ScopeOrdersRead)
 	all.get(address).WantText(t, http.StatusOK, "https://example.com/hook", "&lt;b&gt;no&lt;/b&gt;", "HTTP 418", `action="/console/operator/webhooks/355/1"`)
 	got := reader.get(address)

@@ -102,12 +102,9 @@ func TestScopesAndLinks(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "FIRST"))
 	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
-	_, err := s.Webhooks.Add(t.Context(), order.CommandFor(ours), ours, webhook.Change{URL: new("https://example.com/hook")}, nil, order.Options[webhook.Endpoint]{})
-	testenv.NoError(s.T, err)
-	_, err = s.Webhooks.Change(t.Context(), order.CommandFor(ours), delivery.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: new(false)}, order.Options[webhook.Endpoint]{})
-	testenv.NoError(s.T, err)
-	_, err = s.Digests.Add(t.Context(), order.CommandFor(ours), digest.Address{Cursor: delivery.Cursor{Key: delivery.Key{MerchantID: ours}, Types: 1}, Email: "a@example.com", Language: "en"}, "", order.Options[digest.Address]{})
-	testenv.NoError(s.T, err)
+	testenv.Of(s.Webhooks.Add(t.Context(), order.CommandFor(ours), ours, webhook.Change{URL: new("https://example.com/hook")}, nil, order.Options[webhook.Endpoint]{})).Must(s.T)
+	testenv.Of(s.Webhooks.Change(t.Context(), order.CommandFor(ours), delivery.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: new(false)}, order.Options[webhook.Endpoint]{})).Must(s.T)
+	testenv.Of(s.Digests.Add(t.Context(), order.CommandFor(ours), digest.Address{Cursor: delivery.Cursor{Key: delivery.Key{MerchantID: ours}, Types: 1}, Email: "a@example.com", Language: "en"}, "", order.Options[digest.Address]{})).Must(s.T)
 	check := func(name string, b *browser, scopes order.Scope, all, others map[string]pageScopes, allForms map[string]bool) map[string]bool {
 		pages, forms := map[string]bool{}, map[string]bool{}
 		if home := b.home(); b.get(home).Status == http.StatusOK {

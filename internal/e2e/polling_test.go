@@ -126,8 +126,7 @@ func TestLinkParameters(t *testing.T) {
 			for _, link := range a.header.Values("Link") {
 				target, relation, _ := strings.Cut(strings.TrimPrefix(link, "<"), `>; rel="`)
 				relation = strings.TrimSuffix(relation, `"`)
-				address, err := url.Parse(target)
-				testenv.NoError(t, err)
+				address := testenv.Of(url.Parse(target)).Must(t)
 				got := slices.Sorted(maps.Keys(address.Query()))
 				slices.Sort(want[relation])
 				if relation != "successor-version" && !slices.Equal(got, want[relation]) {
@@ -149,8 +148,7 @@ func TestForeignCursors(t *testing.T) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addMany(t, 3)[0]
 			next := s.do(t, get(v.list(v.size, "1"))).next()
-			address, err := url.Parse(next)
-			testenv.NoError(t, err)
+			address := testenv.Of(url.Parse(next)).Must(t)
 			cursor := address.Query().Get("cursor")
 			s.do(t, get(v.list("cursor", cursor))).ok(t)
 			s.do(t, get(v.list(v.size, "2", "cursor", cursor))).ok(t)

@@ -201,8 +201,7 @@ func (s *service) atOnce(t *testing.T, requests []request) []response {
 // by hand.
 func (s *service) dial(t *testing.T) *net.TCPConn {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.BaseURL, "http://"))
-	testenv.NoError(t, err)
+	conn := testenv.Of(net.Dial("tcp", strings.TrimPrefix(s.BaseURL, "http://"))).Must(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	testenv.NoError(t, conn.SetDeadline(time.Now().Add(testenv.WaitTimeout)))
 	return conn.(*net.TCPConn)
@@ -216,8 +215,7 @@ func readAnswer(t *testing.T, reader *bufio.Reader, what string) response {
 		t.Fatalf("%s: read the response: %v", what, err)
 	}
 	defer raw.Body.Close()
-	body, err := io.ReadAll(raw.Body)
-	testenv.NoError(t, err)
+	body := testenv.Of(io.ReadAll(raw.Body)).Must(t)
 	return response{request: request{path: what}, status: raw.StatusCode, header: raw.Header, body: string(body)}
 }
 

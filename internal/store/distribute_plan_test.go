@@ -89,8 +89,7 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	t.Helper()
 	ctx := t.Context()
 	db.maxSkipped = 1
-	results, err := db.ImportOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
-	testenv.NoError(t, err)
+	results := testenv.Of(db.ImportOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})).Must(t)
 	number := results[0].LegacyID
 	testenv.NoError(t, transitionTest(ctx, db, merchant, number, order.Canceled))
 	fileTest(t, db, merchant, number)

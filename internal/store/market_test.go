@@ -28,22 +28,17 @@ func TestMarketOtherDatabase(t *testing.T) {
 	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
 	open := func(url string) *sql.Tx {
 		t.Helper()
-		other, err := sql.Open("pgx", url)
-		testenv.NoError(t, err)
+		other := testenv.Of(sql.Open("pgx", url)).Must(t)
 		t.Cleanup(func() { _ = other.Close() })
-		tx, err := other.BeginTx(t.Context(), nil)
-		testenv.NoError(t, err)
-		_, err = tx.ExecContext(t.Context(), `SELECT pg_current_xact_id()`)
-		testenv.NoError(t, err)
+		tx := testenv.Of(other.BeginTx(t.Context(), nil)).Must(t)
+		testenv.Of(tx.ExecContext(t.Context(), `SELECT pg_current_xact_id()`)).Must(t)
 		return tx
 	}
 	open(server.URL("postgres"))
-	_, err := open(server.URL("postgres")).ExecContext(t.Context(), `PREPARE TRANSACTION 'there'`)
-	testenv.NoError(t, err)
+	testenv.Of(open(server.URL("postgres")).ExecContext(t.Context(), `PREPARE TRANSACTION 'there'`)).Must(t)
 	events := func() int {
 		t.Helper()
-		feed, err := db.MarketEvents(t.Context(), order.MarketCursor{}, 10)
-		testenv.NoError(t, err)
+		feed := testenv.Of(db.MarketEvents(t.Context(), order.MarketCursor{}, 10)).Must(t)
 		return len(feed.Events)
 	}
 	add := func(reference string) {
@@ -55,8 +50,7 @@ func TestMarketOtherDatabase(t *testing.T) {
 	}
 	held := func() time.Time {
 		t.Helper()
-		survey, err := db.Survey(t.Context(), testTime)
-		testenv.NoError(t, err)
+		survey := testenv.Of(db.Survey(t.Context(), testTime)).Must(t)
 		return survey.OldestHeld
 	}
 	add("A")
@@ -107,8 +101,7 @@ func TestMarketLateCommits(t *testing.T) {
 		t.Helper()
 		var got []string
 		testenv.Eventually(t, "the events are read", func() bool {
-			feed, err := db.MarketEvents(t.Context(), cursor, 10)
-			testenv.NoError(t, err)
+			feed := testenv.Of(db.MarketEvents(t.Context(), cursor, 10)).Must(t)
 			for _, e := range feed.Events {
 				got = append(got, fmt.Sprint(e.MerchantID, " ", e.Seq, " ", e.Reference))
 			}
@@ -137,16 +130,13 @@ func TestMarketLateCommits(t *testing.T) {
 	}))
 	due := func(when string, want int) {
 		t.Helper()
-		got, err := db.DueEndpoints(t.Context(), new(int64(delivery.Marketplace)), testTime)
-		testenv.NoError(t, err)
+		got := testenv.Of(db.DueEndpoints(t.Context(), new(int64(delivery.Marketplace)), testTime)).Must(t)
 		testenv.Equal(t, "due webhooks "+when, want, len(got))
 	}
 	due("of a server that has counted less", 1)
-	_, err := db.sql.Exec(t.Context(), `UPDATE event_feed SET base = base + 1000000000`)
-	testenv.NoError(t, err)
+	testenv.Of(db.sql.Exec(t.Context(), `UPDATE event_feed SET base = base + 1000000000`)).Must(t)
 	due("at the end of the feed", 0)
-	_, err = db.sql.Exec(t.Context(), `UPDATE event_feed SET server = 1`)
-	testenv.NoError(t, err)
+	testenv.Of(db.sql.Exec(t.Context(), `UPDATE event_feed SET server = 1`)).Must(t)
 	due("on another server", 1)
 	add(1, "D")
 	testenv.Of(db.MarketEvents(t.Context(), cursor, 10)).WantError(t, "on another server", order.ErrOtherHistory)
@@ -163,8 +153,7 @@ func raisePositions(t *testing.T, db *DB) {
 	for _, text := range []string{
 		`UPDATE events SET position = position + 1000000000`, `UPDATE merchants SET last_position = last_position + 1000000000 WHERE last_position > 0`,
 	} {
-		_, err := db.sql.Exec(t.Context(), text)
-		testenv.NoError(t, err)
+		testenv.Of(db.sql.Exec(t.Context(), text)).Must(t)
 	}
 }
 
@@ -197,8 +186,7 @@ func TestMarketEarlierServer(t *testing.T) {
 			var dumped, last int64
 			testenv.NoError(t, db.sql.QueryRow(t.Context(), `SELECT MAX(position) FROM events`, nil, &dumped))
 			notice := func() {
-				_, err := db.MarketEvents(t.Context(), order.MarketCursor{}, 10)
-				testenv.NoError(t, err)
+				testenv.Of(db.MarketEvents(t.Context(), order.MarketCursor{}, 10)).Must(t)
 			}
 			if noticed {
 				notice()
@@ -220,8 +208,7 @@ func TestMarketEarlierServer(t *testing.T) {
 				return len(feed.Events) == 6
 			})
 			testenv.Equal(t, "position of the cursor", last, feed.Cursor.Position)
-			again, err := db.MarketEvents(t.Context(), feed.Cursor, 10)
-			testenv.NoError(t, err)
+			again := testenv.Of(db.MarketEvents(t.Context(), feed.Cursor, 10)).Must(t)
 			testenv.Equal(t, "history", feed.History, again.History)
 		})
 	}

@@ -168,12 +168,10 @@ func (p *Process) Memory(t testing.TB, name string) int { return Status(t, p.PID
 // Status returns a number in /proc/PID/status by its name.
 func Status(t testing.TB, pid int, name string) int {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))).Must(t)
 	for line := range strings.Lines(string(text)) {
 		if value, ok := strings.CutPrefix(line, name+":"); ok {
-			number, err := strconv.Atoi(strings.Fields(value)[0])
-			testenv.NoError(t, err)
+			number := testenv.Of(strconv.Atoi(strings.Fields(value)[0])).Must(t)
 			return number
 		}
 	}

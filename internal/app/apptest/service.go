@@ -114,12 +114,10 @@ func New(t testing.TB, with Setup) *Service {
 func (s *Service) open(t testing.TB) (*store.DB, order.Files) {
 	t.Helper()
 	dir := t.TempDir()
-	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{})
-	testenv.NoError(t, err)
+	db := testenv.Of(store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{})).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	s.Folder = filepath.Join(dir, "files")
-	s.Disk, err = disk.Open(s.Folder)
-	testenv.NoError(t, err)
+	s.Disk = testenv.Of(disk.Open(s.Folder)).Must(t)
 	t.Cleanup(func() { _ = s.Disk.Close() })
 	return db, s.Disk
 }
@@ -127,8 +125,7 @@ func (s *Service) open(t testing.TB) (*store.DB, order.Files) {
 // serve starts the server of a service.
 func (s *Service) serve(service *app.Service, with Setup) {
 	s.T.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(s.T, err)
+	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(s.T)
 	s.URL = "http://" + listener.Addr().String()
 	s.Handler = service.MainHandler(s.URL, console.Merchants|console.Operators)
 	checked := openapitest.CheckHandler(s.T)(s.Handler)
@@ -177,8 +174,7 @@ func (s *Service) NewToken(merchantID int64, scopes order.Scope) string {
 func (s *Service) NewOperatorToken(scopes order.Scope) string {
 	s.T.Helper()
 	request := token.Request{Operator: true, Scopes: scopes}
-	created, err := s.Tokens.Add(context.WithoutCancel(s.T.Context()), order.Command(), request, order.Options[token.Created]{})
-	testenv.NoError(s.T, err)
+	created := testenv.Of(s.Tokens.Add(context.WithoutCancel(s.T.Context()), order.Command(), request, order.Options[token.Created]{})).Must(s.T)
 	return created.Text
 }
 
@@ -200,8 +196,7 @@ func (s *Service) MustImport(orders ...order.Incoming) {
 	if len(orders) == 0 {
 		return
 	}
-	results, err := s.Orders.Import(context.WithoutCancel(s.T.Context()), order.Command(), orders)
-	testenv.NoError(s.T, err)
+	results := testenv.Of(s.Orders.Import(context.WithoutCancel(s.T.Context()), order.Command(), orders)).Must(s.T)
 	for i, result := range results {
 		if result.Status != order.Created {
 			s.T.Fatalf("order %d is %s: %s", i, result.Status, result.Reason)

@@ -158,8 +158,7 @@ func TestCopyKilled(t *testing.T) {
 	f.Import(t, documents...)
 	database, storage := newTarget(t)
 	args := []string{"copy", "--data", f.Data, "--to-database", database, "--to-storage", storage}
-	db, err := sql.Open("pgx", database)
-	testenv.NoError(t, err)
+	db := testenv.Of(sql.Open("pgx", database)).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	orders := func() int {
 		n := 0 // also before the tables exist

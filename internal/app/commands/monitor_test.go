@@ -35,8 +35,7 @@ func TestMonitor(t *testing.T) {
 		`backup_last_success_timestamp_seconds 0`, `backup_failed 0`, `check_last_success_timestamp_seconds 0`, `check_failed 0`,
 		`job_last_success_timestamp_seconds{background_job="delete idempotency records"} \S+`,
 	)
-	problems, err := promlint.New(strings.NewReader(scrape + "\n")).Lint()
-	testenv.NoError(t, err)
+	problems := testenv.Of(promlint.New(strings.NewReader(scrape + "\n")).Lint()).Must(t)
 	for _, problem := range problems {
 		t.Errorf("%s: %s", problem.Metric, problem.Text)
 	}

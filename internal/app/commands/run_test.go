@@ -94,8 +94,7 @@ func TestHelpTexts(t *testing.T) {
 		t.Fatalf("no help texts: %v", err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		testenv.NoError(t, err)
+		text := testenv.Of(os.ReadFile(file)).Must(t)
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		args := strings.Split(name, "-")
 		switch name {

@@ -21,8 +21,7 @@ func upload(t *testing.T, baseURL, token, reference, filename, content string) s
 	t.Helper()
 	got := testenv.Send(t, token, "POST", baseURL+"/v2/orders/"+reference+"/invoices", apptest.UploadBody(filename, []byte(content)))
 	got.WantStatus(t, 200)
-	uploaded, err := apptest.Uploaded(got)
-	testenv.NoError(t, err)
+	uploaded := testenv.Of(apptest.Uploaded(got)).Must(t)
 	return uploaded.URL
 }
 
@@ -68,8 +67,7 @@ func TestServeLogLevel(t *testing.T) {
 // TestServePortInUse starts a server on a port that is in use: it makes nothing.
 func TestServePortInUse(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
+	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	defer func() { _ = listener.Close() }()
 	f := folder(t)
 	got := f.Run(t, "", "serve", "--log-level=error", "--listen", listener.Addr().String())

@@ -37,8 +37,7 @@ func Open(t *testing.T, database string) *World {
 	if database == "" {
 		database = filepath.Join(t.TempDir(), "orders.db")
 	}
-	db, err := OpenStore(t.Context(), database)
-	testenv.NoError(t, err)
+	db := testenv.Of(OpenStore(t.Context(), database)).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return &World{T: t, DB: db, Services: order.NewServices(db, nil, time.Now, slog.New(slog.DiscardHandler)), Senders: make(map[delivery.Kind]delivery.Sender)}
 }

@@ -107,8 +107,7 @@ func openWorld(t *testing.T) (w *world, secret string) {
 	w.mails = digest.NewService(digest.Options{Store: w.DB, Mailer: w.box, Texts: w.box, Now: time.Now, Log: slog.New(slog.DiscardHandler), Changed: func(int64) {}})
 	w.Senders[digest.Kind] = w.mails
 	w.AddMerchants(1)
-	a, err := w.add(1, "a@example.com", order.OrderCreated, order.DeadlineNear)
-	testenv.NoError(t, err)
+	a := testenv.Of(w.add(1, "a@example.com", order.OrderCreated, order.DeadlineNear)).Must(t)
 	mails := w.box.take()
 	if a.Key != mailKey || len(mails) != 1 || mails[0].To != "a@example.com" || mails[0].Subject != "Shop" {
 		t.Fatalf("%+v, %+v", a, mails)
@@ -150,8 +149,7 @@ func (w *world) renew(want error) {
 // address returns the address.
 func (w *world) address() digest.Address {
 	w.Helper()
-	addresses, err := w.mails.List(w.Context(), 1)
-	testenv.NoError(w, err)
+	addresses := testenv.Of(w.mails.List(w.Context(), 1)).Must(w)
 	testenv.Equal(w, "addresses", 1, len(addresses))
 	return addresses[0]
 }
@@ -162,8 +160,7 @@ var mailKey = delivery.Key{MerchantID: 1, ID: 1, Kind: digest.Kind}
 // address.
 func (w *world) actions(limit int) string {
 	w.Helper()
-	page, err := w.Audit.Page(w.Context(), order.AuditQuery{MerchantID: new(int64(1)), Limit: limit})
-	testenv.NoError(w, err)
+	page := testenv.Of(w.Audit.Page(w.Context(), order.AuditQuery{MerchantID: new(int64(1)), Limit: limit})).Must(w)
 	var actions []string
 	for _, entry := range page.Entries {
 		actions = append(actions, string(entry.Action))
@@ -333,8 +330,7 @@ func TestMails(t *testing.T) {
 			MerchantID: 1, Reference: "E", State: order.Registered, Currency: "EUR", CreatedAt: time.Now(), ExpiresAt: time.Now().Add(3 * time.Hour),
 		}}})
 		testenv.NoError(t, err)
-		_, err = w.Orders.WarnOfDeadlines(t.Context(), 4*time.Hour)
-		testenv.NoError(t, err)
+		testenv.Of(w.Orders.WarnOfDeadlines(t.Context(), 4*time.Hour)).Must(t)
 		time.Sleep(7 * time.Minute)
 		w.expect("a warning", "new , near E")
 
@@ -348,13 +344,11 @@ func TestMails(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 
-		_, err = w.Merchants.Suspend(t.Context(), order.Command(), 1, "fraud", order.Options[order.Merchant]{})
-		testenv.NoError(t, err)
+		testenv.Of(w.Merchants.Suspend(t.Context(), order.Command(), 1, "fraud", order.Options[order.Merchant]{})).Must(t)
 		w.AddEvents(1, "G", 1)
 		time.Sleep(2 * time.Hour)
 		w.expect("the merchant is suspended")
-		_, err = w.Merchants.Resume(t.Context(), order.Command(), 1, order.Options[order.Merchant]{})
-		testenv.NoError(t, err)
+		testenv.Of(w.Merchants.Resume(t.Context(), order.Command(), 1, order.Options[order.Merchant]{})).Must(t)
 		time.Sleep(3 * time.Minute)
 		w.expect("the merchant is resumed", "new G-1-0, near ")
 	})
@@ -379,8 +373,7 @@ func TestMailsRefused(t *testing.T) {
 				w.expect("before", "new first-1-0, near ")
 				if row.others {
 					testenv.NoError(t, w.Merchants.Add(t.Context(), order.Command(), 2, "Other", order.Options[order.Merchant]{}))
-					a, err := w.add(2, "b@example.com", order.OrderCreated)
-					testenv.NoError(t, err)
+					a := testenv.Of(w.add(2, "b@example.com", order.OrderCreated)).Must(t)
 					testenv.NoError(t, w.confirm(a.Key, w.box.take()[0].Body))
 				}
 				w.box.spared = "b@example.com"

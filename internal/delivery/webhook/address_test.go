@@ -51,8 +51,7 @@ var hostile = []string{
 // listener counts the connections to a port of this machine, on all its addresses.
 func listener(t *testing.T) (port string, connections *atomic.Int64) {
 	t.Helper()
-	l, err := net.Listen("tcp", ":0")
-	testenv.NoError(t, err)
+	l := testenv.Of(net.Listen("tcp", ":0")).Must(t)
 	t.Cleanup(func() { _ = l.Close() })
 	connections = new(atomic.Int64)
 	go func() {

@@ -43,8 +43,7 @@ func newMarketplace(w *world, refuse func(merchantID, seq int64) bool) (*marketp
 	m := &marketplace{TB: w, last: make(map[int64]int64), refuse: refuse}
 	server := httptest.NewUnstartedServer(m)
 	w.Cleanup(server.Close)
-	e, err := w.hooks.Add(w.Context(), order.Command(), delivery.Marketplace, webhook.Change{URL: new("http://" + server.Listener.Addr().String())}, nil, order.Options[webhook.Endpoint]{})
-	testenv.NoError(w, err)
+	e := testenv.Of(w.hooks.Add(w.Context(), order.Command(), delivery.Marketplace, webhook.Change{URL: new("http://" + server.Listener.Addr().String())}, nil, order.Options[webhook.Endpoint]{})).Must(w)
 	m.secret = string(e.Secret)
 	server.Start()
 	return m, e.Key
@@ -303,8 +302,7 @@ func TestHeldChanges(t *testing.T) {
 		run()()
 		m.set(none)
 		m.begin()
-		_, err := w.hooks.Replay(t.Context(), order.Command(), key, order.MarketCursor{}, order.Options[webhook.Endpoint]{})
-		testenv.NoError(t, err)
+		testenv.Of(w.hooks.Replay(t.Context(), order.Command(), key, order.MarketCursor{}, order.Options[webhook.Endpoint]{})).Must(t)
 		stop = w.Run(nil)
 		m.wait(0, events, events, events, events)
 		nothingHeld()

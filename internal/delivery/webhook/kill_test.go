@@ -179,8 +179,7 @@ func killSenders(t *testing.T, database string) {
 // startChild starts an instance that delivers.
 func startChild(t *testing.T, database string) *exec.Cmd {
 	t.Helper()
-	program, err := os.Executable()
-	testenv.NoError(t, err)
+	program := testenv.Of(os.Executable()).Must(t)
 	child := exec.CommandContext(t.Context(), program)
 	child.Env = append(os.Environ(), childVariable+"="+database)
 	child.Stderr = os.Stderr

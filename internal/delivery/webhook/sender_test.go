@@ -71,8 +71,7 @@ func TestSkippedTypes(t *testing.T) {
 	w.Run(nil)
 	w.AddEvents(1, "A", 150)
 	w.acknowledged(e.Key, 150)
-	_, err := w.Orders.ChangeOrder(t.Context(), order.Command(), 1, order.ByReference("A-1-0"), order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})
-	testenv.NoError(t, err)
+	testenv.Of(w.Orders.ChangeOrder(t.Context(), order.Command(), 1, order.ByReference("A-1-0"), order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})).Must(t)
 	w.acknowledged(e.Key, 151)
 	if r.last(e) != 151 || len(r.acked[fmt.Sprint(e.ID)]) != 1 {
 		t.Error(r.acked)
@@ -100,8 +99,7 @@ func TestReplayDuringDelivery(t *testing.T) {
 	stop := w.Run(nil)
 	w.AddEvents(1, "A", 5)
 	<-entered
-	_, err := w.hooks.Replay(t.Context(), order.CommandFor(1), e.Key, order.MarketCursor{Seq: 2}, order.Options[webhook.Endpoint]{})
-	testenv.NoError(t, err)
+	testenv.Of(w.hooks.Replay(t.Context(), order.CommandFor(1), e.Key, order.MarketCursor{Seq: 2}, order.Options[webhook.Endpoint]{})).Must(t)
 	close(proceed)
 	w.acknowledged(e.Key, 5)
 	stop()
@@ -121,8 +119,7 @@ func TestDisabled(t *testing.T) {
 	r := newReceiver()
 	w := openWorld(t, "", r)
 	endpoints := w.addEndpoints(2, 1)
-	watcher, err := w.hooks.Add(t.Context(), order.CommandFor(1), 1, webhook.Change{URL: new("https://w.example.com"), Types: new(delivery.NewTypes(order.WebhookFailed))}, nil, order.Options[webhook.Endpoint]{})
-	testenv.NoError(t, err)
+	watcher := testenv.Of(w.hooks.Add(t.Context(), order.CommandFor(1), 1, webhook.Change{URL: new("https://w.example.com"), Types: new(delivery.NewTypes(order.WebhookFailed))}, nil, order.Options[webhook.Endpoint]{})).Must(t)
 	r.know(watcher)
 	var status atomic.Int64
 	status.Store(410)

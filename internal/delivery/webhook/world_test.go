@@ -72,8 +72,7 @@ func (w *world) addEndpoints(merchants, each int) []webhook.Endpoint {
 	var endpoints []webhook.Endpoint
 	for m := range int64(merchants) {
 		for range each {
-			e, err := w.hooks.Add(w.Context(), order.CommandFor(1), 1+m, webhook.Change{URL: new(fmt.Sprintf("https://m%d.example.com", 1+m))}, nil, order.Options[webhook.Endpoint]{})
-			testenv.NoError(w, err)
+			e := testenv.Of(w.hooks.Add(w.Context(), order.CommandFor(1), 1+m, webhook.Change{URL: new(fmt.Sprintf("https://m%d.example.com", 1+m))}, nil, order.Options[webhook.Endpoint]{})).Must(w)
 			if w.receiver != nil {
 				w.receiver.know(e)
 			}
@@ -86,8 +85,7 @@ func (w *world) addEndpoints(merchants, each int) []webhook.Endpoint {
 // change changes an endpoint by a request.
 func (w *world) change(key delivery.Key, c webhook.Change) {
 	w.Helper()
-	_, err := w.hooks.Change(w.Context(), order.Command(), key, c, order.Options[webhook.Endpoint]{})
-	testenv.NoError(w, err)
+	testenv.Of(w.hooks.Change(w.Context(), order.Command(), key, c, order.Options[webhook.Endpoint]{})).Must(w)
 }
 
 // until waits until an endpoint is as a function wants it.

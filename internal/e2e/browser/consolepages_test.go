@@ -106,8 +106,7 @@ func TestConsolePages(t *testing.T) {
 	}
 	for _, pages := range [][]consolePage{publicPages, merchantPages, operatorPages} {
 		for _, page := range pages {
-			target, err := url.Parse("http://127.0.0.1" + page.path)
-			testenv.NoError(t, err)
+			target := testenv.Of(url.Parse("http://127.0.0.1" + page.path)).Must(t)
 			_, pattern := mux.Handler(&http.Request{Method: http.MethodGet, URL: target, Host: target.Host})
 			delete(gets, pattern)
 		}

@@ -198,8 +198,7 @@ func TestEmptyDatabase(t *testing.T) {
 // storeFile stores a file in a bucket.
 func storeFile(t *testing.T, bucket, endpoint string) {
 	t.Helper()
-	files, err := s3.Open(t.Context(), s3.Bucket{Name: bucket, Region: s3test.Region, Endpoint: endpoint})
-	testenv.NoError(t, err)
+	files := testenv.Of(s3.Open(t.Context(), s3.Bucket{Name: bucket, Region: s3test.Region, Endpoint: endpoint})).Must(t)
 	testenv.NoError(t, files.OpenStaging(t.TempDir()))
 	staged, err := files.Stage(t.Context())
 	if err == nil {
@@ -249,8 +248,7 @@ func TestStorageCannotBeOpened(t *testing.T) {
 		t.Parallel()
 		server := s3test.StartServer(t)
 		defer server.Remove()
-		bucket, err := server.NewBucket()
-		testenv.NoError(t, err)
+		bucket := testenv.Of(server.NewBucket()).Must(t)
 		server.Stop()
 		server.ReadOnly = true
 		testenv.NoError(t, server.Run())
@@ -287,8 +285,7 @@ func readOnly(folder string, command ...string) *exec.Cmd {
 // urlOf reads an address.
 func urlOf(t testing.TB, address string) *url.URL {
 	t.Helper()
-	u, err := url.Parse(address)
-	testenv.NoError(t, err)
+	u := testenv.Of(url.Parse(address)).Must(t)
 	return u
 }
 
@@ -298,8 +295,7 @@ func askPasswordOf(t *testing.T, role string) {
 	t.Helper()
 	db := admin(t, pgtest.Shared(t))
 	path := setting(t, db, "hba_file")
-	rules, err := os.ReadFile(path)
-	testenv.NoError(t, err)
+	rules := testenv.Of(os.ReadFile(path)).Must(t)
 	rule := fmt.Sprintf("host all %s 127.0.0.1/32 scram-sha-256\n", role)
 	testenv.NoError(t, os.WriteFile(path, append([]byte(rule), rules...), 0o600))
 	execute(t, db, `SELECT pg_reload_conf()`)
@@ -311,8 +307,7 @@ func askPasswordOf(t *testing.T, role string) {
 // silentServer takes connections and says nothing.
 func silentServer(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	testenv.NoError(t, err)
+	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	return listener.Addr().String()
 }

@@ -48,8 +48,7 @@ func freeze(t *testing.T, server *pgtest.Server) (thaw func()) {
 	_ = db.Close()
 	testenv.NoError(t, err)
 	first, _, _ := strings.Cut(string(text), "\n")
-	main, err := strconv.Atoi(first)
-	testenv.NoError(t, err)
+	main := testenv.Of(strconv.Atoi(first)).Must(t)
 	// First the one that starts the others.
 	frozen := []int{main}
 	stop := func(pid int) {
@@ -79,12 +78,10 @@ func freeze(t *testing.T, server *pgtest.Server) (thaw func()) {
 // children returns the processes that a process has started.
 func children(t *testing.T, parent int) []int {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", parent))
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", parent))).Must(t)
 	var found []int
 	for _, child := range strings.Fields(string(text)) {
-		pid, err := strconv.Atoi(child)
-		testenv.NoError(t, err)
+		pid := testenv.Of(strconv.Atoi(child)).Must(t)
 		found = append(found, pid)
 	}
 	if len(found) == 0 {

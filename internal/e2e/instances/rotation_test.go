@@ -117,8 +117,7 @@ func TestRotateSecrets(t *testing.T) {
 // content returns the content of a file.
 func content(t *testing.T, path string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile(path)).Must(t)
 	return text
 }
 

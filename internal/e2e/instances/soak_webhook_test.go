@@ -82,8 +82,7 @@ func (h *soakHooks) add(owner, start string) {
 	h.t.Helper()
 	c := h.operator
 	c.Base = h.instances[0].Load().process.BaseURL
-	got, err := c.Try(http.MethodPost, "/operator/merchants/"+owner+"/webhooks", fmt.Sprintf(`{"url":"%s/%s",%s}`, h.server.URL, owner, start))
-	testenv.NoError(h.t, err)
+	got := testenv.Of(c.Try(http.MethodPost, "/operator/merchants/"+owner+"/webhooks", fmt.Sprintf(`{"url":"%s/%s",%s}`, h.server.URL, owner, start))).Must(h.t)
 	if got.Status != http.StatusCreated {
 		h.t.Fatalf("add a webhook: %d %s", got.Status, got.Body)
 	}

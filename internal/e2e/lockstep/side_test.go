@@ -58,8 +58,7 @@ func (s scope) Fatal(args ...any)                 { s.sequence.Fatal(args...) }
 func (s scope) Failed() bool                      { return s.sequence.Failed() }
 
 func (s scope) TempDir() string {
-	dir, err := os.MkdirTemp("", "lockstep")
-	testenv.NoError(s, err)
+	dir := testenv.Of(os.MkdirTemp("", "lockstep")).Must(s)
 	s.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
@@ -80,12 +79,10 @@ func openSide(t scope, postgres bool) *side {
 // onPostgres opens a database on PostgreSQL and a bucket.
 func onPostgres(t testing.TB) (*store.DB, order.Files) {
 	t.Helper()
-	db, err := store.OpenPostgres(t.Context(), pgtest.Database(t), store.Options{})
-	testenv.NoError(t, err)
+	db := testenv.Of(store.OpenPostgres(t.Context(), pgtest.Database(t), store.Options{})).Must(t)
 	t.Cleanup(func() { _ = db.Close() })
 	name, endpoint := s3test.Bucket(t)
-	files, err := s3.Open(t.Context(), s3.Bucket{Name: name, Region: s3test.Region, Endpoint: endpoint})
-	testenv.NoError(t, err)
+	files := testenv.Of(s3.Open(t.Context(), s3.Bucket{Name: name, Region: s3test.Region, Endpoint: endpoint})).Must(t)
 	testenv.NoError(t, files.OpenStaging(filepath.Join(t.TempDir(), "staging")))
 	t.Cleanup(func() { _ = files.Close() })
 	return db, files
@@ -228,9 +225,7 @@ func (s *side) deliver(t scope) string {
 
 // due reports whether endpoints have something to be delivered now that no Worker delivers.
 func (s *side) due(t scope) bool {
-	all, err := s.DB.DueEndpoints(t.Context(), nil, s.Now())
-	testenv.NoError(t, err)
-	market, err := s.DB.DueEndpoints(t.Context(), new(int64(delivery.Marketplace)), s.Now())
-	testenv.NoError(t, err)
+	all := testenv.Of(s.DB.DueEndpoints(t.Context(), nil, s.Now())).Must(t)
+	market := testenv.Of(s.DB.DueEndpoints(t.Context(), new(int64(delivery.Marketplace)), s.Now())).Must(t)
 	return len(all)+len(market) > 0
 }

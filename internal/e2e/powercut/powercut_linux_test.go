@@ -116,8 +116,7 @@ func (h *installation) restore() {
 			h.t.Fatalf("restore %s: %v\n%s", made.path, err, output)
 		}
 		server := apptest.StartOn(h.t, data)
-		shown, err := export(apptest.NewClient(h.t, server.BaseURL, h.token))
-		testenv.NoError(h.t, err)
+		shown := testenv.Of(export(apptest.NewClient(h.t, server.BaseURL, h.token))).Must(h.t)
 		for _, what := range h.compare(shown, made.since) {
 			h.t.Errorf("restored from %s: %s", filepath.Base(made.path), what)
 		}

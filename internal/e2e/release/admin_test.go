@@ -67,8 +67,7 @@ func TestAdmin(t *testing.T) {
 			t.Errorf("the output has no %q:\n%s", wanted, output)
 		}
 	}
-	text, err := os.ReadFile("../../../docs/runbook.md")
-	testenv.NoError(t, err)
+	text := testenv.Of(os.ReadFile("../../../docs/runbook.md")).Must(t)
 	var script strings.Builder
 	typed := 0
 	for _, found := range runbookCommand.FindAllStringSubmatch(string(text), -1) {

@@ -128,8 +128,7 @@ func (o *written) acknowledged(at int) bool {
 func (r running) killedWhileWriting(t *testing.T, first sample, dice *rand.Rand) []*written {
 	t.Helper()
 	imports := apptest.Command(t, "--data", r.Data, "import", "-")
-	input, err := imports.StdinPipe()
-	testenv.NoError(t, err)
+	input := testenv.Of(imports.StdinPipe()).Must(t)
 	testenv.NoError(t, imports.Start())
 	go func() {
 		_, _ = io.Copy(input, bytes.NewReader(registered(first+writtenOrders, importedOrders))) // it may be killed meanwhile

@@ -90,9 +90,7 @@ func (m *model) compareDays(f *fixture, store Store, merchantID int64, filter or
 			}
 		}
 	}
-	got, err := store.DayCounts(f.Context(), merchantID, days)
-	testenv.NoError(f, err)
-	testenv.Equal(f, fmt.Sprintf("counts of %v to %v in %v", days.From, days.To, days.Zone), want, got)
+	testenv.Of(store.DayCounts(f.Context(), merchantID, days)).Want(f, fmt.Sprintf("counts of %v to %v in %v", days.From, days.To, days.Zone), want)
 }
 
 func describe(filter order.Filter) string {

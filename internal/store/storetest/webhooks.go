@@ -59,16 +59,14 @@ func (f *fixture) addWebhook(merchantID int64, changes ...func(*webhook.Endpoint
 // lease takes the lease of an endpoint for a minute.
 func (f *fixture) lease(key delivery.Key, at time.Time) delivery.Lease {
 	f.Helper()
-	lease, err := f.a.LeaseEndpoint(f.Context(), key, at, at.Add(time.Minute))
-	testenv.NoError(f, err)
+	lease := testenv.Of(f.a.LeaseEndpoint(f.Context(), key, at, at.Add(time.Minute))).Must(f)
 	return lease
 }
 
 // borrow is lease for an endpoint that need not be due.
 func (f *fixture) borrow(key delivery.Key, at time.Time) delivery.Lease {
 	f.Helper()
-	lease, err := f.a.BorrowEndpoint(f.Context(), key, at, at.Add(time.Minute))
-	testenv.NoError(f, err)
+	lease := testenv.Of(f.a.BorrowEndpoint(f.Context(), key, at, at.Add(time.Minute))).Must(f)
 	return lease
 }
 
@@ -297,8 +295,7 @@ func testWebhookProgress(f *fixture) {
 // suspend suspends the merchant alpha at a time, or resumes it for "NULL".
 func (f *fixture) suspend(at string) {
 	f.Helper()
-	_, err := f.tables.sql.ExecContext(f.Context(), "UPDATE merchants SET suspended_at = "+at+" WHERE id = 355")
-	testenv.NoError(f, err)
+	testenv.Of(f.tables.sql.ExecContext(f.Context(), "UPDATE merchants SET suspended_at = "+at+" WHERE id = 355")).Must(f)
 }
 
 // testWebhookChanged changes an endpoint during a lease: the holder can add a delivery to
