@@ -51,7 +51,7 @@ func TestNightlyMetrics(t *testing.T) {
 	testenv.NoError(t, os.Remove(invoiceFile(s.Folder, "T-1", "a.pdf")))
 	s.Run(t, "", "check").WantText(t, 1, "1 finding")
 	wantMetrics(t, s, "after a check with a finding",
-		`backup_last_success_timestamp_seconds 1\.\d+e\+09`, `backup_failed 0`, `check_last_success_timestamp_seconds 1\.\d+e\+09`, `check_failed 1`)
+		`backup_last_success_timestamp_seconds \d\.\d+e\+09`, `backup_failed 0`, `check_last_success_timestamp_seconds \d\.\d+e\+09`, `check_failed 1`)
 
 	failed := filled(t)
 	failed.Run(t, "", "backup", path).WantText(t, 1, "already exists")
