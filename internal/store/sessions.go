@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"merchantorders/internal/order"
@@ -26,16 +25,14 @@ func (t *tx) AddSession(ctx context.Context, hash token.Hash, s token.Session) e
 // Statements that read a session with the grant of its token. The first names the
 // token's merchant. The second names it as a parameter, for the same reason as
 // selectGrant.
-const (
+var (
 	selectSessionMerchant = `SELECT t.merchant_id FROM sessions s JOIN tokens t ON t.id = s.token_id WHERE s.hash = $1`
-	selectSessionWith     = `SELECT t.id, t.merchant_id, t.scopes, t.expires_at, t.revoked_at, ` + grantedColumns + `,
+	selectSession         = `SELECT t.id, t.merchant_id, t.scopes, t.expires_at, t.revoked_at, ` + grantedColumns + `,
 		m.name, m.time_zone, COALESCE(m.unanswered, 0), t.label, s.owns_token, s.created_at, s.last_used_at
 		FROM sessions s JOIN tokens t ON t.id = s.token_id
-		LEFT JOIN (SELECT name, time_zone, in_state_%d AS unanswered, ` + grantedColumns + ` FROM merchants WHERE id = $1) m ON TRUE
+		LEFT JOIN (SELECT name, time_zone, in_state_` + registered + ` AS unanswered, ` + grantedColumns + ` FROM merchants WHERE id = $1) m ON TRUE
 		WHERE s.hash = $2`
 )
-
-var selectSession = fmt.Sprintf(selectSessionWith, order.Registered)
 
 // SessionGrant implements token.SessionStore.
 func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (_ token.Session, _ token.Grant, err error) {

@@ -165,12 +165,11 @@ func (db *DB) inTx(ctx context.Context, begin string, fn func(sqldb.Querier) err
 		defer cancel()
 		tx.end(ctx)
 	}()
-	q := querier{on: tx, timeout: db.timeout, tx: tx, last: new(lastRows)}
-	defer q.last.close() // before the rollback
-	if err := fn(q); err != nil {
+	defer tx.last.close() // before the rollback
+	if err := fn(querier{on: tx, timeout: db.timeout, tx: tx}); err != nil {
 		return err
 	}
-	q.last.close()
+	tx.last.close()
 	if err := tx.commit(ctx); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}

@@ -26,7 +26,6 @@ type querier struct {
 	}
 	timeout time.Duration // of each statement, including the wait for a connection
 	tx      *tx           // nil: statements have connections of their own
-	last    *lastRows     // of tx
 }
 
 // lastRows are the newest rows of a transaction, the only ones that can be open.
@@ -123,7 +122,7 @@ func (q querier) Query(ctx context.Context, text string, args ...any) (sqldb.Row
 	}
 	r := rows{found, cancel}
 	if q.tx != nil {
-		q.last.rows = r
+		q.tx.last.rows = r
 	}
 	return r, nil
 }

@@ -18,6 +18,7 @@ type tx struct {
 	begin   string
 	conn    *pgxpool.Conn // nil before the first batch
 	waiting []statement
+	last    lastRows
 }
 
 // statement is one that waits. If it changes no row, noRow is the error of its batch.
