@@ -29,7 +29,8 @@ type StagedFile interface {
 	Content() (*io.SectionReader, error)
 	// Commit makes the bytes written so far durable under a path: when it
 	// returns nil they survive a power cut. After an error nothing is stored,
-	// except for ErrOutcomeUnknown: then the file may exist, now or later.
+	// except for ErrOutcomeUnknown: then the file may exist, now or later. After
+	// fs.ErrExist, for the path of a stored file, another path may follow.
 	Commit(ctx context.Context, path string) error
 	// Abort removes what was not committed. It is safe to call at any time.
 	Abort()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 )
@@ -15,6 +16,9 @@ const (
 	// ReservationTimeout is the age at which a reservation expires if nobody can
 	// know whether its upload is still running. It is well above CommitTimeout.
 	ReservationTimeout = 2 * CommitTimeout
+	// maxUnknownFiles is how many names of an upload may be those of files that no entry
+	// knows.
+	maxUnknownFiles = MaxInvoicesEver
 )
 
 // Content is the decoded content of an upload in a staged file.
@@ -45,17 +49,27 @@ func (s *Service) StageFile(ctx context.Context) (StagedFile, error) {
 // expires. The idempotency key is in use as long as the reservation exists; its
 // response is recorded at the activation.
 func (s *Service) Upload(ctx context.Context, caller Caller, id Identifier, filename string, content Content, options Options[WriteResult]) (WriteResult, error) {
-	reserved, err := s.reserve(ctx, caller, id, filename, content, options)
+	reserved, err := s.reserve(ctx, caller, id, filename, nil, content, options)
 	if err != nil {
 		return WriteResult{}, err
 	}
 	// A client that disconnects now must not leave the upload half done.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CommitTimeout)
 	defer cancel()
-	path := InvoicePath(reserved.Reference, reserved.Invoice.Name)
-	if err := content.Staged.Commit(ctx, path); err != nil {
+	// The storage can have a file that no entry knows: a failover or a restore lost the
+	// entry, and the file stays as it is.
+	for unknown := []string(nil); ; {
+		err := content.Staged.Commit(ctx, InvoicePath(reserved.Reference, reserved.Invoice.Name))
+		if err == nil {
+			break
+		}
 		s.cancelReservation(ctx, caller, reserved, !errors.Is(err, ErrOutcomeUnknown))
-		return WriteResult{}, uploadError(err)
+		if unknown = append(unknown, reserved.Invoice.Name); !errors.Is(err, fs.ErrExist) || len(unknown) > maxUnknownFiles {
+			return WriteResult{}, uploadError(err)
+		}
+		if reserved, err = s.reserve(ctx, caller, id, filename, unknown, content, options); err != nil {
+			return WriteResult{}, err
+		}
 	}
 	result, err := s.activate(ctx, caller, reserved, options)
 	if err == nil || s.activated(ctx, caller, reserved) {
@@ -75,9 +89,9 @@ func (s *Service) Upload(ctx context.Context, caller Caller, id Identifier, file
 // 5), so that no caller takes it for, say, ErrInvoiceNotFound.
 func uploadError(err error) error { return fmt.Errorf("%w: %v", ErrUploadFailed, err) }
 
-// reserve checks an upload against the order and reserves a slot and a name. It
-// returns the order as it is and the invoice.
-func (s *Service) reserve(ctx context.Context, caller Caller, id Identifier, filename string, content Content, options Options[WriteResult]) (WriteResult, error) {
+// reserve checks an upload against the order and reserves a slot and a name, none of those
+// taken. It returns the order as it is and the invoice.
+func (s *Service) reserve(ctx context.Context, caller Caller, id Identifier, filename string, taken []string, content Content, options Options[WriteResult]) (WriteResult, error) {
 	options.held = true
 	reserved, err := s.write(ctx, caller, caller.MerchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
 		name := StoredName(filename)
@@ -93,7 +107,12 @@ func (s *Service) reserve(ctx context.Context, caller Caller, id Identifier, fil
 		if locked.ActiveInvoices >= MaxInvoices {
 			return WriteResult{}, s.refuseFull(ctx, tx, locked, options)
 		}
-		name, err := FreeName(name, func(name string) (bool, error) { return tx.InvoiceNameUsed(ctx, locked, name) })
+		name, err := FreeName(name, func(name string) (bool, error) {
+			if slices.Contains(taken, name) {
+				return true, nil
+			}
+			return tx.InvoiceNameUsed(ctx, locked, name)
+		})
 		if err != nil {
 			return WriteResult{}, err
 		}

@@ -142,6 +142,29 @@ func TestNamesAreNeverReused(t *testing.T) {
 	}
 }
 
+// TestUploadBesideUnknownFiles: after a failover or a restore the storage has files whose
+// entries are lost. An upload takes another name, and they stay as they are.
+func TestUploadBesideUnknownFiles(t *testing.T) {
+	t.Parallel()
+	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+	s := newService(db, files)
+	lost := []string{"a.pdf", "a-1.pdf", "a-2.pdf", "b.PNG"}
+	for _, name := range lost {
+		files.write(t, "invoices/SF-1/"+name, "lost")
+	}
+	for name, want := range map[string]string{"a.pdf": "a-3.pdf", "b.PNG": "b-1.PNG"} {
+		_, invoice, err := upload(t, s, name, "bytes")
+		testenv.NoError(t, err)
+		testenv.Equal(t, "name", want, invoice.Name)
+		testenv.Equal(t, want, "bytes", files.content(t, "invoices/SF-1/"+want))
+	}
+	testenv.Equal(t, "slots, reservations", [2]int{2, 0}, [2]int{db.slots(t, 1), db.toClean(t)})
+	testenv.Of(s.ExpireReservations(t.Context(), noonUTC.Add(time.Second))).Want(t, "expired", 0)
+	for _, name := range lost {
+		testenv.Equal(t, name, "lost", files.content(t, "invoices/SF-1/"+name))
+	}
+}
+
 // TestUploadFails: whatever fails, the client gets the same error and nothing
 // remains, at once or after the reservation has expired.
 func TestUploadFails(t *testing.T) {

@@ -3,6 +3,7 @@ package disk
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -157,9 +158,13 @@ func (f *StagedFile) Content() (*io.SectionReader, error) {
 // Commit implements order.StagedFile. It returns fs.ErrInvalid if no stored file
 // can have the path, fs.ErrClosed if the file was committed or aborted, and
 // fs.ErrExist, without a change, if there is a stored file with the path.
-func (f *StagedFile) Commit(ctx context.Context, name string) error {
+func (f *StagedFile) Commit(ctx context.Context, name string) (err error) {
 	const action = "commit a staged file"
-	defer f.Abort()
+	defer func() {
+		if !errors.Is(err, fs.ErrExist) {
+			f.Abort()
+		}
+	}()
 	switch {
 	case f.file == nil:
 		return filestore.Error(action, fs.ErrClosed)
@@ -179,7 +184,7 @@ func (f *StagedFile) Abort() {
 	if f.file == nil {
 		return
 	}
-	// After a commit the file may be closed and renamed. Both errors are harmless.
+	// After a commit the file is synced and renamed. Both errors are harmless.
 	_ = f.file.Close()
 	_ = f.staging.root.Remove(f.name)
 	f.file = nil

@@ -76,9 +76,6 @@ func (s *Store) commit(_ context.Context, staged *StagedFile, name string) error
 	if err := staged.file.Sync(); err != nil {
 		return filestore.Error("sync a staged file", err)
 	}
-	if err := staged.file.Close(); err != nil {
-		return filestore.Error("close a staged file", err)
-	}
 	root, place := s.at(name)
 	if err := root.MkdirAll(path.Dir(place), dirMode); err != nil {
 		return filestore.Error("create the folder of a file", err)

@@ -112,8 +112,11 @@ func testCommitTwice(t *testing.T, files Files) {
 func testNoOverwrite(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
 	store(t, files, path, []byte("first"))
-	testenv.Equal(t, "commit over a file", fs.ErrExist, stage(t, files, []byte("second")).Commit(t.Context(), path))
+	file, other := stage(t, files, []byte("second")), order.InvoicePath(reference, "b.pdf")
+	testenv.Equal(t, "commit over a file", fs.ErrExist, file.Commit(t.Context(), path))
 	wantStored(t, files, path, []byte("first"))
+	testenv.NoError(t, file.Commit(t.Context(), other))
+	wantStored(t, files, other, []byte("second"))
 }
 
 func testCanceled(t *testing.T, files Files) {
