@@ -114,10 +114,3 @@ func TestCertificateIsReloaded(t *testing.T) {
 		testenv.Equal(t, text, want, strings.Count(files.log.String(), text))
 	}
 }
-
-// TestCertificateIsRequired checks that a server does not start without one.
-func TestCertificateIsRequired(t *testing.T) {
-	t.Parallel()
-	files := &tlsFiles{err: errors.New("the key is bad")}
-	testenv.Of(NewCertificate(files.read, files.now, slog.New(slog.DiscardHandler))).WantError(t, "error", files.err)
-}

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -91,35 +90,6 @@ func TestHTTP2Overloaded(t *testing.T) {
 	for range fewConnections - probeReserve {
 		testenv.Equal(t, "a request that was held: status", http.StatusOK, <-statuses)
 	}
-}
-
-// TestHTTP2Stop checks that a stop finishes the requests of a connection.
-func TestHTTP2Stop(t *testing.T) {
-	t.Parallel()
-	started, release := make(chan struct{}), make(chan struct{})
-	s := startHTTP2(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		close(started)
-		<-release
-	}), 1000, generous)
-	finished := make(chan int, 1)
-	go func() { finished <- s.send(t, "/", strings.NewReader("body")) }()
-	<-started
-	s.stop()
-	for { // until the port is closed
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "https://"))
-		if err != nil {
-			break
-		}
-		conn.Close()
-	}
-	select {
-	case err := <-s.ended:
-		s.ended <- err // for the cleanup
-		t.Fatalf("the stop did not wait: %v", err)
-	default:
-	}
-	close(release)
-	testenv.Equal(t, "status", http.StatusOK, <-finished)
 }
 
 // stalling is a connection of a client that stops reading.

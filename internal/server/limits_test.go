@@ -62,6 +62,7 @@ func TestServerTimeouts(t *testing.T) {
 		{"no request at all", "", 5 * time.Second},
 		{"half a header", "GET / HTTP/1.1\r\nHost: ", 5 * time.Second},
 		{"half a body", "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf", 120 * time.Second},
+		{"half a body that is not read", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf", 120 * time.Second},
 		{"no second request", aRequest, 30 * time.Second},
 		{"half a second header", aRequest + "GET / HTT", 5 * time.Second},
 		{"a response that is not read", "GET /long HTTP/1.1\r\nHost: x\r\n\r\n", 120 * time.Second},
@@ -106,17 +107,19 @@ func TestServerTimeouts(t *testing.T) {
 func TestStopTakesTenSeconds(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name       string
-		work, want time.Duration
-		body       string
+		name, request string
+		work, want    time.Duration
+		body, log     string
 	}{
-		{"a request that ends in time", 9 * time.Second, 9 * time.Second, "finished"},
-		{"a request that does not", time.Hour, 10 * time.Second, ""},
+		{"a request that ends in time", aRequest, 9 * time.Second, 9 * time.Second, "finished", ""},
+		{"a request that does not", aRequest, time.Hour, 10 * time.Second, "", "running requests were cut off"},
+		// The server notices the end of this connection only when it reads from it.
+		{"half a body", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf", time.Hour, 10 * time.Second, "", "running requests were cut off"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				listener := newPipeListener()
+				listener, log := newPipeListener(), new(testenv.Log)
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
 				handler := func(w http.ResponseWriter, r *http.Request) {
@@ -127,9 +130,9 @@ func TestStopTakesTenSeconds(t *testing.T) {
 					}
 				}
 				go func() {
-					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.DiscardHandler), Options{Connections: fewConnections, Idle: 30 * time.Second})
+					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.NewTextHandler(log, nil)), Options{Connections: fewConnections, Idle: 30 * time.Second})
 				}()
-				conn := listener.dial(t, aRequest)
+				conn := listener.dial(t, test.request)
 				synctest.Wait()
 				start := time.Now()
 				cancel()
@@ -138,6 +141,9 @@ func TestStopTakesTenSeconds(t *testing.T) {
 					t.Errorf("response %q", response)
 				}
 				testenv.NoError(t, <-ended)
+				if logged := log.String(); !strings.Contains(logged, test.log) || (test.log == "") != (logged == "") {
+					t.Errorf("log %s", logged)
+				}
 				// The server checks twice a second whether all requests have ended.
 				if got := time.Since(start); got < test.want || got > test.want+time.Second {
 					t.Errorf("stopped after %s, want %s", got, test.want)

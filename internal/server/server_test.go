@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/web"
 )
 
 // generous are timeouts that no test reaches.
@@ -78,66 +76,16 @@ func (s *testServer) dial(t *testing.T, text string) net.Conn {
 	return conn
 }
 
-// untilCut returns what the server sends before it closes a connection.
-func untilCut(t *testing.T, conn net.Conn) string {
-	t.Helper()
-	rest, err := io.ReadAll(conn)
-	var late net.Error
-	if errors.As(err, &late) && late.Timeout() {
-		t.Errorf("%s was not cut", conn.LocalAddr())
-	}
-	return string(rest)
-}
-
 // wantCut checks that the server closes a connection without sending anything.
 func wantCut(t *testing.T, conn net.Conn) {
 	t.Helper()
-	testenv.Equal(t, "read before the cut", "", untilCut(t, conn))
+	testenv.Of(io.ReadAll(conn)).Want(t, "read before the cut", []byte{})
 }
 
 const aRequest = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 func refuse(t *testing.T) http.HandlerFunc {
 	return func(http.ResponseWriter, *http.Request) { t.Error("a request that was not whole reached the handler") }
-}
-
-// Proves decision 5 (connections, slow clients).
-func TestSlowHeadersAreCut(t *testing.T) {
-	t.Parallel()
-	tight := generous
-	tight.header = 50 * time.Millisecond
-	s := startServer(t, refuse(t), tight)
-	var conns []net.Conn
-	header := "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "
-	for i := range 50 {
-		conns = append(conns, s.dial(t, header[:i%(len(header)+1)]))
-	}
-	for _, conn := range conns {
-		if rest := untilCut(t, conn); rest != "" && !strings.HasPrefix(rest, "HTTP/1.1 400 ") {
-			t.Errorf("read %q before the cut", rest)
-		}
-	}
-}
-
-// TestStalledBodiesAreCut also sends a body that no handler reads.
-func TestStalledBodiesAreCut(t *testing.T) {
-	t.Parallel()
-	tight := generous
-	tight.request = 50 * time.Millisecond
-	for name, handler := range map[string]http.HandlerFunc{
-		"read": func(w http.ResponseWriter, r *http.Request) {
-			if _, err := io.Copy(io.Discard, r.Body); err == nil {
-				t.Error("half a body was read whole")
-			}
-		},
-		"not read": func(http.ResponseWriter, *http.Request) {},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := startServer(t, handler, tight)
-			untilCut(t, s.dial(t, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf"))
-		})
-	}
 }
 
 func TestHeadersAreBounded(t *testing.T) {
@@ -200,60 +148,6 @@ func TestStopFinishesRequests(t *testing.T) {
 	}
 	wantCut(t, slow)
 	s.stop(t)
-	if s.log.Len() > 0 {
-		t.Errorf("log: %s", s.log.String())
-	}
-}
-
-func TestStopAbortsLongRequests(t *testing.T) {
-	t.Parallel()
-	for name, request := range map[string]string{
-		"a request": aRequest,
-		// The server notices the end of this connection only when it reads from it.
-		"half a body": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tight := generous
-			tight.stop = 30 * time.Millisecond
-			started, ended := make(chan struct{}), make(chan error, 1)
-			s := startServer(t, func(_ http.ResponseWriter, r *http.Request) {
-				close(started)
-				select {
-				case <-r.Context().Done():
-					ended <- r.Context().Err()
-				case <-time.After(2 * time.Minute):
-					ended <- nil
-				}
-			}, tight)
-			conn := s.dial(t, request)
-			<-started
-			s.cancel()
-			wantCut(t, conn)
-			testenv.Equal(t, "the handler got", context.Canceled, <-ended)
-			s.stop(t)
-			if !strings.Contains(s.log.String(), "running requests were cut off") {
-				t.Errorf("log: %s", s.log.String())
-			}
-		})
-	}
-}
-
-// TestStopEndsStreams stops a server while a handler waits for the lines of a client.
-func TestStopEndsStreams(t *testing.T) {
-	t.Parallel()
-	started, cause := make(chan struct{}), make(chan error, 1)
-	s := startServer(t, func(w http.ResponseWriter, r *http.Request) {
-		stream, end := web.OpenBody(w, &web.Request{Request: r})
-		defer end()
-		close(started)
-		<-stream.Context().Done()
-		cause <- context.Cause(stream.Context())
-	}, generous)
-	s.dial(t, aRequest)
-	<-started
-	s.stop(t)
-	testenv.Equal(t, "the stream ended with", web.ErrStopping, <-cause)
 	if s.log.Len() > 0 {
 		t.Errorf("log: %s", s.log.String())
 	}

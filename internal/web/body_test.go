@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"merchantorders/internal/strict"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
@@ -40,40 +38,6 @@ func readers() []web.RouteGroup {
 		public("POST", "/no", func(http.ResponseWriter, *web.Request) error { return web.ErrUnauthorized }),
 	}}}
 }
-
-func TestReadBody(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name   string
-		body   io.Reader
-		length int64 // Content-Length; -1: none
-		want   int   // -1: ErrInvalidPayload
-	}{
-		{"none", strings.NewReader(""), 0, 0},
-		{"some", strings.NewReader("abc"), 3, 3},
-		{"all", strings.NewReader("0123456789"), 10, 10},
-		{"all, undeclared", strings.NewReader("0123456789"), -1, 10},
-		{"too much", strings.NewReader("0123456789a"), 11, -1},
-		{"too much, undeclared", strings.NewReader("0123456789a"), -1, -1},
-		{"too much declared", strings.NewReader(""), 11, -1},
-		{"broken off", io.MultiReader(strings.NewReader("abc"), brokenReader{}), -1, -1},
-	}
-	for _, test := range tests {
-		r := httptest.NewRequest("POST", "/", test.body)
-		r.ContentLength = test.length
-		body, err := web.ReadBody(&web.Request{Request: r}, 10)
-		if test.want < 0 && (!errors.Is(err, strict.ErrInvalidPayload) || body != nil) {
-			t.Errorf("%s: %q, error %v, want ErrInvalidPayload", test.name, body, err)
-		}
-		if test.want >= 0 && (err != nil || len(body) != test.want) {
-			t.Errorf("%s: %q, error %v", test.name, body, err)
-		}
-	}
-}
-
-type brokenReader struct{}
-
-func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // clock is a writer that records the read deadlines of its connection.
 type clock struct {

@@ -250,20 +250,6 @@ func TestClientDisconnects(t *testing.T) {
 	}
 }
 
-// TestMonitoringIsDebug checks that the log has probes and scrapes at the level debug.
-func TestMonitoringIsDebug(t *testing.T) {
-	t.Parallel()
-	log := new(testenv.Log)
-	router := web.NewRouter(web.RouterConfig{Authenticator: tokens{}}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
-		public("GET", "/probe", func(http.ResponseWriter, *web.Request) error { return nil }).ForMonitoring(),
-	}})
-	logger := slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	web.Observe(router, form("top"), web.RequestLog{Logger: logger}, metrics.New(), ticking()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/probe", http.NoBody))
-	if lines := log.Lines(t, "request"); len(lines) != 1 || lines[0]["level"] != "DEBUG" {
-		t.Errorf("log %v", lines)
-	}
-}
-
 func TestEmptyResponseIsOK(t *testing.T) {
 	t.Parallel()
 	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{

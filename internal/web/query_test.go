@@ -24,13 +24,6 @@ func wantParam(t *testing.T, what string, err error, name string) {
 	}
 }
 
-func TestQueryMalformed(t *testing.T) {
-	t.Parallel()
-	for _, raw := range []string{"page=1;size=2", ";", "page=%zz", "page=%", "%gg=1"} {
-		wantParam(t, raw, query(raw).Err(), "query")
-	}
-}
-
 func TestQueryFirst(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
@@ -142,27 +140,6 @@ func TestEncodeError(t *testing.T) {
 		method, target, _ := strings.Cut(request, " ")
 		_, body := router.EncodeError(httptest.NewRequest(method, target, nil), errors.New("test"))
 		testenv.Equal(t, request+": form", want, body.(failure).Form)
-	}
-}
-
-// TestInternalErrors checks that the text of an internal error goes to the log and
-// not to the client.
-func TestInternalErrors(t *testing.T) {
-	t.Parallel()
-	fail := func(http.ResponseWriter, *web.Request) error { return errors.New("SELECT secret FROM orders") }
-	unwritable := func(w http.ResponseWriter, _ *web.Request) error { return web.WriteJSON(w, 200, func() {}) }
-	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
-		public("GET", "/fail", fail), public("GET", "/unwritable", unwritable),
-	}})
-	for _, path := range []string{"/fail", "/unwritable"} {
-		got := server.ask(t, "GET "+path)
-		if diff := cmp.Diff(failure{"rest", 500}, read[failure](t, got.body)); diff != "" || got.status != 500 {
-			t.Errorf("%s: status %d, body (-want +got):\n%s", path, got.status, diff)
-		}
-	}
-	server.stop()
-	if lines := server.log.Lines(t, "request"); len(lines) != 2 || lines[0]["error"] != "SELECT secret FROM orders" || lines[0]["level"] != "ERROR" {
-		t.Errorf("log %v", lines)
 	}
 }
 
