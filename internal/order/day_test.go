@@ -42,13 +42,6 @@ func TestDays(t *testing.T) {
 	}
 }
 
-func TestDayIsInUTC(t *testing.T) {
-	t.Parallel()
-	athens := time.FixedZone("EET", 2*60*60)
-	late := time.Date(2026, 11, 21, 1, 30, 0, 0, athens)
-	testenv.Equal(t, fmt.Sprintf("DayOf(%s)", late), "2026-11-20", order.DayOf(late).String())
-}
-
 // TestDayInTimeZone compares days with their moments, also those on which the clocks
 // change: each begins where the one before ends.
 func TestDayInTimeZone(t *testing.T) {

@@ -87,20 +87,3 @@ func TestValidReference(t *testing.T) {
 		testenv.Equal(t, fmt.Sprintf("ValidReference(%q)", text), want, order.ValidReference(text))
 	}
 }
-
-func TestIdentifierValid(t *testing.T) {
-	t.Parallel()
-	for key, want := range map[order.Identifier]bool{
-		{}:                                     false,
-		order.ByLegacyID(1):                    true,
-		order.ByLegacyID(0):                    false,
-		order.ByLegacyID(-1):                   false,
-		order.ByReference("SF-1"):              true,
-		order.ByReference(""):                  false,
-		order.ByReference(".."):                false,
-		order.ByReference("a\x00"):             false,
-		{LegacyID: 5, Reference: "not/a/name"}: false,
-	} {
-		testenv.Equal(t, fmt.Sprintf("%+v is valid", key), want, key.Valid())
-	}
-}

@@ -73,20 +73,6 @@ func TestStoredName(t *testing.T) {
 	}
 }
 
-func TestContentType(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{
-		"a.pdf": "application/pdf", "a.PDF": "application/pdf", "a.png": "image/png", "a.Png": "image/png",
-		"a.jpeg": "image/jpeg", "a.jpg": "image/jpeg", "a.JPG": "image/jpeg",
-		"a": "", "a.gif": "", "a.svg": "", "a.html": "", "a.pdf ": "", "a.pdfx": "", "a.p": "", "pdf": "", "": "",
-	} {
-		got, allowed := order.ContentType(name)
-		if got != want || allowed != (want != "") {
-			t.Errorf("ContentType(%q) = %q, %v, want %q", name, got, allowed, want)
-		}
-	}
-}
-
 // Proves decision 6 (names, URL, ids).
 func TestFreeName(t *testing.T) {
 	t.Parallel()
@@ -117,28 +103,6 @@ func freeName(t *testing.T, name string, used []string) string {
 	t.Helper()
 	free := testenv.Of(order.FreeName(name, func(name string) (bool, error) { return slices.Contains(used, name), nil })).Must(t)
 	return free
-}
-
-func TestFreeNameOverAndOver(t *testing.T) {
-	t.Parallel()
-	name := order.StoredName(strings.Repeat("τιμολόγιο", 50) + ".jpeg")
-	var used []string
-	for range 120 {
-		free := freeName(t, name, used)
-		checkStoredName(t, free)
-		if slices.Contains(used, free) {
-			t.Fatalf("%q is given twice", free)
-		}
-		used = append(used, free)
-	}
-	if got := used[119]; !strings.HasSuffix(got, "-119.jpeg") {
-		t.Errorf("the last name is %q", got)
-	}
-}
-
-func TestInvoicePath(t *testing.T) {
-	t.Parallel()
-	testenv.Equal(t, "path", "invoices/SF-1/a b.pdf", order.InvoicePath("SF-1", "a b.pdf"))
 }
 
 // checkStoredName checks what holds for every stored name.

@@ -14,50 +14,6 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-func TestDeleteInvoice(t *testing.T) {
-	t.Parallel()
-	db, files := newDatabase(t, sample(order.Registered), numbered(2, order.Registered)), newFolder(t)
-	s := newService(db, files)
-	ids := make(map[string]int64)
-	for _, name := range []string{"a.pdf", "b.pdf", "c.pdf"} {
-		_, invoice, err := upload(t, s, name, name)
-		testenv.NoError(t, err)
-		ids[name] = invoice.ID
-	}
-	for _, test := range []struct {
-		name     string
-		merchant int64
-		order    order.Identifier
-		id       int64
-	}{
-		{"another merchant's", stranger, order.ByLegacyID(1), ids["a.pdf"]},
-		{"of another order", merchant, order.ByLegacyID(2), ids["a.pdf"]},
-		{"of no order", merchant, order.ByReference("SF-9"), ids["a.pdf"]},
-		{"missing", merchant, order.ByLegacyID(1), 999},
-		{"zero", merchant, order.ByLegacyID(1), 0},
-		{"negative", merchant, order.ByLegacyID(1), -1},
-	} {
-		if _, err := s.DeleteInvoice(t.Context(), order.CommandFor(test.merchant), test.order, test.id, order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrNotFound) {
-			t.Errorf("%s: error %v", test.name, err)
-		}
-	}
-	got, err := s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByReference("SF-1"), ids["b.pdf"], order.Options[order.WriteResult]{})
-	if err != nil || got.LegacyID != 1 {
-		t.Fatalf("order %+v, error %v", got, err)
-	}
-	var names []string
-	for _, invoice := range got.Invoices {
-		names = append(names, invoice.Name)
-	}
-	testenv.Equal(t, "left", []string{"a.pdf", "c.pdf"}, names)
-	events := db.events(t, 1)
-	event := order.Event{Type: order.InvoiceDeleted, By: order.Caller{Actor: order.ActorMerchant}, At: noonUTC, InvoiceID: ids["b.pdf"]}
-	testenv.Equal(t, "event", event, events[len(events)-1], ignoreSeq)
-	testenv.Equal(t, "files whose bytes are kept", 3, len(files.paths(t)))
-	testenv.Of(s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), ids["b.pdf"], order.Options[order.WriteResult]{})).WantError(t, "deleted twice", order.ErrInvoiceNotFound)
-	testenv.Equal(t, "events", 4, len(db.events(t, 1)))
-}
-
 func TestOpenInvoice(t *testing.T) {
 	t.Parallel()
 	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)

@@ -73,33 +73,6 @@ func TestTransitionFromEveryState(t *testing.T) {
 	}
 }
 
-// TestOrderOfRefusals: the order of checks is order, reason, state (decision 5).
-func TestOrderOfRefusals(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name     string
-		merchant int64
-		id       order.Identifier
-		state    order.State
-		reason   order.Reason
-		want     error
-	}{
-		{"everything wrong", stranger, order.ByLegacyID(9), order.Completed, "whim", order.ErrNotFound},
-		{"another merchant's", stranger, order.ByLegacyID(1), order.Completed, "whim", order.ErrNotFound},
-		{"another merchant's, all else right", stranger, order.ByReference("SF-1"), order.Registered, "", order.ErrNotFound},
-		{"missing", merchant, order.ByReference("SF-2"), order.Completed, "whim", order.ErrNotFound},
-		{"reason and state", merchant, order.ByLegacyID(1), order.Completed, "whim", order.ErrInvalidReason},
-		{"reason alone", merchant, order.ByLegacyID(1), order.Registered, "whim", order.ErrInvalidReason},
-		{"state alone", merchant, order.ByLegacyID(1), order.Completed, "damaged", order.ErrCannotReject},
-		{"nothing", merchant, order.ByReference("SF-1"), order.Registered, "", nil},
-	} {
-		db := newDatabase(t, sample(test.state))
-		_, err := newService(db, nil).Reject(t.Context(), order.CommandFor(test.merchant), test.id, test.reason, order.Options[order.WriteResult]{})
-		testenv.Equal(t, test.name, test.want, err)
-		testenv.Equal(t, test.name+": changed", test.want == nil, db.events(t, 1) != nil)
-	}
-}
-
 // TestInvalidIdentifiersDoNotReachTheStore: PostgreSQL returns errors for some
 // of them.
 func TestInvalidIdentifiersDoNotReachTheStore(t *testing.T) {
@@ -148,41 +121,6 @@ func TestTransactionsAreRetried(t *testing.T) {
 	}
 	if events, slots := db.events(t, 1), db.slots(t, 1); len(events) != 3 || slots != 0 {
 		t.Errorf("events %+v, %d slots used", events, slots)
-	}
-}
-
-func TestListNormalizesItsFilter(t *testing.T) {
-	t.Parallel()
-	orders := make([]order.Order, order.MaxPageSize+1)
-	for i := range orders {
-		orders[i] = numbered(int64(i+1), order.Registered)
-	}
-	db := newDatabase(t, orders...)
-	s := newService(db, nil)
-	filter := order.NewFilter()
-	filter.PageSize = 5000
-	if page, err := s.List(t.Context(), merchant, filter); err != nil || len(page.Orders) != order.MaxPageSize {
-		t.Errorf("error %v, %d orders on a page", err, len(page.Orders))
-	}
-	filter.From, filter.To = 10, 9
-	testenv.Of(s.List(t.Context(), merchant, filter)).WantError(t, "reversed range", order.ErrInvalidRange)
-	if page, err := s.Search(t.Context(), order.Search{From: order.NoDay, To: order.NoDay, Limit: 1000}); err != nil || len(page.Orders) != order.MaxSearchLimit {
-		t.Errorf("search: error %v, %d orders on a page", err, len(page.Orders))
-	}
-}
-
-func TestAddMerchant(t *testing.T) {
-	t.Parallel()
-	all := newServices(newDatabase(t), nil).Merchants
-	for _, bad := range []order.Merchant{{ID: 0, Name: "a"}, {ID: -1, Name: "a"}, {ID: 1, Name: ""}} {
-		if err := all.Add(t.Context(), order.Command(), bad.ID, bad.Name, order.Options[order.Merchant]{}); err == nil {
-			t.Errorf("%+v is taken", bad)
-		}
-	}
-	testenv.NoError(t, all.Add(t.Context(), order.Command(), 7, "Shop", order.Options[order.Merchant]{}))
-	got, err := all.Get(t.Context(), 7)
-	if want := (order.Merchant{ID: 7, Name: "Shop", CreatedAt: noonUTC}); got != want || err != nil {
-		t.Errorf("merchant %+v, error %v", got, err)
 	}
 }
 

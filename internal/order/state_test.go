@@ -2,7 +2,6 @@ package order_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -74,13 +73,6 @@ func TestStateTable(t *testing.T) {
 	}
 }
 
-func TestStateNumbersStayAsStored(t *testing.T) {
-	t.Parallel()
-	for i, row := range publishedStates {
-		testenv.Equal(t, row.name+" is stored as", i+1, int(row.state))
-	}
-}
-
 func TestStatesOfCode(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
@@ -124,35 +116,4 @@ func TestCanTransition(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestPublishedNames(t *testing.T) {
-	t.Parallel()
-	actors := []string{order.ActorMerchant.String(), order.ActorOperator.String(), order.ActorSystem.String(), order.Actor(0).String()}
-	testenv.Equal(t, "actors", []string{"merchant", "operator", "system", "unknown"}, actors)
-	var events []string
-	for e := range order.WebhookFailing + 2 {
-		events = append(events, e.String())
-	}
-	want := []string{
-		"unknown", "order.created", "order.state_changed", "order.updated", "invoice.uploaded", "invoice.deleted", "order.deleted",
-		"webhook.failed", "order.deadline_near", "webhook.failing", "unknown",
-	}
-	testenv.Equal(t, "events", want, events)
-}
-
-func TestReasons(t *testing.T) {
-	t.Parallel()
-	good := []order.Reason{"", "out-of-stock", "damaged", "wrong-price", "disabled-product", "wrong-product"}
-	for _, reason := range good {
-		if !reason.Valid() {
-			t.Errorf("reason %q is refused", reason)
-		}
-	}
-	for _, reason := range []order.Reason{" ", "Damaged", "damaged ", "out of stock", "other"} {
-		if reason.Valid() {
-			t.Errorf("reason %q is taken", reason)
-		}
-	}
-	testenv.Equal(t, "reasons", good, slices.Concat([]order.Reason{""}, order.Reasons))
 }

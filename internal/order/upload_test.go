@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -56,64 +54,6 @@ func wantUploadFailed(t *testing.T, err error) {
 	} {
 		if errors.Is(err, other) {
 			t.Errorf("error %v is %v too", err, other)
-		}
-	}
-}
-
-func TestUpload(t *testing.T) {
-	t.Parallel()
-	db, files := newDatabase(t, sample(order.Completed)), newFolder(t)
-	got, invoice, err := upload(t, newService(db, files), `C:\my files\a?.PDF`, "bytes")
-	testenv.NoError(t, err)
-	if got.LegacyID != 1 || got.Reference != "SF-1" {
-		t.Errorf("order %+v", got)
-	}
-	want := order.Invoice{ID: 1, Name: "a?.PDF", Size: 5, SHA256: sha256.Sum256([]byte("bytes")), CreatedAt: noonUTC}
-	testenv.Equal(t, "invoice", want, invoice)
-	if diff := cmp.Diff([]order.Invoice{want}, db.order(t, 1).Invoices); diff != "" || db.slots(t, 1) != 1 {
-		t.Errorf("%d slots used, invoices (-want +got):\n%s", db.slots(t, 1), diff)
-	}
-	event := order.Event{Type: order.InvoiceUploaded, By: order.Caller{Actor: order.ActorMerchant}, At: noonUTC, InvoiceID: 1}
-	testenv.Equal(t, "events", []order.Event{event}, db.events(t, 1), ignoreSeq)
-	testenv.Equal(t, "stored", "bytes", files.content(t, "invoices/SF-1/a?.PDF"))
-}
-
-// TestOrderOfUploadRefusals: the order of checks is order, extension, size, count
-// (decision 6).
-func TestOrderOfUploadRefusals(t *testing.T) {
-	t.Parallel()
-	const tooBig = order.MaxInvoiceSize + 1
-	for _, test := range []struct {
-		name     string
-		merchant int64
-		filename string
-		size     int64
-		taken    int
-		want     error
-	}{
-		{"everything wrong", stranger, "a.exe", tooBig, 3, order.ErrNotFound},
-		{"all but the order", merchant, "a.exe", tooBig, 3, order.ErrUnsupportedFileType},
-		{"size and count", merchant, "a.pdf", tooBig, 3, order.ErrFileTooBig},
-		{"count alone", merchant, "a.pdf", order.MaxInvoiceSize, 3, order.ErrTooManyFiles},
-		{"extension alone", merchant, "a.pdf\x00.html", 1, 0, order.ErrUnsupportedFileType},
-		{"size alone", merchant, "a.pdf", tooBig, 0, order.ErrFileTooBig},
-		{"nothing", merchant, "a.pdf", order.MaxInvoiceSize, 2, nil},
-	} {
-		db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
-		s := newService(db, files)
-		for range test.taken {
-			if _, _, err := upload(t, s, "a.pdf", "bytes"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		_, err := s.Upload(t.Context(), order.CommandFor(test.merchant), order.ByReference("SF-1"), test.filename,
-			order.Content{Staged: files.stage(t), Size: test.size}, order.Options[order.WriteResult]{})
-		if !errors.Is(err, test.want) || errors.Is(err, order.ErrUploadFailed) {
-			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
-		}
-		testenv.Equal(t, test.name+": stored", test.want == nil, len(files.paths(t)) > test.taken)
-		if slots := db.slots(t, 1); test.want != nil && (slots != test.taken || db.toClean(t) != 0) {
-			t.Errorf("%s: %d slots used, %d reservations", test.name, slots, db.toClean(t))
 		}
 	}
 }
