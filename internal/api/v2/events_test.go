@@ -121,42 +121,11 @@ func FuzzFeedQuery(f *testing.F) {
 func TestEventsView(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 11, 15, 0, 0, time.FixedZone("EET", 2*60*60))
-	record := func(e order.Event) order.EventRecord {
-		e.At, e.By.Actor = at, order.ActorMerchant
-		return order.EventRecord{Event: e, LegacyID: 915664, Reference: "SF-1", FileName: "a.pdf"}
-	}
-	shown := func(seq int64, kind string, data any) eventView {
-		return eventView{seq, kind, "SF-1", 915664, "2026-11-20T09:15:00Z", "merchant", nil, nil, data, nil, ""}
-	}
-	damaged := order.Reason("damaged")
-	for _, test := range []struct {
-		events []order.EventRecord
-		next   int64
-		want   eventsView
-	}{
-		{nil, 7, eventsView{[]eventView{}, 7}},
-		{[]order.EventRecord{
-			record(order.Event{Seq: 8, Type: order.OrderCreated, To: order.Registered}),
-			record(order.Event{Seq: 9, Type: order.OrderStateChanged, From: order.Registered, To: order.InProcessing}),
-			record(order.Event{Seq: 11, Type: order.OrderStateChanged, From: order.Registered, To: order.RejectedByMerchant, Reason: "damaged"}),
-			record(order.Event{Seq: 12, Type: order.OrderUpdated, Fields: []string{"carrier.name"}}),
-			record(order.Event{Seq: 13, Type: order.InvoiceUploaded, InvoiceID: 5}),
-			record(order.Event{Seq: 14, Type: order.InvoiceDeleted, InvoiceID: 5}),
-			record(order.Event{Seq: 14, Type: order.DeadlineNear, ExpiresAt: at}),
-			{Event: order.Event{Seq: 15, Type: order.WebhookFailed, At: at, By: order.Caller{Actor: order.ActorSystem}, Reason: "gone", WebhookID: 3}},
-		}, 15, eventsView{[]eventView{
-			shown(8, "order.created", createdView{"registered"}),
-			shown(9, "order.state_changed", stateChangedView{"registered", "in-processing", nil}),
-			shown(11, "order.state_changed", stateChangedView{"registered", "rejected-by-merchant", &damaged}),
-			shown(12, "order.updated", updatedView{[]string{"carrier.name"}}),
-			shown(13, "invoice.uploaded", invoiceView{5, "a.pdf"}),
-			shown(14, "invoice.deleted", invoiceView{5, "a.pdf"}),
-			shown(14, "order.deadline_near", deadlineNearView{"2026-11-20 09:15:00"}),
-			{15, "webhook.failed", "", 0, "2026-11-20T09:15:00Z", "system", nil, nil, webhookFailedView{3, "gone"}, nil, ""},
-		}, 15}},
-	} {
-		testenv.Equal(t, "view", test.want, newEventsView(test.events, test.next))
-	}
+	near := order.EventRecord{LegacyID: 915664, Reference: "SF-1", Event: order.Event{
+		Seq: 8, Type: order.DeadlineNear, By: order.Caller{Actor: order.ActorSystem}, At: at, ExpiresAt: at.Add(time.Hour),
+	}}
+	shown := eventView{8, "order.deadline_near", "SF-1", 915664, "2026-11-20T09:15:00Z", "system", nil, nil, deadlineNearView{"2026-11-20 10:15:00"}, nil, ""}
+	testenv.Equal(t, "view", eventsView{[]eventView{shown}, 8}, newEventsView([]order.EventRecord{near}, 8))
 }
 
 // TestDeliveriesAreDescribed compares the bodies of webhooks with the document.
