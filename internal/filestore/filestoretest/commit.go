@@ -57,14 +57,6 @@ func testNames(t *testing.T, files Files) {
 	}
 }
 
-func testOrders(t *testing.T, files Files) {
-	store(t, files, order.InvoicePath("SF-1", "a.pdf"), []byte("of order 1"))
-	store(t, files, order.InvoicePath("SF-2", "a.pdf"), []byte("of order 2"))
-	wantStored(t, files, order.InvoicePath("SF-1", "a.pdf"), []byte("of order 1"))
-	wantStored(t, files, order.InvoicePath("SF-2", "a.pdf"), []byte("of order 2"))
-	wantMissing(t, files, order.InvoicePath("SF-3", "a.pdf"))
-}
-
 func testHiddenBeforeCommit(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
 	file := stage(t, files, []byte("content"))

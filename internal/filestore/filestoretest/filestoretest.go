@@ -28,7 +28,6 @@ func Run(t *testing.T, open func(t *testing.T) Files) {
 	}{
 		{"RoundTrip", testRoundTrip},
 		{"Names", testNames},
-		{"Orders", testOrders},
 		{"HiddenBeforeCommit", testHiddenBeforeCommit},
 		{"Abort", testAbort},
 		{"CommitTwice", testCommitTwice},
@@ -39,9 +38,7 @@ func Run(t *testing.T, open func(t *testing.T) Files) {
 		{"ConcurrentSameName", testConcurrentSameName},
 		{"OpenMissing", testOpenMissing},
 		{"Seek", testSeek},
-		{"Range", testRange},
 		{"Remove", testRemove},
-		{"Check", testCheck},
 		{"Each", testEach},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,14 +1,10 @@
 package filestoretest
 
 import (
-	"bytes"
 	"context"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -59,21 +55,6 @@ func testSeek(t *testing.T, files Files) {
 	}
 }
 
-func testRange(t *testing.T, files Files) {
-	content := bytes.Repeat([]byte("0123456789"), 10_000)
-	path := order.InvoicePath(reference, "a.pdf")
-	store(t, files, path, content)
-	file := testenv.Of(files.Open(t.Context(), path)).Must(t)
-	defer func() { _ = file.Close() }()
-	request := httptest.NewRequest(http.MethodGet, "/", nil)
-	request.Header.Set("Range", "bytes=99985-99994")
-	response := httptest.NewRecorder()
-	http.ServeContent(response, request, "a.pdf", time.Time{}, file)
-	if response.Code != http.StatusPartialContent || response.Body.String() != "5678901234" {
-		t.Errorf("range: %d %q, want 206 and 10 bytes from 99985", response.Code, response.Body)
-	}
-}
-
 func testRemove(t *testing.T, files Files) {
 	path, other := order.InvoicePath(reference, "a.pdf"), order.InvoicePath(reference, "b.pdf")
 	testenv.NoError(t, files.Remove(t.Context(), path))
@@ -91,10 +72,4 @@ func testRemove(t *testing.T, files Files) {
 	cancel()
 	testenv.Equal(t, "remove", context.Canceled, files.Remove(ctx, path))
 	wantStored(t, files, path, []byte("new"))
-}
-
-func testCheck(t *testing.T, files Files) {
-	for range 2 {
-		testenv.NoError(t, files.Check(t.Context()))
-	}
 }
