@@ -118,39 +118,6 @@ func TestListsAgainstService(t *testing.T) {
 	}
 }
 
-// TestErrorsOfService checks that both sets of codes have the same kinds.
-func TestErrorsOfService(t *testing.T) {
-	t.Parallel()
-	for codes, want := range map[string][2]string{"samples": {"10304", "10301"}, "table": {"10303", "10306"}} {
-		t.Run(codes, func(t *testing.T) {
-			t.Parallel()
-			server, c := start(t, 2, "--error-codes", codes)
-			ctx := t.Context()
-			first, second := ingesttest.Reference(1), ingesttest.Reference(2)
-			testenv.Equal(t, "code", want[1], wantKind(t, c.Reject(ctx, first, "boredom"), client.ErrInvalidReason).Code)
-			testenv.NoError(t, c.Accept(ctx, first))
-			if e := wantKind(t, c.Accept(ctx, first), client.ErrCannotAccept); e.Code != want[0] || e.RequestID == "" {
-				t.Errorf("%+v", e)
-			}
-			wantKind(t, c.Reject(ctx, first, client.NoReason), client.ErrCannotReject)
-			testenv.NoError(t, c.Reject(ctx, second, client.Damaged))
-			for _, missing := range []string{"SF-0", "..", ".", "a/b", "\x00"} {
-				_, err := c.Order(ctx, missing)
-				wantKind(t, err, client.ErrNotFound)
-				wantKind(t, c.Accept(ctx, missing), client.ErrNotFound)
-			}
-			_, err := connect(t, server.BaseURL, "mo_unknown").Order(ctx, first)
-			wantKind(t, err, client.ErrUnauthorized)
-			reader := connect(t, server.BaseURL, server.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read"))
-			wantKind(t, reader.Accept(ctx, first), client.ErrForbidden)
-			_, err = reader.DeleteInvoice(ctx, first, 1)
-			wantKind(t, err, client.ErrForbidden)
-			_, err = connect(t, server.BaseURL+"/elsewhere", server.Token).Order(ctx, first)
-			wantKind(t, err, client.ErrUnsupported)
-		})
-	}
-}
-
 func TestInvoicesAgainstService(t *testing.T) {
 	t.Parallel()
 	testenv.Equal(t, "the largest file", order.MaxInvoiceSize, client.MaxInvoiceSize)
@@ -216,18 +183,6 @@ func TestConcurrentUse(t *testing.T) {
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
-
-// TestServiceStops stops the service between two calls.
-func TestServiceStops(t *testing.T) {
-	t.Parallel()
-	server, _ := start(t, 1)
-	c, err := client.New(server.BaseURL, server.Token, client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }))
-	testenv.NoError(t, err)
-	testenv.Of(c.Order(t.Context(), ingesttest.Reference(1))).Must(t)
-	server.Stop(t)
-	_, err = c.Order(t.Context(), ingesttest.Reference(1))
-	wantKind(t, err, client.ErrTransport)
-}
 
 // TestFeedAgainstService checks that the feed has every change once, in order.
 func TestFeedAgainstService(t *testing.T) {

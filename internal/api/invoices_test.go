@@ -123,6 +123,9 @@ func TestUploadFailures(t *testing.T) {
 				got := s.expect("POST", path, apptest.UploadBody("a.pdf", bytes.Repeat([]byte("x"), 1<<20)), 500, `{"message":"There were errors during the upload."}`)
 				testenv.Equal(t, "Retry-After of a failed upload", "", got.Header.Get("Retry-After"))
 			}
+			if got := s.metricsText(); !strings.Contains(got, `merchant_orders_uploads_total{result="failed"} 2`) {
+				t.Error("the failed uploads are not counted")
+			}
 			o, err := s.Orders.Get(t.Context(), 355, order.ByLegacyID(101))
 			if err != nil || len(o.Invoices) != 0 {
 				t.Errorf("invoices %v, error %v", o.Invoices, err)

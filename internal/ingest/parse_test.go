@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -46,36 +45,6 @@ func mustParse(t testing.TB, document string) order.Incoming {
 }
 
 func text(s string) *string { return &s }
-
-func TestParseExampleOfDecision7(t *testing.T) {
-	t.Parallel()
-	document := testenv.Of(os.ReadFile("testdata/decision7.json")).Must(t)
-	address := order.Address{
-		FirstName: "...", LastName: "...", Street: "...", StreetNumber: "12", City: "...", Region: "...", RegionCode: "ATT",
-		Country: "Greece", CountryCode: "GR", PostCode: "14234", Phone: "2100000000",
-	}
-	want := order.Order{
-		MerchantID: 355, Reference: "SF-2026-000123", LegacyID: 915664, State: order.Registered, Currency: "EUR", CountryCode: "GR",
-		CreatedAt: time.Date(2026, 11, 20, 8, 15, 30, 0, time.UTC), ExpiresAt: time.Date(2026, 11, 22, 8, 15, 30, 0, time.UTC),
-		Subtotal: 2780, Total: 3180,
-		Customer: order.Customer{UserID: 222039, Email: "buyer@example.com", Phone: text("2100000000"), FirstName: "...", LastName: "..."},
-		Billing:  address, Shipping: address,
-		Carrier:     order.Carrier{ShipmentIDs: []int64{925746}, Name: "...", Method: "...", DeliveryName: "...", DeliveryKey: "courier"},
-		PaymentName: "cod",
-		InvoiceDetails: &order.InvoiceDetails{
-			TaxOfficeCode: text("1131"), TaxOfficeName: text("..."), VATNumber: "000000000", Company: text("..."), Occupation: text("..."),
-			Address: text("..."), PostCode: text("..."), City: text("..."), Article39Eligible: false,
-		},
-		LineItems: []order.LineItem{{
-			ID: 1688147140, ProductID: "20000906", ProductCode: "5904622494337", SKU: "SF-12540217", MerchantSKU: "3MK-CF",
-			MerchantEAN: "5904622494337", ProductName: "...", ProductStatus: "A", MasterProductCode: "SF-12540217",
-			ProductURL: "https://shop.example/p/1", EAN: text("5904622494337"),
-			UnitPrice: 1390, OriginalUnitPrice: 1390, BasePrice: 1390, TotalPrice: 2780, Quantity: 2, Article39Status: "0",
-			ExtendedAttributes: json.RawMessage("[]"), PickupDate: day(t, "2026-11-21"), DeliveryDate: day(t, "2026-11-24"),
-		}},
-	}
-	testenv.Equal(t, "order", want, mustParse(t, string(document)).Order)
-}
 
 func day(t testing.TB, text string) order.Day {
 	t.Helper()

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/testenv"
 )
 
@@ -75,35 +73,6 @@ func TestSQLitePaths(t *testing.T) {
 			return err
 		}))
 		testenv.Equal(t, fmt.Sprintf("%s: files", name), []string{name, name + "-shm", name + "-wal", name + ".lock", name + ".turn.lock"}, files)
-	}
-}
-
-// TestSQLiteFileMode checks that only the owner can read the files.
-func TestSQLiteFileMode(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "orders.db")
-	testenv.NoError(t, addTestMerchant(t.Context(), openTest(t, path), 1))
-	for _, end := range []string{"", "-wal", "-shm", ".lock"} {
-		info := testenv.Of(os.Stat(path + end)).Must(t)
-		testenv.Equal(t, "mode of "+info.Name(), 0o600, info.Mode().Perm())
-	}
-}
-
-func TestSQLiteRelativePath(t *testing.T) {
-	t.Chdir(t.TempDir())
-	openTest(t, "orders.db")
-	testenv.Of(os.Stat("orders.db")).Must(t)
-}
-
-func TestSQLiteNewerSchema(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "orders.db")
-	openTest(t, path)
-	testenv.Of(sqlOn(t, path).ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (201, 1)")).Must(t)
-	_, err := OpenSQLite(t.Context(), path, Options{})
-	var newer *migrations.NewerSchemaError
-	if !errors.As(err, &newer) || newer.Version != 201 || !strings.Contains(err.Error(), path) {
-		t.Errorf("error %v, want a NewerSchemaError with the version, and the path", err)
 	}
 }
 

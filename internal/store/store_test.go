@@ -35,23 +35,6 @@ func TestObserve(t *testing.T) {
 	testenv.Equal(t, "observed", want, got)
 }
 
-// TestClosed calls a database after its end: an error, and nothing worse.
-func TestClosed(t *testing.T) {
-	t.Parallel()
-	db := testenv.Of(OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{})).Must(t)
-	testenv.NoError(t, db.Close())
-	testenv.NoError(t, db.Close())
-	if err := db.Ping(t.Context()); err == nil {
-		t.Error("a closed database responds to a ping")
-	}
-	if _, err := db.List(t.Context(), 1, order.NewFilter()); err == nil {
-		t.Error("a closed database lists")
-	}
-	if err := addTestMerchant(t.Context(), db, 1); err == nil {
-		t.Error("a closed database takes a merchant")
-	}
-}
-
 // TestPing checks that a database that cannot authenticate a request is not ready.
 func TestPing(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
-	"merchantorders/internal/order/ordertest"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
@@ -58,24 +57,5 @@ func TestStreetOf(t *testing.T) {
 	} {
 		got := streetOf(order.Address{Street: test.street, StreetNumber: test.number})
 		testenv.Equal(t, fmt.Sprintf("streetOf(%q, %q)", test.street, test.number), test.want, got)
-	}
-}
-
-func TestAmountsOfOtherCurrencies(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		currency        string
-		total, discount string
-	}{
-		{"EUR", "1234.50", "1234.5"},
-		{"JPY", "123450", "123450"},
-		{"KWD", "123.450", "123.45"},
-	} {
-		o := ordertest.Minimal()
-		o.Currency, o.Total, o.Discount = test.currency, 123450, 123450
-		view := newOrderView(o, apitest.StorageURL)
-		if view.Total != test.total || string(view.Discount) != test.discount {
-			t.Errorf("%s: total %q, discount %s, want %q, %s", test.currency, view.Total, view.Discount, test.total, test.discount)
-		}
 	}
 }

@@ -1,15 +1,11 @@
 package v2
 
 import (
-	"bytes"
-	"net/http/httptest"
 	"testing"
 	"time"
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
-	"merchantorders/internal/order/ordertest"
-	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -32,24 +28,4 @@ func TestListView(t *testing.T) {
 		params, err := listParams.Parse(r)
 		return newListView(params, page, now), err
 	})
-}
-
-func TestArticle39Values(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		value any
-		want  string
-	}{
-		{nil, "null"}, {true, "true"}, {false, "false"}, {"", `""`}, {"Y", `"Y"`}, {"<ναι>", `"<ναι>"`},
-	} {
-		o := ordertest.Rich()
-		o.InvoiceDetails.Article39Eligible, o.InvoiceDetails.Article39Valid = test.value, test.value
-		recorder := httptest.NewRecorder()
-		testenv.NoError(t, web.WriteJSON(recorder, 200, newSingleView(o, apitest.StorageURL)))
-		for _, name := range []string{"article39Eligible", "article39Valid"} {
-			if want := `"` + name + `":` + test.want; !bytes.Contains(recorder.Body.Bytes(), []byte(want)) {
-				t.Errorf("%#v: no %s in the body", test.value, want)
-			}
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package commands_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -275,20 +274,6 @@ merchant-orders: the environment variable MERCHANT_ORDERS_LISTN is not a setting
 	run([]string{"MERCHANT_ORDERS_PORT=8080"}, "version").WantText(t, 2)
 }
 
-func TestSettingsBeforeAndAfterTheCommand(t *testing.T) {
-	t.Parallel()
-	f := folder(t)
-	f.Merchant(t, 1)
-	data := f.Data
-	for _, args := range [][]string{
-		{"--data", data, "merchant", "list"},
-		{"merchant", "--data=" + data, "list"},
-		{"merchant", "list", "--data", data},
-	} {
-		apptest.Run(t, "", args...).WantText(t, 0)
-	}
-}
-
 func TestDataFolder(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "a", "data")
@@ -297,32 +282,7 @@ func TestDataFolder(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder is %v, %v, want -rwx------", info.Mode(), err)
 	}
-	apptest.StartOn(t, data)
-	for _, name := range []string{"orders.db", "files"} {
-		info, err := os.Stat(filepath.Join(data, name))
-		if err != nil || info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s: %v, %v, want access for the owner only", name, info, err)
-		}
-	}
 	apptest.Run(t, "", "merchant", "list", "--data", data).WantText(t, 0, "1   x")
-}
-
-func TestBrokenDatabaseIsOneLine(t *testing.T) {
-	t.Parallel()
-	data := t.TempDir()
-	testenv.NoError(t, os.WriteFile(filepath.Join(data, "orders.db"), bytes.Repeat([]byte("no database "), 1000), 0o600))
-	for _, args := range [][]string{{"merchant", "list"}, {"serve", "--listen=127.0.0.1:0"}} {
-		for flag, flags := range map[string][]string{
-			"data":     {"--data", data},
-			"database": {"--data", filepath.Join(data, "other"), "--database", "sqlite://" + filepath.Join(data, "orders.db")},
-		} {
-			got := apptest.Run(t, "", append(args, flags...)...)
-			want := "merchant-orders: --" + flag + " (" + config.Variable(flag) + "): open database "
-			if got.Code != 2 || got.Stdout != "" || strings.Count(got.Stderr, "\n") != 1 || !strings.HasPrefix(got.Stderr, want) {
-				t.Errorf("%v: %+v, want exit code 2 and one line that begins with %q", args, got, want)
-			}
-		}
-	}
 }
 
 func TestVersion(t *testing.T) {

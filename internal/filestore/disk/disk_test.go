@@ -42,29 +42,6 @@ func TestOpenDisk(t *testing.T) {
 	}
 }
 
-func TestDiskModes(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "files")
-	store(t, openDisk(t, dir), order.InvoicePath("SF-1", "a.pdf"), "content")
-	got := make(map[string]fs.FileMode)
-	testenv.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		got[strings.TrimPrefix(path, dir)] = info.Mode()
-		return nil
-	}))
-	folder := fs.ModeDir | 0o700
-	want := map[string]fs.FileMode{
-		"": folder, "/tmp": folder, "/invoices": folder, "/invoices/SF-1": folder, "/invoices/SF-1/a.pdf": 0o600,
-	}
-	testenv.Equal(t, "modes", want, got)
-}
-
 func TestDiskHidesStagedFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
