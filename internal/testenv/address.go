@@ -6,7 +6,6 @@ import (
 	"net"
 	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 )
 
@@ -40,17 +39,4 @@ func FreeAddress(t testing.TB) string {
 	port, err := FreePort()
 	NoError(t, err)
 	return addressOf(port)
-}
-
-// RefusingAddress returns an address that refuses connections until the test ends. It
-// belongs to a socket that does not listen, so no other test can listen there.
-func RefusingAddress(t testing.TB) string {
-	t.Helper()
-	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	NoError(t, err)
-	t.Cleanup(func() { _ = syscall.Close(socket) })
-	NoError(t, syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
-	bound, err := syscall.Getsockname(socket)
-	NoError(t, err)
-	return addressOf(bound.(*syscall.SockaddrInet4).Port)
 }

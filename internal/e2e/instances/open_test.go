@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -77,7 +79,7 @@ func TestDatabaseCannotBeOpened(t *testing.T) {
 	locked := func(password string) string {
 		return with(func(u *url.URL) { u.User = url.UserPassword("locked", password) })
 	}
-	refusing := testenv.RefusingAddress(t)
+	refusing := refusingAddress(t)
 	cases := []struct{ name, url, want string }{
 		{"a broken address", "postgres://u:" + secret + "@h:port/db", `not a PostgreSQL URL`},
 		{"a broken escape", "postgres://u:" + secret + "%zz@h/db", `not a PostgreSQL URL`},
@@ -215,7 +217,7 @@ func storeFile(t *testing.T, bucket, endpoint string) {
 func TestStorageCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	name, endpoint := s3test.Bucket(t)
-	refusing, silent := testenv.RefusingAddress(t), silentServer(t)
+	refusing, silent := refusingAddress(t), silentServer(t)
 	wrongKey := []string{"AWS_ACCESS_KEY_ID=nobody", "AWS_SECRET_ACCESS_KEY=" + secret}
 	wrongSecret := []string{"AWS_SECRET_ACCESS_KEY=" + secret}
 	secretFile := filepath.Join(t.TempDir(), "secret")
@@ -310,4 +312,15 @@ func silentServer(t *testing.T) string {
 	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	return listener.Addr().String()
+}
+
+// refusingAddress returns an address that refuses connections until the test ends. It
+// belongs to a socket that does not listen, so no other test can listen there.
+func refusingAddress(t testing.TB) string {
+	t.Helper()
+	socket := testenv.Of(syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)).Must(t)
+	t.Cleanup(func() { _ = syscall.Close(socket) })
+	testenv.NoError(t, syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	bound := testenv.Of(syscall.Getsockname(socket)).Must(t).(*syscall.SockaddrInet4)
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(bound.Port))
 }
