@@ -74,7 +74,7 @@ func (b *benchmark) runSteps(ctx context.Context, steps []step) error {
 
 // measure creates an installation on a database, fills it and measures it.
 func (b *benchmark) measure(ctx context.Context, database string) error {
-	i, remove, err := b.newInstallation(ctx, database, database)
+	i, remove, err := b.newInstallation(database, database)
 	if err != nil {
 		return err
 	}
@@ -90,6 +90,7 @@ func (b *benchmark) measure(ctx context.Context, database string) error {
 		{"waiting for events", i.measureWaiting},
 		{"delivering events", i.measureDeliveries},
 		{"accepting orders", i.measureAccepts},
+		{"requests far from the database", i.measureFar},
 		{"accepting many orders at once", i.measureAnswers},
 		{"uploading files", i.measureUploads},
 		{"uploading files concurrently", i.measureConcurrentUploads},

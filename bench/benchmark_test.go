@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 	require(t, "initdb", "postgresql")
 	o := smallOptions()
 	o.dir = t.TempDir()
-	o.only = regexp.MustCompile(`^(Disk|Export.*|Deliveries.*|v2 order, random(, during as many.*)?|List, in a rare state|Growth, (console, one order|operator, overview)|Accepts.*|Answers.*|Uploads.*|\d+ concurrent uploads.*)$`)
+	o.only = regexp.MustCompile(`^(Disk|Export.*|Deliveries.*|Far.*|v2 order, random(, during as many.*)?|List, in a rare state|Growth, (console, one order|operator, overview)|Accepts.*|Answers.*|Uploads.*|\d+ concurrent uploads.*)$`)
 	var table, progress bytes.Buffer
 	if err := run(t.Context(), o, &table, &progress); err != nil {
 		t.Fatalf("%v\n%s", err, &progress)
@@ -65,7 +65,7 @@ func TestRun(t *testing.T) {
 		"Memory, after the reads", "List, in a rare state: B/A", "List, in a rare state: C/A",
 		"Growth, console, one order: B/A", "Growth, console, one order: C/A", "Growth, operator, overview: all/A",
 		"Export, an order: B/A", "Export, peak memory over idle", "Deliveries of the marketplace's webhook",
-		"Accepts, relative to bare updates", "Answers, 20 in one request", "Accepts beside answers, 99th percentile", "Accepts beside an export, 99th percentile", "Uploads of 4,000,000 bytes, processor time", "3 concurrent uploads of 4,000,000 bytes: memory",
+		"Accepts, relative to bare updates", "Far database, 5ms, list of 10, 304", "Answers, 20 in one request", "Accepts beside answers, 99th percentile", "Accepts beside an export, 99th percentile", "Uploads of 4,000,000 bytes, processor time", "3 concurrent uploads of 4,000,000 bytes: memory",
 	} {
 		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "| "+name+" ") }) {
 			t.Errorf("no row %q in\n%s", name, &table)

@@ -65,6 +65,9 @@ func (c *connection) get(path string) ([]byte, time.Duration, error) {
 	return text, elapsed, checkOK(response, text, err, path)
 }
 
+// errBusy means that a service refuses requests that wait.
+var errBusy = errors.New("the service is too busy")
+
 // accept accepts an order. It returns false if the service was too busy (503).
 func (c *connection) accept(reference string) (bool, error) {
 	path := "/v2/orders/" + reference + "/accept"

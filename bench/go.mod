@@ -7,8 +7,11 @@ toolchain go1.26.11
 require (
 	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.12.0
+	merchantorders v0.0.0
 	modernc.org/sqlite v1.60.1
 )
+
+replace merchantorders => ..
 
 require (
 	github.com/dustin/go-humanize v1.1.0 // indirect

@@ -85,7 +85,7 @@ func (i *installation) measureGrowth(ctx context.Context) error {
 	if !wanted {
 		return nil
 	}
-	alone, remove, err := i.newInstallation(ctx, i.database, "alone")
+	alone, remove, err := i.newInstallation(i.database, "alone")
 	if err != nil {
 		return err
 	}

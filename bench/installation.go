@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"merchantorders/internal/store/pgtest"
 )
 
 // installation is the service on one of the databases.
@@ -17,27 +19,37 @@ type installation struct {
 	*benchmark
 	database    string
 	dataDir     string
-	flags       []string // of every command
-	postgresURL string   // empty: SQLite
+	flags       []string       // of every command
+	postgres    *pgtest.Server // nil: SQLite
+	postgresURL string         // empty: SQLite
 	tokens      map[*merchant]string
 }
 
 // newInstallation prepares an empty installation in a folder. The caller calls remove
 // when it is done.
-func (b *benchmark) newInstallation(ctx context.Context, database, folder string) (i *installation, remove func(), err error) {
+func (b *benchmark) newInstallation(database, folder string) (i *installation, remove func(), err error) {
 	i = &installation{benchmark: b, database: database, dataDir: filepath.Join(b.workDir, folder), tokens: make(map[*merchant]string)}
 	i.flags = []string{"--data", i.dataDir}
 	removeData := func() { _ = os.RemoveAll(i.dataDir) }
 	if database != postgres {
 		return i, removeData, nil
 	}
-	server, err := startPostgres(ctx, b.postgresSettings()...)
+	server, err := pgtest.Start(b.postgresSettings()...)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("start PostgreSQL (Debian: apt-get install postgresql): %w", err)
 	}
-	i.postgresURL = server.url()
+	i.postgres, i.postgresURL = server, server.URL("postgres")
 	i.flags = append(i.flags, "--database", i.postgresURL, "--storage", "file://"+filepath.Join(i.dataDir, "files"))
-	return i, func() { removeData(); server.remove() }, nil
+	return i, func() { removeData(); server.Remove() }, nil
+}
+
+// postgresSettings returns the settings of the PostgreSQL server beside its defaults.
+// Scale is measured with a part of the memory that docs/postgresql.md recommends.
+func (o options) postgresSettings() []string {
+	if o.stores > 0 {
+		return []string{"-c", "shared_buffers=1GB", "-c", "max_wal_size=4GB"}
+	}
+	return nil
 }
 
 // add adds a result of this database to the report, and writes it as progress.

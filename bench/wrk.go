@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -85,6 +86,14 @@ func parseWrkResult(out string) (wrkResult, error) {
 		rate: float64(requests-failed) / (float64(microseconds) / 1e6), failed: failed,
 		p50: time.Duration(p50) * time.Microsecond, p99: time.Duration(p99) * time.Microsecond,
 	}, nil
+}
+
+// resultOf returns the result of requests that took certain times, of which it changes the
+// order.
+func resultOf(times []time.Duration, elapsed time.Duration) wrkResult {
+	slices.Sort(times)
+	at := func(percent int) time.Duration { return times[(len(times)-1)*percent/100] }
+	return wrkResult{rate: perSecond(len(times), elapsed), p50: at(50), p99: at(99)}
 }
 
 // wrkResults are the results of several rounds.

@@ -1,17 +1,12 @@
 package app_test
 
 import (
-	"bufio"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"merchantorders/internal/app/apptest"
@@ -24,8 +19,10 @@ import (
 // because jobs use the database too, and statements that are new to a connection take more.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
-	database, trips := countRoundTrips(t, pgtest.Database(t))
-	s := apptest.StartWith(t, []string{"--database", database, "--storage", "file://" + t.TempDir() + "/files"})
+	proxy := testenv.Of(pgtest.StartProxy(pgtest.Database(t), 0)).Must(t)
+	t.Cleanup(proxy.Close)
+	trips := &proxy.Trips
+	s := apptest.StartWith(t, []string{"--database", proxy.URL, "--storage", "file://" + t.TempDir() + "/files"})
 	const repeats = 8
 	next := apptest.Sample(0)
 	c := apptest.NewClient(t, s.BaseURL, s.Token)
@@ -180,64 +177,5 @@ func ask(t *testing.T, c apptest.Client, method, path, body string) func(apptest
 	return func(n apptest.Sample) (int, string) {
 		got := c.Ask(t, method, n.V2()+path, body)
 		return got.Status, got.Body
-	}
-}
-
-// countRoundTrips returns the URL of a database through a proxy, and how often the database
-// has said that it waits for the next statement.
-func countRoundTrips(t *testing.T, database string) (string, *atomic.Int64) {
-	address, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	var trips atomic.Int64
-	server := address.Host
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go relay(client, server, &trips)
-		}
-	}()
-	address.Host = listener.Addr().String()
-	return address.String(), &trips
-}
-
-// relay connects a client with a server until one of them ends, and counts round trips: the
-// messages ReadyForQuery.
-func relay(client net.Conn, server string, trips *atomic.Int64) {
-	defer func() { _ = client.Close() }()
-	there, err := net.Dial("tcp", server)
-	if err != nil {
-		return
-	}
-	defer func() { _ = there.Close() }()
-	go func() {
-		_, _ = io.Copy(there, client)
-		_ = there.Close()
-	}()
-	responses := bufio.NewReader(there)
-	for {
-		header := make([]byte, 5) // the kind of a message, and its length without the kind
-		if _, err := io.ReadFull(responses, header); err != nil {
-			return
-		}
-		message := make([]byte, 1+binary.BigEndian.Uint32(header[1:]))
-		if _, err := io.ReadFull(responses, message[copy(message, header):]); err != nil {
-			return
-		}
-		if header[0] == 'Z' {
-			trips.Add(1)
-		}
-		if _, err := client.Write(message); err != nil {
-			return
-		}
 	}
 }

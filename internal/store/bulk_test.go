@@ -2,10 +2,7 @@ package store
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
-	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -29,8 +26,8 @@ type bulkTest struct {
 // newBulkTest opens a database whose network takes a time to it and back.
 func newBulkTest(t *testing.T, delay time.Duration, merchants, orders int) *bulkTest {
 	t.Helper()
-	address := testenv.Of(url.Parse(pgtest.Database(t))).Must(t)
-	near := openPostgresTest(t, address.String())
+	database := pgtest.Database(t)
+	near := openPostgresTest(t, database)
 	b := &bulkTest{}
 	for m := range int64(merchants) {
 		testenv.NoError(t, addTestMerchant(t.Context(), near, 1+m))
@@ -40,8 +37,9 @@ func newBulkTest(t *testing.T, delay time.Duration, merchants, orders int) *bulk
 			b.lines = append(b.lines, order.BatchChange{MerchantID: 1 + m, Reference: one.Order.Reference})
 		}
 	}
-	address.Host = delayed(t, address.Host, delay)
-	far := testenv.Of(OpenPostgres(t.Context(), address.String(), Options{Wrap: func(db sqldb.DB) sqldb.DB { return retryCounter{db, &b.retries} }})).Must(t)
+	proxy := testenv.Of(pgtest.StartProxy(database, delay)).Must(t)
+	t.Cleanup(proxy.Close)
+	far := testenv.Of(OpenPostgres(t.Context(), proxy.URL, Options{Wrap: func(db sqldb.DB) sqldb.DB { return retryCounter{db, &b.retries} }})).Must(t)
 	t.Cleanup(func() { _ = far.Close() })
 	b.Service = order.NewService(far, nil, func() time.Time { return testTime }, slog.New(slog.DiscardHandler))
 	return b
@@ -89,41 +87,6 @@ func (c retryCounter) Retryable(err error) bool {
 		c.retries.Add(1)
 	}
 	return again
-}
-
-// delayed returns the address of a proxy of a server, which holds every message to the
-// server for a time.
-func delayed(t *testing.T, server string, delay time.Duration) string {
-	t.Helper()
-	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			near, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			far, err := net.Dial("tcp", server)
-			if err != nil {
-				_ = near.Close()
-				continue
-			}
-			go func() { _, _ = io.Copy(near, far); _ = near.Close() }()
-			go func() { _, _ = io.Copy(late{far, delay}, near); _ = far.Close() }()
-		}
-	}()
-	return listener.Addr().String()
-}
-
-// late is a writer that waits before it writes.
-type late struct {
-	io.Writer
-	delay time.Duration
-}
-
-func (l late) Write(p []byte) (int, error) {
-	time.Sleep(l.delay)
-	return l.Writer.Write(p)
 }
 
 // TestPostgresFarAway imports and changes many orders, and answers one, while the

@@ -139,9 +139,10 @@ func openExternalOnce(t testing.TB) *external {
 
 // Server is a running server.
 type Server struct {
-	folder  string
-	port    int
-	account *syscall.Credential
+	folder   string
+	port     int
+	settings []string // arguments
+	account  *syscall.Credential
 
 	process *exec.Cmd    // nil: stopped
 	ended   <-chan error // receives the result of the process
@@ -163,15 +164,16 @@ func StartServer(t testing.TB) *Server {
 }
 
 // Start runs initdb in a temporary directory and starts a server on a free port
-// of the loopback address.
-func Start() (*Server, error) {
-	return start(func(s *Server) (*exec.Cmd, error) {
+// of the loopback address. It has its default settings but for a few, and those in the
+// arguments of the program postgres.
+func Start(settings ...string) (*Server, error) {
+	return start(settings, func(s *Server) (*exec.Cmd, error) {
 		return s.command("initdb", "--pgdata", s.data(), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C")
 	})
 }
 
 // start makes a server's data with a command and starts the server on a free port.
-func start(makeData func(*Server) (*exec.Cmd, error)) (*Server, error) {
+func start(settings []string, makeData func(*Server) (*exec.Cmd, error)) (*Server, error) {
 	account, err := unprivileged()
 	if err != nil {
 		return nil, err
@@ -180,7 +182,7 @@ func start(makeData func(*Server) (*exec.Cmd, error)) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{folder: folder, account: account}
+	s := &Server{folder: folder, account: account, settings: settings}
 	if account != nil {
 		if err := os.Chown(folder, int(account.Uid), int(account.Gid)); err != nil {
 			return nil, err
@@ -219,7 +221,7 @@ func (s *Server) StartCopy(t testing.TB) *Server {
 
 func (s *Server) startCopy(t testing.TB, flags ...string) *Server {
 	t.Helper()
-	started, err := start(func(started *Server) (*exec.Cmd, error) {
+	started, err := start(nil, func(started *Server) (*exec.Cmd, error) {
 		return started.command("pg_basebackup", append(flags, "--dbname", s.URL("postgres"), "--pgdata", started.data(),
 			"--checkpoint", "fast", "--no-sync")...)
 	})
@@ -234,8 +236,8 @@ func (s *Server) Promote() error { return s.exec("postgres", "SELECT pg_promote(
 // Run starts the server, the first time or again after Stop, and waits until it
 // accepts connections.
 func (s *Server) Run() error {
-	process, err := s.command("postgres", "-D", s.data(), "-h", "127.0.0.1", "-p", strconv.Itoa(s.port),
-		"-c", "unix_socket_directories=", "-c", "max_connections=300", "-c", "max_wal_size=256MB", "-c", "max_prepared_transactions=2")
+	process, err := s.command("postgres", append([]string{"-D", s.data(), "-h", "127.0.0.1", "-p", strconv.Itoa(s.port),
+		"-c", "unix_socket_directories=", "-c", "max_connections=300", "-c", "max_wal_size=256MB", "-c", "max_prepared_transactions=2"}, s.settings...)...)
 	if err != nil {
 		return err
 	}
