@@ -90,15 +90,23 @@ var selectFound = func() string {
 // Read implements search.Orders.
 func (o searchedOrders) Read(ctx context.Context, keys []search.Key) ([]*order.FoundOrder, error) {
 	positions := make(map[int64]int, len(keys))
-	args := make([]any, 0, 2*search.ReadLimit)
-	for i := range search.ReadLimit {
-		// The last key fills up, so that there is one statement for any number.
-		key := keys[min(i, len(keys)-1)]
-		positions[key.LegacyID] = min(i, len(keys)-1)
-		args = append(args, key.MerchantID, key.LegacyID)
+	for i, key := range keys {
+		positions[key.LegacyID] = i
 	}
 	found := make([]*order.FoundOrder, len(keys))
-	err := sqldb.Each(ctx, o.q, selectFound, args, func(rows sqldb.Rows) error {
+	err := o.q.QueryMany(ctx, func(yield func(string, []any) bool) {
+		for part := range slices.Chunk(keys, search.ReadLimit) {
+			args := make([]any, 0, 2*search.ReadLimit)
+			for i := range search.ReadLimit {
+				// The last key fills up, so that there is one statement for any number.
+				key := part[min(i, len(part)-1)]
+				args = append(args, key.MerchantID, key.LegacyID)
+			}
+			if !yield(selectFound, args) {
+				return
+			}
+		}
+	}, func(_ int, rows sqldb.Rows) error {
 		var row summaryRow
 		var data merchantDataRow
 		var o order.FoundOrder

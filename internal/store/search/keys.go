@@ -39,51 +39,63 @@ type keySource interface {
 
 // keyStream yields keys in the order of the results, a chunk at a time.
 type keyStream struct {
-	// fetch returns up to limit keys after a key. nil: buffer has all keys.
-	fetch func(ctx context.Context, after Key, limit int) ([]Key, error)
-
-	after  Key // the last key that was fetched
-	limit  int // of the next chunk
+	text   string // of the statement; empty: buffer has all keys
+	args   []any  // without the key after which it begins, and the limit
+	after  Key    // the last key that was read
+	limit  int    // of the next chunk
 	buffer []Key
 }
 
 // maxChunk is how many keys a stream reads at a time; the first chunk is smaller.
 const maxChunk = 200
 
-// fill makes the buffer hold the next key, unless there is none.
-func (s *keyStream) fill(ctx context.Context) error {
-	if len(s.buffer) > 0 || s.fetch == nil {
-		return nil
-	}
-	keys, err := s.fetch(ctx, s.after, s.limit)
-	if err != nil {
-		return err
-	}
-	if len(keys) < s.limit {
-		s.fetch = nil
-	} else {
-		s.after = keys[len(keys)-1]
-	}
-	s.buffer, s.limit = keys, min(4*s.limit, maxChunk)
-	return nil
-}
-
 // mergedStream yields the keys of several streams, each once.
 type mergedStream struct {
+	q       sqldb.Querier
 	streams []*keyStream
 	compare func(a, b Key) int
 	last    Key
 	begun   bool
 }
 
+// fill makes every buffer hold the next key, unless its stream has none.
+func (m *mergedStream) fill(ctx context.Context) error {
+	var empty []*keyStream
+	for _, s := range m.streams {
+		if len(s.buffer) == 0 && s.text != "" {
+			empty = append(empty, s)
+		}
+	}
+	err := m.q.QueryMany(ctx, func(yield func(string, []any) bool) {
+		for _, s := range empty {
+			if !yield(s.text, append(slices.Clone(s.args), s.after.At, s.after.LegacyID, s.limit)) {
+				return
+			}
+		}
+	}, func(n int, rows sqldb.Rows) error {
+		key, err := scanKey(rows)
+		empty[n].buffer = append(empty[n].buffer, key)
+		return err
+	})
+	for _, s := range empty {
+		if read := len(s.buffer); read < s.limit {
+			s.text = ""
+		} else {
+			s.after = s.buffer[read-1]
+		}
+		s.limit = min(4*s.limit, maxChunk)
+	}
+	return err
+}
+
 // next returns the next key; false if there is none.
 func (m *mergedStream) next(ctx context.Context) (Key, bool, error) {
 	for {
+		if err := m.fill(ctx); err != nil {
+			return Key{}, false, err
+		}
 		var first *keyStream
 		for _, s := range m.streams {
-			if err := s.fill(ctx); err != nil {
-				return Key{}, false, err
-			}
 			if len(s.buffer) > 0 && (first == nil || m.compare(s.buffer[0], first.buffer[0]) < 0) {
 				first = s
 			}
@@ -104,14 +116,7 @@ func (m *mergedStream) next(ctx context.Context) (Key, bool, error) {
 // indexStream returns a stream of the keys that a statement reads. Its last three
 // arguments are the key after which it begins, and the limit.
 func (r *reader) indexStream(text string, args ...any) *keyStream {
-	return &keyStream{
-		after: r.start(),
-		limit: r.Limit + 1,
-		fetch: func(ctx context.Context, after Key, limit int) ([]Key, error) {
-			all := append(slices.Clone(args), after.At, after.LegacyID, limit)
-			return sqldb.All(ctx, r.q, text, all, scanKey)
-		},
-	}
+	return &keyStream{text: text, args: args, after: r.start(), limit: r.Limit + 1}
 }
 
 func scanKey(rows sqldb.Rows) (Key, error) {

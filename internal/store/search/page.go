@@ -20,7 +20,7 @@ const (
 	maxKeys = 4000
 )
 
-// ReadLimit is how many orders are read at a time: a page, and the order after it.
+// ReadLimit is how many orders a statement reads: a page, and the order after it.
 const ReadLimit = order.DefaultSearchLimit + 1
 
 // wordLimits bound how many words a page of a search reads.
@@ -43,8 +43,8 @@ type Orders interface {
 	// Key returns the key of the order with a legacy id by its creation; false if there
 	// is none.
 	Key(ctx context.Context, legacyID int64) (Key, bool, error)
-	// Read returns the orders with certain keys, at most ReadLimit, in the same order;
-	// nil for one that does not exist.
+	// Read returns the orders with certain keys in the same order; nil for one that does
+	// not exist.
 	Read(ctx context.Context, keys []Key) ([]*order.FoundOrder, error)
 }
 
@@ -106,7 +106,7 @@ func (r *reader) page(ctx context.Context) (order.SearchPage, error) {
 		most = max(most, order.MaxCounted)
 	}
 	for !r.ended && !r.stopped && r.read < maxRows && r.examined < maxKeys {
-		batch, err := r.nextKeys(ctx)
+		batch, err := r.nextKeys(ctx, min(max(ReadLimit, most+1-page.Found), maxRows-r.read))
 		if err != nil {
 			return page, err
 		}
@@ -143,10 +143,10 @@ func (r *reader) page(ctx context.Context) (order.SearchPage, error) {
 	return page, nil
 }
 
-// nextKeys returns the keys of the next orders to read.
-func (r *reader) nextKeys(ctx context.Context) ([]Key, error) {
+// nextKeys returns the keys of the next orders to read, as many as wanted if there are.
+func (r *reader) nextKeys(ctx context.Context, want int) ([]Key, error) {
 	var batch []Key
-	for len(batch) < ReadLimit && r.examined < maxKeys {
+	for len(batch) < want && r.examined < maxKeys {
 		key, ok, err := r.keys.next(ctx)
 		switch {
 		case err != nil:

@@ -53,7 +53,7 @@ func (r *reader) scanAfter(key Key) {
 }
 
 func (r *reader) merged(streams []*keyStream) *mergedStream {
-	return &mergedStream{streams: streams, compare: r.sort.compare}
+	return &mergedStream{q: r.q, streams: streams, compare: r.sort.compare}
 }
 
 // single returns a stream of one order.

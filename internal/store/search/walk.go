@@ -264,20 +264,24 @@ func (w *wordWalk) ofStates(ctx context.Context, keys []Key, end int64) ([]Key, 
 		return keys, nil
 	}
 	in := make(map[int64]bool)
-	for _, state := range w.States {
+	read := make([]int, len(w.States))
+	err := w.q.QueryMany(ctx, func(yield func(string, []any) bool) {
 		args := []any{keys[len(keys)-1].At, w.after.At, w.after.LegacyID, maxStateKeys}
-		rows, err := sqldb.All(ctx, w.q, selectOfState+sqldb.Literal(state)+` AND `+byRange, args, scanKey)
-		if err != nil {
-			return nil, err
+		for _, state := range w.States {
+			if !yield(selectOfState+sqldb.Literal(state)+` AND `+byRange, args) {
+				return
+			}
 		}
-		if w.words += len(rows); len(rows) == maxStateKeys {
-			end = max(end, rows[len(rows)-1].At+1)
+	}, func(n int, rows sqldb.Rows) error {
+		key, err := scanKey(rows)
+		if read[n]++; read[n] == maxStateKeys {
+			end = max(end, key.At+1)
 		}
-		for _, key := range rows {
-			in[key.LegacyID] = true
-		}
-	}
-	return slices.DeleteFunc(keys, func(key Key) bool { return key.At >= end && !in[key.LegacyID] }), nil
+		in[key.LegacyID] = true
+		w.words++
+		return err
+	})
+	return slices.DeleteFunc(keys, func(key Key) bool { return key.At >= end && !in[key.LegacyID] }), err
 }
 
 // intersect returns those of the keys in a that are in b. It changes a.
@@ -305,22 +309,22 @@ func (w *wordWalk) matchesOf(ctx context.Context, term walkTerm, of wordRange) (
 	case of.to != 0 || len(of.blocks) > 1:
 		most = w.limits.rangeWords
 	}
-	for _, prefix := range term.Prefixes {
-		limit := most - len(keys)
-		text, args := selectMatches+w.dialect.InList+selectMatchesEnd, []any{of.blocks, prefix, endOf(prefix), limit}
-		if of.to != 0 {
-			text, args = selectSlice, []any{of.blocks[0], prefix, endOf(prefix), w.limits.texts, of.from, of.to, limit}
+	err = w.q.QueryMany(ctx, func(yield func(string, []any) bool) {
+		for _, prefix := range term.Prefixes {
+			limit := most - len(keys) // most, if all queries are sent before the first is read
+			text, args := selectMatches+w.dialect.InList+selectMatchesEnd, []any{of.blocks, prefix, endOf(prefix), limit}
+			if of.to != 0 {
+				text, args = selectSlice, []any{of.blocks[0], prefix, endOf(prefix), w.limits.texts, of.from, of.to, limit}
+			}
+			if limit <= 0 || !yield(text, args) {
+				return
+			}
 		}
-		before := len(keys)
-		err := sqldb.Each(ctx, w.q, text, args, func(rows sqldb.Rows) error {
-			key, err := scanKey(rows)
-			keys = append(keys, key)
-			return err
-		})
-		read := len(keys) - before
-		if w.words += read; err != nil || read == limit {
-			return nil, false, err
-		}
-	}
-	return keys, true, nil
+	}, func(_ int, rows sqldb.Rows) error {
+		key, err := scanKey(rows)
+		keys = append(keys, key)
+		return err
+	})
+	w.words += min(len(keys), most)
+	return keys, len(keys) < most, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"testing"
 	"time"
@@ -114,6 +115,10 @@ type statementCounter struct {
 func (c *statementCounter) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
 	c.statements++
 	return c.Querier.Query(ctx, text, args...)
+}
+
+func (c *statementCounter) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
+	return sqldb.OneByOne(ctx, c, queries, scan)
 }
 
 func (c *statementCounter) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
