@@ -101,14 +101,14 @@ func TestRoundTrips(t *testing.T) {
 			got := operator.With("Content-Type", "application/x-ndjson").Ask(t, http.MethodPost, "/operator/orders/import", string(body))
 			return got.Status, got.Body
 		}},
-		{"operator: search", 17, 200, nil, get(t, operator, "/operator/orders?q=SF-2026")},
+		{"operator: search", 8, 200, nil, get(t, operator, "/operator/orders?q=SF-2026")},
 		{"operator: one order", 6, 200, nil, func(n apptest.Sample) (int, string) { return get(t, operator, "/operator/orders/"+n.Reference())(n) }},
 		{"operator: overview", 4, 200, nil, get(t, operator, "/operator/overview")},
 		{"sign in by link", 9, 303, func(apptest.Sample) {
 			b = newBrowser(t, s.BaseURL)
 			link = path(t, operator.Ask(t, http.MethodPost, "/operator/merchants/355/login-link", `{"scopes":["orders:read","orders:write"]}`).Body)
 		}, func(apptest.Sample) (int, string) { return b.send(t, http.MethodPost, link) }},
-		{"console: home", 7, 200, nil, func(apptest.Sample) (int, string) { return b.send(t, http.MethodGet, "/console") }},
+		{"console: home", 6, 200, nil, func(apptest.Sample) (int, string) { return b.send(t, http.MethodGet, "/console") }},
 		{"console: queue", 3, 200, nil, func(apptest.Sample) (int, string) { return b.send(t, http.MethodGet, "/console/new") }},
 		{"console: order", 3, 200, nil, func(n apptest.Sample) (int, string) {
 			return b.send(t, http.MethodGet, "/console/orders/"+n.Reference())

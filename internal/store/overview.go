@@ -13,35 +13,32 @@ import (
 // DayCounts implements order.Store.
 func (db *DB) DayCounts(ctx context.Context, merchantID int64, days order.Filter) (counts []order.DayCount, err error) {
 	defer db.observe(&ctx, "day_counts")(&err)
-	err = db.sql.Snapshot(ctx, func(q sqldb.Querier) error {
-		numbers, err := db.readDayCounts(ctx, q, merchantID, days)
-		for day := days.From; day <= days.To; day++ {
-			for _, state := range order.States() {
-				if n := numbers[dayState{day, state}]; n > 0 {
-					counts = append(counts, order.DayCount{Day: day, State: state, Orders: n})
-				}
+	numbers, err := db.readDayCounts(ctx, merchantID, days)
+	for day := days.From; day <= days.To; day++ {
+		for _, state := range order.States() {
+			if n := numbers[dayState{day, state}]; n > 0 {
+				counts = append(counts, order.DayCount{Day: day, State: state, Orders: n})
 			}
 		}
-		return err
-	})
+	}
 	return counts, db.readError("read day counts", err, nil)
 }
 
-const selectDayCounts = `SELECT day, state, orders FROM order_days WHERE merchant_id = $1 AND day >= $2 AND day <= $3`
-
-// selectCreated returns the statement that reads when orders were created, and their states,
-// of those created in several times: from those in the list $1 on and before those in $2.
-func selectCreated(d *sqldb.Dialect) string {
+// selectDayCounts returns the statement that reads numbers of orders by day in UTC, and in
+// rows without a number when orders were created, of those created in several times: from
+// those in the list $1 on and before those in $2.
+func selectDayCounts(d *sqldb.Dialect) string {
 	l := listing{filter: order.Filter{States: order.States()}} // the index by state has all of this
-	return `SELECT created_at, state FROM ` + d.PairList + ` CROSS JOIN orders
-		WHERE merchant_id = $3` + l.inStates() + ` AND created_at >= k.a AND created_at < k.b`
+	return `SELECT created_at, state, NULL FROM ` + d.PairList + ` CROSS JOIN orders
+		WHERE merchant_id = $3` + l.inStates() + ` AND created_at >= k.a AND created_at < k.b
+		UNION ALL SELECT day, state, orders FROM order_days WHERE merchant_id = $3 AND day >= $4 AND day <= $5`
 }
 
 // readDayCounts returns the numbers of orders by day in a time zone: those by day in UTC,
 // without the orders that are of another day in the zone, which are those between the starts
 // of a day in both.
-func (db *DB) readDayCounts(ctx context.Context, q sqldb.Querier, merchantID int64, days order.Filter) (map[dayState]int64, error) {
-	var begins, ends []int64
+func (db *DB) readDayCounts(ctx context.Context, merchantID int64, days order.Filter) (map[dayState]int64, error) {
+	begins, ends := []int64{}, []int64{}
 	for day := days.From; day <= days.To+1; day++ {
 		utc, local := day.Start().Unix(), day.StartIn(days.Zone).Unix()
 		if utc != local {
@@ -49,23 +46,19 @@ func (db *DB) readDayCounts(ctx context.Context, q sqldb.Querier, merchantID int
 		}
 	}
 	numbers := make(map[dayState]int64)
-	var d dayState
-	var n, createdAt int64
-	dest, created := []any{sqldb.Int(&d.day), sqldb.Int(&d.state), &n}, []any{&createdAt, sqldb.Int(&d.state)}
-	err := q.QueryMany(ctx, func(yield func(string, []any) bool) {
-		if yield(selectDayCounts, []any{merchantID, int64(days.From), int64(days.To)}) && begins != nil {
-			yield(selectCreated(db.dialect), []any{begins, ends, merchantID})
-		}
-	}, func(query int, rows sqldb.Rows) error {
-		if query == 0 {
-			err := rows.Scan(dest...)
-			numbers[d] += n
+	var when int64
+	var state order.State
+	var n sql.NullInt64
+	args := []any{begins, ends, merchantID, int64(days.From), int64(days.To)}
+	err := sqldb.Each(ctx, db.sql, selectDayCounts(db.dialect), args, func(rows sqldb.Rows) error {
+		err := rows.Scan(&when, sqldb.Int(&state), &n)
+		if n.Valid {
+			numbers[dayState{order.Day(when), state}] += n.Int64
 			return err
 		}
-		err := rows.Scan(created...)
-		at := time.Unix(createdAt, 0)
-		numbers[dayState{order.DayOf(at), d.state}]--
-		numbers[dayState{order.DayIn(at, days.Zone), d.state}]++
+		at := time.Unix(when, 0)
+		numbers[dayState{order.DayOf(at), state}]--
+		numbers[dayState{order.DayIn(at, days.Zone), state}]++
 		return err
 	})
 	return numbers, err

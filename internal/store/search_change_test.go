@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"testing"
 
@@ -36,6 +37,10 @@ func (i interrupted) QueryRow(ctx context.Context, text string, args []any, dest
 	return i.DB.QueryRow(ctx, text, args, dest...)
 }
 
+func (i interrupted) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
+	return sqldb.OneByOne(ctx, i, queries, scan)
+}
+
 func (i interrupted) WithoutTimeout() sqldb.Querier {
 	return interruptedQuerier{i.DB.WithoutTimeout(), i}
 }
@@ -61,6 +66,10 @@ func (i interruptedQuerier) Query(ctx context.Context, text string, args ...any)
 func (i interruptedQuerier) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
 	i.wait()
 	return i.Querier.QueryRow(ctx, text, args, dest...)
+}
+
+func (i interruptedQuerier) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
+	return sqldb.OneByOne(ctx, i, queries, scan)
 }
 
 func (i interruptedQuerier) WithoutTimeout() sqldb.Querier { return i }
