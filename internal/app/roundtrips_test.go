@@ -104,7 +104,7 @@ func TestRoundTrips(t *testing.T) {
 		{"operator: search", 8, 200, nil, get(t, operator, "/operator/orders?q=SF-2026")},
 		{"operator: one order", 6, 200, nil, func(n apptest.Sample) (int, string) { return get(t, operator, "/operator/orders/"+n.Reference())(n) }},
 		{"operator: overview", 4, 200, nil, get(t, operator, "/operator/overview")},
-		{"sign in by link", 9, 303, func(apptest.Sample) {
+		{"sign in by link", 6, 303, func(apptest.Sample) {
 			b = newBrowser(t, s.BaseURL)
 			link = path(t, operator.Ask(t, http.MethodPost, "/operator/merchants/355/login-link", `{"scopes":["orders:read","orders:write"]}`).Body)
 		}, func(apptest.Sample) (int, string) { return b.send(t, http.MethodPost, link) }},

@@ -16,8 +16,10 @@ import (
 )
 
 // selectTokens is completed by a condition.
-const selectTokens = `SELECT id, merchant_id, scopes, hint, label, created_at, created_by, expires_at, revoked_at, last_used_at, last_used_from
-	FROM tokens WHERE `
+const (
+	tokenColumns = `id, merchant_id, scopes, hint, label, created_at, created_by, expires_at, revoked_at, last_used_at, last_used_from`
+	selectTokens = `SELECT ` + tokenColumns + ` FROM tokens WHERE `
+)
 
 // tokenRow is a row of selectTokens.
 type tokenRow struct {
@@ -99,20 +101,14 @@ func (db *DB) ChangeTokens(ctx context.Context, fn func(token.Tx) error) error {
 }
 
 // LockToken implements token.Tx.
-func (t *tx) LockToken(ctx context.Context, id int64) (token.Token, error) {
+func (t *tx) LockToken(ctx context.Context, id int64) (_ token.Token, bound time.Time, err error) {
 	var row tokenRow
-	err := t.QueryRow(ctx, selectTokens+`id = $1`+t.db.dialect.RowLock, []any{id}, row.dest()...)
+	var end sql.NullInt64
+	err = t.QueryRow(ctx, `SELECT `+tokenColumns+`, bound_at FROM tokens WHERE id = $1`+t.db.dialect.RowLock, []any{id}, append(row.dest(), &end)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = token.ErrUnknown
 	}
-	return row.token(), err
-}
-
-// TokenBound implements token.Tx.
-func (t *tx) TokenBound(ctx context.Context, id int64) (time.Time, error) {
-	var bound sql.NullInt64
-	err := t.QueryRow(ctx, `SELECT bound_at FROM tokens WHERE id = $1`, []any{id}, &bound)
-	return timeOf(bound), err
+	return row.token(), timeOf(end), err
 }
 
 // Descendants implements token.Tx.
@@ -133,13 +129,14 @@ func scanToken(rows sqldb.Rows) (token.Token, error) {
 
 // AddToken implements token.Tx.
 func (t *tx) AddToken(ctx context.Context, hash token.Hash, added token.Token, entry order.AuditEntry) (int64, error) {
-	if !added.Operator() {
-		if err := t.expectMerchant(ctx, added.MerchantID); err != nil {
-			return 0, err
-		}
+	var id, merchantID int64
+	err := t.QueryMany(ctx, func(yield func(string, []any) bool) {
+		_ = yield(`UPDATE counters SET last = last + 1 WHERE name = 'token' RETURNING last`, nil) &&
+			yield(`SELECT id FROM merchants WHERE id = $1`, []any{added.MerchantID})
+	}, func(n int, rows sqldb.Rows) error { return rows.Scan([]any{&id, &merchantID}[n]) })
+	if err == nil && merchantID != added.MerchantID {
+		err = order.ErrMerchantNotFound
 	}
-	var id int64
-	err := t.QueryRow(ctx, `UPDATE counters SET last = last + 1 WHERE name = 'token' RETURNING last`, nil, &id)
 	if err != nil {
 		return 0, err
 	}

@@ -135,14 +135,11 @@ func (r *Registry) bound(ctx context.Context, tx Tx, id int64) (time.Time, error
 	if id == 0 { // a command
 		return time.Time{}, nil
 	}
-	t, err := tx.LockToken(ctx, id)
-	switch {
-	case err != nil:
-		return time.Time{}, err
-	case !t.Valid(r.now()):
-		return time.Time{}, &InvalidError{ID: id}
+	t, bound, err := tx.LockToken(ctx, id)
+	if err == nil && !t.Valid(r.now()) {
+		err = &InvalidError{ID: id}
 	}
-	return tx.TokenBound(ctx, id)
+	return bound, err
 }
 
 // expiry returns when a new token ends: as it is wanted, or for the zero Expiry after the
@@ -227,7 +224,7 @@ type Rotation struct {
 // if the old token has expired or is revoked.
 func (r *Registry) Rotate(ctx context.Context, caller order.Caller, rotation Rotation, options order.Options[Created]) (Created, error) {
 	return order.Change(ctx, r.changes, caller, options, func(tx Tx) (Created, error) {
-		old, bound, err := r.lockRotated(ctx, tx, rotation.ID, caller)
+		old, end, bound, err := r.lockRotated(ctx, tx, rotation.ID, caller)
 		if err != nil {
 			return Created{}, err
 		}
@@ -240,15 +237,11 @@ func (r *Registry) Rotate(ctx context.Context, caller order.Caller, rotation Rot
 			return Created{}, err
 		}
 		// An earlier rotation, whose response may have been lost, has cut ExpiresAt only.
-		end, err := tx.TokenBound(ctx, old.ID)
 		var usual time.Duration
 		if !end.IsZero() {
 			usual = end.Sub(old.CreatedAt)
 		}
-		if err == nil {
-			t.ExpiresAt, err = r.expiry(rotation.Expiry, usual, bound)
-		}
-		if err != nil {
+		if t.ExpiresAt, err = r.expiry(rotation.Expiry, usual, bound); err != nil {
 			return Created{}, err
 		}
 		// Times are stored in whole seconds. Rounded down, so that without an overlap the
@@ -267,29 +260,29 @@ func (r *Registry) Rotate(ctx context.Context, caller order.Caller, rotation Rot
 	})
 }
 
-// lockRotated locks the token that a caller rotates, and its own, and returns the bound of
-// that. They are locked by id, so that two rotations cannot deadlock.
-func (r *Registry) lockRotated(ctx context.Context, tx Tx, id int64, caller order.Caller) (old Token, bound time.Time, err error) {
+// lockRotated locks the token that a caller rotates, and its own, and returns the bounds of
+// both. They are locked by id, so that two rotations cannot deadlock.
+func (r *Registry) lockRotated(ctx context.Context, tx Tx, id int64, caller order.Caller) (old Token, end, bound time.Time, err error) {
 	if caller.TokenID < id {
 		bound, err = r.bound(ctx, tx, caller.TokenID)
 	}
 	if err == nil {
-		old, err = lockFor(ctx, tx, id, caller)
+		old, end, err = lockFor(ctx, tx, id, caller)
 	}
 	if err == nil && caller.TokenID >= id {
 		bound, err = r.bound(ctx, tx, caller.TokenID)
 	}
-	return old, bound, err
+	return old, end, bound, err
 }
 
 // lockFor locks a token that a caller changes. For a merchant those of others do not
 // exist.
-func lockFor(ctx context.Context, tx Tx, id int64, caller order.Caller) (Token, error) {
-	t, err := tx.LockToken(ctx, id)
+func lockFor(ctx context.Context, tx Tx, id int64, caller order.Caller) (t Token, bound time.Time, err error) {
+	t, bound, err = tx.LockToken(ctx, id)
 	if err == nil && !caller.Operator() && (t.Operator() || t.MerchantID != caller.MerchantID) {
-		return Token{}, ErrUnknown
+		return Token{}, bound, ErrUnknown
 	}
-	return t, err
+	return t, bound, err
 }
 
 // ID returns the id of a token, given by its id or its text, or ErrUnknown. There need
@@ -319,7 +312,7 @@ func (r *Registry) Revoke(ctx context.Context, caller order.Caller, idOrText str
 // Errors beside those of order.Change: ErrUnknown.
 func (r *Registry) RevokeID(ctx context.Context, caller order.Caller, id int64, options order.Options[int64]) (int64, error) {
 	return order.Change(ctx, r.changes, caller, options, func(tx Tx) (int64, error) {
-		t, err := lockFor(ctx, tx, id, caller)
+		t, _, err := lockFor(ctx, tx, id, caller)
 		if err != nil || !t.RevokedAt.IsZero() {
 			return id, err
 		}
@@ -337,7 +330,7 @@ func (r *Registry) revoke(ctx context.Context, tx Tx, t Token, caller order.Call
 // order.Change: ErrUnknown.
 func (r *Registry) RevokeFamily(ctx context.Context, caller order.Caller, id int64, options order.Options[[]int64]) ([]int64, error) {
 	return order.Change(ctx, r.changes, caller, options, func(tx Tx) ([]int64, error) {
-		t, err := lockFor(ctx, tx, id, caller)
+		t, _, err := lockFor(ctx, tx, id, caller)
 		var revoked []int64
 		// Until there are no more: those that are locked make no others.
 		for family := []Token{t}; err == nil && len(family) > 0; {

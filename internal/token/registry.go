@@ -73,12 +73,10 @@ type Store interface {
 type Tx interface {
 	order.KeyTx
 
-	// LockToken returns a token and blocks other changes of it until the transaction
-	// ends. It returns ErrUnknown.
-	LockToken(ctx context.Context, id int64) (Token, error)
-	// TokenBound returns when the tokens that a token makes end at the latest: at its
-	// first ExpiresAt, which ExpireToken does not change. Zero: never.
-	TokenBound(ctx context.Context, id int64) (time.Time, error)
+	// LockToken returns a token and blocks other changes of it until the transaction ends.
+	// The tokens that it makes end at the bound at the latest: at its first ExpiresAt, which
+	// ExpireToken does not change. Zero: never. It returns ErrUnknown.
+	LockToken(ctx context.Context, id int64) (t Token, bound time.Time, err error)
 	// Descendants locks and returns the tokens that are not revoked of those that a token
 	// made, and that they made, by id.
 	Descendants(ctx context.Context, id int64) ([]Token, error)

@@ -246,7 +246,7 @@ func (s *Sessions) end(ctx context.Context, tx Tx, hash Hash, how string, by fun
 	if err != nil {
 		return false, err
 	}
-	t, err := tx.LockToken(ctx, session.TokenID)
+	t, _, err := tx.LockToken(ctx, session.TokenID)
 	if err != nil {
 		return false, err
 	}
