@@ -16,6 +16,7 @@ const (
 	purgeInterval      = time.Hour        // of purging deleted files and deleting old orders
 	dueInterval        = 10 * time.Second // of canceling orders past their deadline, and of warning before it
 	logInterval        = time.Minute      // of truncating the write-ahead log of SQLite
+	tokensInterval     = time.Hour        // of deleting the tokens of sessions that ended long ago
 	deliveriesInterval = time.Hour        // of deleting old deliveries from the log of webhooks
 )
 
@@ -50,6 +51,10 @@ func (s *server) startJobs() (stop func()) {
 	group.every("delete idempotency records", recordInterval, false, func(ctx context.Context) error {
 		_, err := s.Orders.DeleteExpiredIdempotencyRecords(ctx)
 		return err
+	})
+	group.every("delete tokens of sessions", tokensInterval, true, func(ctx context.Context) error {
+		count, err := s.Sessions.DeleteTokens(ctx)
+		return logCount(s.log, "tokens of ended sessions deleted", count, err)
 	})
 	group.every("delete webhook deliveries", deliveriesInterval, false, func(ctx context.Context) error {
 		_, err := s.Webhooks.DeleteOldDeliveries(ctx)

@@ -148,6 +148,37 @@ func readAuditPage(ctx context.Context, q sqldb.Querier, query order.AuditQuery,
 	return page, err
 }
 
+// Statements that find how a token was created: in any chain, and in that of a merchant. The
+// index alone yields the keys, as in selectAuditOfOrder.
+const (
+	selectTokenDetail = `SELECT a.detail FROM (SELECT merchant_id AS m, seq AS n FROM audit WHERE action = 'token.created' AND subject_id = $1) k
+		CROSS JOIN audit a WHERE a.merchant_id = k.m AND a.seq = k.n`
+	selectTokenDetailOf = selectTokenDetail + ` AND k.m = $2`
+)
+
+// CreationDetails implements token.Store. Without a merchant it is for operators.
+func (db *DB) CreationDetails(ctx context.Context, merchantID int64, ids []int64) (_ map[int64]string, err error) {
+	defer db.observe(&ctx, "audit")(&err)
+	details := make(map[int64]string)
+	err = db.sql.QueryMany(ctx, func(yield func(string, []any) bool) {
+		for _, id := range ids {
+			text, args := selectTokenDetail, []any{id}
+			if merchantID != 0 {
+				text, args = selectTokenDetailOf, []any{id, merchantID}
+			}
+			if !yield(text, args) {
+				return
+			}
+		}
+	}, func(n int, rows sqldb.Rows) error {
+		var detail string
+		err := rows.Scan(&detail)
+		details[ids[n]] = detail
+		return err
+	})
+	return details, db.readError("read the names of deleted tokens", err, nil)
+}
+
 // auditStatement returns the statement that reads at least a page of a query, and its
 // arguments. It returns order.ErrNotFound if the query is for an order that does not exist.
 func (db *DB) auditStatement(ctx context.Context, query order.AuditQuery) (string, []any, error) {

@@ -18,7 +18,8 @@ func (t *tx) AddSession(ctx context.Context, hash token.Hash, s token.Session) e
 	if err := t.Later(ctx, nil, `DELETE FROM sessions WHERE last_used_at < $1`, seconds(s.LastUsedAt.Add(-token.SessionIdle))); err != nil {
 		return err
 	}
-	return t.Later(ctx, nil, `INSERT INTO sessions (hash, token_id, owns_token, created_at, last_used_at) VALUES ($1, $2, $3, $4, $5)`,
+	return t.Later(ctx, nil, `INSERT INTO sessions (hash, token_id, merchant_id, owns_token, created_at, last_used_at)
+		VALUES ($1, $2, (SELECT merchant_id FROM tokens WHERE id = $2), $3, $4, $5)`,
 		hash[:], s.TokenID, flag(s.OwnsToken), seconds(s.CreatedAt), seconds(s.LastUsedAt))
 }
 
@@ -55,6 +56,13 @@ func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (_ token.Sessio
 	return session, row.grant(), db.readError("read session", err, token.ErrNoSession)
 }
 
+// selectOpenSessions follows the index of a merchant's sessions, and reads their tokens.
+const selectOpenSessions = `SELECT s.hash, s.token_id, t.label, t.scopes, t.last_used_from, s.owns_token, s.created_at, s.last_used_at
+	FROM sessions s CROSS JOIN tokens t
+	WHERE s.merchant_id = $1 AND s.last_used_at > $2 AND s.created_at > $3 AND t.id = s.token_id AND ` + validToken + `$4
+		AND s.created_at <= $5 AND (s.created_at < $5 OR s.hash > $6)
+	ORDER BY s.created_at DESC, s.hash LIMIT $7+0`
+
 // OpenSessions implements token.SessionStore.
 func (db *DB) OpenSessions(ctx context.Context, merchantID int64, usedAfter, begunAfter, now time.Time, after *token.SessionCursor, limit int) (_ []token.OpenSession, err error) {
 	defer db.observe(&ctx, "open_sessions")(&err)
@@ -65,12 +73,7 @@ func (db *DB) OpenSessions(ctx context.Context, merchantID int64, usedAfter, beg
 		hash, _ = token.SessionHash(after.ID)
 	}
 	args := []any{merchantID, seconds(usedAfter), seconds(begunAfter), seconds(now), seconds(from), hash[:], limit}
-	const text = `SELECT s.hash, s.token_id, t.label, t.scopes, t.last_used_from, s.owns_token, s.created_at, s.last_used_at
-		FROM tokens t JOIN sessions s ON s.token_id = t.id
-		WHERE t.merchant_id = $1 AND s.last_used_at > $2 AND s.created_at > $3 AND ` + validToken + `$4)
-			AND (s.created_at < $5 OR s.created_at = $5 AND s.hash > $6)
-		ORDER BY s.created_at DESC, s.hash LIMIT $7+0`
-	sessions, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (token.OpenSession, error) {
+	sessions, err := sqldb.All(ctx, db.sql, selectOpenSessions, args, func(rows sqldb.Rows) (token.OpenSession, error) {
 		var o token.OpenSession
 		var hash []byte
 		var from sql.NullString
@@ -94,16 +97,16 @@ func (db *DB) TouchSession(ctx context.Context, hash token.Hash, at time.Time) e
 	})
 }
 
+const selectExcessSessions = `SELECT hash FROM (
+		SELECT hash FROM sessions WHERE token_id = $1 ORDER BY last_used_at DESC, hash LIMIT 100 OFFSET $2+0
+	) of_token UNION SELECT hash FROM (
+		SELECT hash FROM sessions WHERE merchant_id = $3 ORDER BY last_used_at DESC, hash LIMIT 100 OFFSET $4+0
+	) of_merchant ORDER BY hash`
+
 // ExcessSessions implements token.Tx. The hashes are sorted, so that two transactions that
 // delete the sessions cannot deadlock.
 func (t *tx) ExcessSessions(ctx context.Context, merchantID int64, ofMerchant int, tokenID int64, ofToken int) ([]token.Hash, error) {
-	const text = `SELECT hash FROM (
-			SELECT hash FROM sessions WHERE token_id = $1 ORDER BY last_used_at DESC, hash LIMIT 100 OFFSET $2+0
-		) of_token UNION SELECT hash FROM (
-			SELECT s.hash FROM tokens t JOIN sessions s ON s.token_id = t.id WHERE t.merchant_id = $3
-			ORDER BY s.last_used_at DESC, s.hash LIMIT 100 OFFSET $4+0
-		) of_merchant ORDER BY hash`
-	return sqldb.All(ctx, t, text, []any{tokenID, ofToken, merchantID, ofMerchant}, func(rows sqldb.Rows) (token.Hash, error) {
+	return sqldb.All(ctx, t, selectExcessSessions, []any{tokenID, ofToken, merchantID, ofMerchant}, func(rows sqldb.Rows) (token.Hash, error) {
 		var hash []byte
 		err := rows.Scan(&hash)
 		return token.Hash(hash), err

@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/store/sqldb/sqldbtest"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
 )
 
 // TestSQLitePlans verifies the query plan of each statement. A step that scans a
@@ -31,6 +32,7 @@ func TestSQLitePlans(t *testing.T) {
 		itsName     = "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)"
 		daysOf      = "SEARCH order_days USING PRIMARY KEY (merchant_id=?)" // not by state: that is one of few
 		event       = "SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)"
+		entryOf     = "SEARCH a USING PRIMARY KEY (merchant_id=? AND seq=?)"
 		toClean     = "SEARCH i USING INDEX invoices_to_clean (status=?)"
 	)
 	for name, test := range map[string]struct {
@@ -128,12 +130,33 @@ func TestSQLitePlans(t *testing.T) {
 		"unanswered orders without a deadline": {selectWithoutDeadline, []string{
 			"SEARCH o USING INDEX orders_without_deadline (merchant_id=? AND state=? AND (created_at,legacy_id)>(?,?))",
 		}},
+		"tokens of sessions to delete": {selectEndedTokens, []string{"SEARCH tokens USING INDEX tokens_of_sessions (<expr><?)"}},
+		"active tokens":                {activeTokens(db, 0), []string{"SEARCH tokens USING INDEX tokens_of_all_by_end (<expr>>?)", "USE TEMP B-TREE FOR ORDER BY"}},
+		"active tokens of a merchant":  {activeTokens(db, 1), []string{"SEARCH tokens USING INDEX tokens_by_end (merchant_id=? AND <expr>>?)", "USE TEMP B-TREE FOR ORDER BY"}},
+		"token counts": {selectTokenCounts, []string{
+			"SEARCH tokens USING INDEX tokens_by_end (merchant_id=? AND <expr>>?)", "SEARCH login_links USING INDEX login_links_by_merchant (merchant_id=? AND expires_at>?)",
+		}},
+		"name of a deleted token":    {selectTokenDetail, []string{"SEARCH audit USING COVERING INDEX audit_of_tokens (subject_id=?)", entryOf}},
+		"name of a merchant's token": {selectTokenDetailOf, []string{"SEARCH audit USING COVERING INDEX audit_of_tokens (subject_id=? AND merchant_id=?)", entryOf}},
+		"open sessions": {selectOpenSessions, []string{
+			"SEARCH s USING INDEX sessions_by_time (merchant_id=? AND created_at>? AND created_at<?)", "SEARCH t USING INTEGER PRIMARY KEY (rowid=?)",
+		}},
+		"excess sessions": {selectExcessSessions, []string{
+			"MERGE (UNION)", "SEARCH sessions USING INDEX sessions_by_token (token_id=?)", "USE TEMP B-TREE FOR ORDER BY", "SCAN of_token", "USE TEMP B-TREE FOR ORDER BY",
+			"SEARCH sessions USING COVERING INDEX sessions_by_merchant (merchant_id=?)", "SCAN of_merchant", "USE TEMP B-TREE FOR ORDER BY",
+		}},
 		"revoked tokens": {selectRevoked + db.dialect.InList, []string{
 			"SEARCH tokens USING INTEGER PRIMARY KEY (rowid=?)", "SCAN json_each VIRTUAL TABLE INDEX 1:",
 		}},
 	} {
 		testenv.Equal(t, name, test.want, sqldbtest.SQLitePlan(t, db.sql, test.text))
 	}
+}
+
+// activeTokens returns the statement that lists the active tokens of a merchant, or of all.
+func activeTokens(db *DB, merchantID int64) string {
+	text, _ := db.tokensStatement(token.Filter{MerchantID: merchantID, Validity: token.Active, Limit: 100}, time.Time{})
+	return text
 }
 
 // planList returns a list of states, or of any, and of days in another zone than UTC.

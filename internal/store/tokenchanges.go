@@ -51,8 +51,12 @@ func (db *DB) Tokens(ctx context.Context, filter token.Filter, now time.Time) (_
 	return tokens, db.readError("list tokens", err, nil)
 }
 
-// validToken is the condition for tokens that are valid at a time.
-const validToken = `revoked_at IS NULL AND (expires_at IS NULL OR expires_at > `
+const (
+	// tokenEnd is when a token ends, as the indexes have it.
+	tokenEnd = `COALESCE(revoked_at, expires_at, 9223372036854775807)`
+	// validToken is the condition for tokens that are valid at a time.
+	validToken = `revoked_at IS NULL AND ` + tokenEnd + ` > `
+)
 
 // tokensStatement returns the statement that reads a page of tokens, and its arguments.
 func (db *DB) tokensStatement(filter token.Filter, now time.Time) (string, []any) {
@@ -67,14 +71,18 @@ func (db *DB) tokensStatement(filter token.Filter, now time.Time) (string, []any
 		args = append(args, filter.IDs) // the first one, as Dialect.InList needs it
 		add(`id ` + db.dialect.InList)
 	}
-	add(`id > ` + param(filter.After))
+	id := `id`
+	if filter.Validity == token.Active {
+		id = `id+0` // not in the order of ids, which leads through all tokens that have ended
+	}
+	add(id + ` > ` + param(filter.After))
 	if filter.Operator || filter.MerchantID != 0 {
 		add(`merchant_id = ` + param(filter.MerchantID))
 	}
 	switch filter.Validity {
 	case token.AnyValidity:
 	case token.Active:
-		add(validToken + param(now.Unix()) + `)`)
+		add(validToken + param(now.Unix()))
 	case token.Expired:
 		add(`revoked_at IS NULL AND expires_at <= ` + param(now.Unix()))
 	case token.Revoked:
@@ -88,7 +96,7 @@ func (db *DB) tokensStatement(filter token.Filter, now time.Time) (string, []any
 		scopes := param(int64(filter.Scopes))
 		add(`scopes & ` + scopes + ` = ` + scopes)
 	}
-	text := selectTokens + strings.Join(conditions, ` AND `) + ` ORDER BY id`
+	text := selectTokens + strings.Join(conditions, ` AND `) + ` ORDER BY ` + id
 	if filter.Limit > 0 {
 		text += ` LIMIT ` + param(filter.Limit) + `+0`
 	}
@@ -184,6 +192,11 @@ func (t *tx) UnrevokedTokens(ctx context.Context, merchantID int64) ([]int64, er
 	return sqldb.Column[int64](ctx, t, `SELECT id FROM tokens WHERE merchant_id = $1 AND revoked_at IS NULL ORDER BY id`+t.db.dialect.RowLock, merchantID)
 }
 
+const selectTokenCounts = `SELECT COUNT(CASE WHEN hint <> '' AND ` + validToken + `$1 THEN 1 END), COUNT(CASE WHEN hint <> '' AND created_at > $2 THEN 1 END),
+	COUNT(CASE WHEN hint = '' AND created_by IS NOT NULL AND created_at > $2 THEN 1 END)
+	+ (SELECT COUNT(*) FROM login_links WHERE merchant_id = $3 AND created_by IS NOT NULL AND expires_at > $1)
+	FROM tokens WHERE merchant_id = $3 AND ` + tokenEnd + ` > $2` // those that were created after a time end after it
+
 // CountTokens implements token.Tx. It locks the row from which the next token takes its
 // id.
 func (t *tx) CountTokens(ctx context.Context, merchantID int64, now, after time.Time) (n token.Counts, err error) {
@@ -191,10 +204,7 @@ func (t *tx) CountTokens(ctx context.Context, merchantID int64, now, after time.
 	if err := t.QueryRow(ctx, `SELECT last FROM counters WHERE name = 'token'`+t.db.dialect.RowLock, nil, &last); err != nil {
 		return n, err
 	}
-	err = t.QueryRow(ctx, `SELECT COUNT(CASE WHEN hint <> '' AND `+validToken+`$1) THEN 1 END), COUNT(CASE WHEN hint <> '' AND created_at > $2 THEN 1 END),
-		COUNT(CASE WHEN hint = '' AND created_by IS NOT NULL AND created_at > $2 THEN 1 END)
-			+ (SELECT COUNT(*) FROM login_links WHERE merchant_id = $3 AND created_by IS NOT NULL AND expires_at > $1)
-		FROM tokens WHERE merchant_id = $3`, []any{now.Unix(), after.Unix(), merchantID}, sqldb.Int(&n.Valid), sqldb.Int(&n.Created), sqldb.Int(&n.Links))
+	err = t.QueryRow(ctx, selectTokenCounts, []any{now.Unix(), after.Unix(), merchantID}, sqldb.Int(&n.Valid), sqldb.Int(&n.Created), sqldb.Int(&n.Links))
 	return n, err
 }
 
@@ -214,4 +224,28 @@ func (db *DB) RecordTokenUse(ctx context.Context, used map[int64]token.Use) erro
 		}
 		return nil
 	})
+}
+
+// selectEndedTokens finds the tokens of sessions that ended before a time, the oldest first.
+const selectEndedTokens = `SELECT id FROM tokens WHERE hint = '' AND ` + tokenEnd + ` < $1 ORDER BY ` + tokenEnd + ` LIMIT $2+0`
+
+// DeleteSessionTokens implements token.Store.
+func (db *DB) DeleteSessionTokens(ctx context.Context, before time.Time, limit int) (deleted int, err error) {
+	err = db.inTx(ctx, "forget_tokens", func(t *tx) error {
+		// 1.0.0, which may run beside this version, does not say whose session it begins.
+		if _, err := t.Exec(ctx, `UPDATE sessions SET merchant_id = (SELECT merchant_id FROM tokens WHERE id = token_id) WHERE merchant_id IS NULL`); err != nil {
+			return err
+		}
+		ids, err := sqldb.Column[int64](ctx, t, selectEndedTokens, before.Unix(), limit)
+		if deleted = len(ids); err != nil || deleted == 0 {
+			return err
+		}
+		for _, text := range []string{`DELETE FROM sessions WHERE token_id `, `DELETE FROM tokens WHERE id `} {
+			if err := t.Later(ctx, nil, text+t.db.dialect.InList, ids); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return deleted, err
 }

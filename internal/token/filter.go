@@ -2,6 +2,7 @@ package token
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -57,16 +58,27 @@ func (r *Registry) List(ctx context.Context, filter Filter) ([]Token, error) {
 }
 
 // Labels returns the labels of those of the tokens that have one, by id. A merchant's id
-// leaves out the tokens of others; 0 leaves out none.
+// leaves out the tokens of others; 0 leaves out none. The audit log has those of deleted tokens.
 func (r *Registry) Labels(ctx context.Context, merchantID int64, ids []int64) (map[int64]string, error) {
 	labels := make(map[int64]string)
 	if len(ids) == 0 {
 		return labels, nil
 	}
 	tokens, err := r.List(ctx, Filter{MerchantID: merchantID, IDs: ids})
+	deleted := slices.Clone(ids)
 	for _, t := range tokens {
 		if t.Label != "" && t.Label != linkLabel {
 			labels[t.ID] = t.Label
+		}
+		deleted = slices.DeleteFunc(deleted, func(id int64) bool { return id == t.ID })
+	}
+	if err != nil || len(deleted) == 0 {
+		return labels, err
+	}
+	details, err := r.store.CreationDetails(ctx, merchantID, deleted)
+	for id, detail := range details {
+		if label := nameIn(detail); label != "" {
+			labels[id] = label
 		}
 	}
 	return labels, err

@@ -64,6 +64,12 @@ type Store interface {
 	Tokens(ctx context.Context, filter Filter, now time.Time) ([]Token, error)
 	// RecordTokenUse stores the last uses of tokens, by id.
 	RecordTokenUse(ctx context.Context, used map[int64]Use) error
+	// DeleteSessionTokens deletes up to limit tokens of sessions that ended before a time, with
+	// the sessions that are left of them, and returns how many.
+	DeleteSessionTokens(ctx context.Context, before time.Time, limit int) (int, error)
+	// CreationDetails returns the details of the audit entries that say that tokens were created,
+	// by their ids: in the chain of a merchant, or with 0 in all.
+	CreationDetails(ctx context.Context, merchantID int64, ids []int64) (map[int64]string, error)
 	// ChangeTokens runs fn in one transaction, as order.Store.InTx does.
 	ChangeTokens(ctx context.Context, fn func(Tx) error) error
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"merchantorders/internal/order"
@@ -31,6 +32,10 @@ const (
 	MaxSessionsOfToken = 100
 	// SessionsPage is how many sessions Sessions.Open returns at most.
 	SessionsPage = 50
+
+	// tokenRetention is how long the token of a session is kept after its end. The tokens that
+	// it made have ended before: they end no later than it would.
+	tokenRetention = 30 * 24 * time.Hour
 
 	// touchInterval is how old the recorded last use of a session may be: a write
 	// for each request would cost more than the page.
@@ -198,6 +203,19 @@ func (s *Sessions) Open(ctx context.Context, merchantID int64, after *SessionCur
 	return open, next, err
 }
 
+// DeleteTokens deletes the tokens of sessions that ended long ago, and returns how many. The
+// audit log keeps the names of who signed in.
+func (s *Sessions) DeleteTokens(ctx context.Context) (int, error) {
+	before, total := s.now().Add(-tokenRetention), 0
+	for {
+		n, err := s.tokens.store.DeleteSessionTokens(ctx, before, MaxPage)
+		total += n
+		if err != nil || n < MaxPage {
+			return total, err
+		}
+	}
+}
+
 // End signs out. It revokes the token of the session if a login link made it. It does
 // nothing if there is no such session.
 func (s *Sessions) End(ctx context.Context, caller order.Caller, secret string) error {
@@ -302,6 +320,17 @@ func quotedName(name string) string {
 		return ""
 	}
 	return strconv.Quote(name)
+}
+
+// nameIn returns the name in a detail that Sessions.entry has made; empty: none was given.
+func nameIn(detail string) string {
+	_, name, _ := strings.Cut(detail, " name=")
+	quoted, err := strconv.QuotedPrefix(name)
+	if err != nil {
+		return ""
+	}
+	name, _ = strconv.Unquote(quoted)
+	return name
 }
 
 func (s *Sessions) now() time.Time { return s.tokens.createdAt() }

@@ -372,8 +372,8 @@ export interface paths {
         };
         /**
          * List tokens
-         * @description The tokens of the merchant by id, without their text, also those that have expired or are revoked. `current` marks the token of
-         *     the request. Needs scope `tokens`.
+         * @description The tokens of the merchant by id, without their text, also those that have expired or are revoked; those of sessions until 30
+         *     days after their end. `current` marks the token of the request. Needs scope `tokens`.
          */
         get: operations["listTokens"];
         put?: never;

@@ -7,15 +7,19 @@ import (
 	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
 )
 
-// TestCopyDeletedOrders deletes old orders between two copies, and before the first one
-// to another target: both targets are equal to the source.
+// TestCopyDeletedOrders deletes old orders, and the token of a session, between two copies, and
+// before the first one to another target: both targets are equal to the source.
 func TestCopyDeletedOrders(t *testing.T) {
 	t.Parallel()
 	source, target, late := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{})
 	source.Fill(t, 5)
+	testenv.Of(token.NewSessions(source.Store, source.Tokens).BeginAs(t.Context(), order.Caller{}, token.Person{Operator: true, Scopes: order.OperatorScopes})).Must(t)
 	mustCopy(t, source.Installation, target.Installation)
+	later := token.NewRegistry(source.Store, func() time.Time { return maintenancetest.Now.Add(100 * 24 * time.Hour) })
+	testenv.Of(token.NewSessions(source.Store, later).DeleteTokens(t.Context())).Want(t, "deleted tokens", 1)
 	for orders, err := range source.Orders.Export(t.Context(), order.ExportQuery{From: order.NoDay, To: order.NoDay}) {
 		testenv.NoError(t, err)
 		for _, o := range orders {

@@ -21,8 +21,8 @@ import (
 // published are the fingerprints of the steps of each database. From the first release on
 // this list only grows: a database that has run a step is refused if the step changes.
 var published = map[string][]string{
-	"sqlite":   {"1 initial c6923f081499f6e4", "101 merchant_reference 4b0646a3b1aa05e5", "102 webhook_scopes 6c91625c87846a56", "103 digest_end 321f03009fe51cb9"},
-	"postgres": {"1 initial e27795d0eed932ce", "101 merchant_reference c06ae35209887d48", "102 webhook_scopes 8d7417e0dcc6cadc", "103 digest_end 6f10e98d11de2c11"},
+	"sqlite":   {"1 initial c6923f081499f6e4", "101 merchant_reference 4b0646a3b1aa05e5", "102 webhook_scopes 6c91625c87846a56", "103 digest_end 321f03009fe51cb9", "105 live_tokens db98d1d358d64148"},
+	"postgres": {"1 initial e27795d0eed932ce", "101 merchant_reference c06ae35209887d48", "102 webhook_scopes 8d7417e0dcc6cadc", "103 digest_end 6f10e98d11de2c11", "105 live_tokens 4218c441128a6b6a"},
 }
 
 func TestPublishedSteps(t *testing.T) {
@@ -173,9 +173,9 @@ func open(t *testing.T) *sql.DB {
 	return db
 }
 
-// TestWebhooksOfTokensThatMayNotRead upgrades a database of 1.0 with webhooks of two tokens,
-// only one of which may read orders.
-func TestWebhooksOfTokensThatMayNotRead(t *testing.T) {
+// TestUpgradedRows upgrades a database of 1.0 with webhooks and sessions of two tokens, only
+// one of which may read orders.
+func TestUpgradedRows(t *testing.T) {
 	t.Parallel()
 	db := open(t)
 	exec := func(text string, args ...any) {
@@ -187,6 +187,7 @@ func TestWebhooksOfTokensThatMayNotRead(t *testing.T) {
 	testenv.NoError(t, released.Up(t.Context(), db, Options{}))
 	for id, scopes := range map[int]int{1: 1 | 16, 2: 16} {
 		exec(`INSERT INTO tokens (id, hash, merchant_id, scopes, hint, created_at) VALUES ($1, $1, 355, $2, '', 0)`, id, scopes)
+		exec(`INSERT INTO sessions VALUES ($1, $1, 0, 0, 0)`, id)
 		exec(`INSERT INTO audit VALUES (355, $1, 0, 'webhook.added', 1, $1, '', '', 0, '', $1, '', '')`, id)
 		exec(`INSERT INTO webhooks VALUES (355, $1, '', '', 0, 0, '', '', '', 0, '', '', NULL, 1, '', NULL, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, '', 0, NULL, '', NULL, '', NULL, 0, 0, 0, NULL)`, id)
 	}
@@ -195,6 +196,10 @@ func TestWebhooksOfTokensThatMayNotRead(t *testing.T) {
 		var state int
 		if err := db.QueryRowContext(t.Context(), `SELECT state FROM webhooks WHERE id = $1`, id).Scan(&state); err != nil || state != want {
 			t.Errorf("webhook %d: state %d, error %v, want state %d", id, state, err, want)
+		}
+		var merchantID int
+		if err := db.QueryRowContext(t.Context(), `SELECT merchant_id FROM sessions WHERE token_id = $1`, id).Scan(&merchantID); err != nil || merchantID != 355 {
+			t.Errorf("session of token %d: merchant %d, error %v", id, merchantID, err)
 		}
 	}
 }

@@ -22,6 +22,7 @@ var sessionSubjects = []subject{
 	{"sessions/limits", testSignInLimits},
 	{"sessions/unused links", testUnusedLinks},
 	{"sessions/as many as may be", testManySessions},
+	{"sessions/deleted tokens", testDeletedTokens},
 	{"sessions/overview", testOverview},
 }
 
@@ -251,6 +252,55 @@ func testLoginLink(f *fixture) {
 		fmt.Sprint("token.revoked merchant ", grant.ID, " sign-in 192.0.2.7 by=sign-out scopes=orders:read"+` name="Νίκος"`),
 	}
 	testenv.Equal(f, "audit", want, got)
+}
+
+// testDeletedTokens deletes the tokens of sessions that ended 30 days ago, and no others. Who
+// signed in is known still. A session that 1.0.0 began is listed too.
+func testDeletedTokens(f *fixture) {
+	now := noon
+	tokens := token.NewRegistry(f.a, func() time.Time { return now })
+	sessions := token.NewSessions(f.a, tokens)
+	_, program, err := tokens.Create(f.Context(), alpha, order.ScopeOrdersRead, time.Hour)
+	testenv.NoError(f, err)
+	var people []int64
+	signIn := func(person token.Person) (secret string) {
+		secret = testenv.Of(sessions.BeginAs(f.Context(), order.Caller{}, person)).Must(f)
+		session, _, err := sessions.Find(f.Context(), secret, netip.Addr{})
+		testenv.NoError(f, err)
+		people = append(people, session.TokenID)
+		return secret
+	}
+	signIn(token.Person{MerchantID: alpha, Name: `Νίκος "name=" Παπάς`, Scopes: order.ScopeOrdersRead})
+	signIn(token.Person{MerchantID: beta, Name: "Theirs", Scopes: order.ScopeOrdersRead})
+	signIn(token.Person{Operator: true, Name: "Operator", Scopes: order.OperatorScopes})
+	testenv.NoError(f, sessions.End(f.Context(), order.Caller{}, signIn(token.Person{MerchantID: alpha, Scopes: order.ScopeOrdersRead})))
+	ended := now.Add(token.IdentityLifetime)
+	for _, step := range []struct {
+		at   time.Time
+		want int
+	}{{now.Add(30 * 24 * time.Hour), 0}, {now.Add(30*24*time.Hour + time.Second), 1}, {ended.Add(30 * 24 * time.Hour), 0}, {ended.Add(30*24*time.Hour + time.Second), 3}} {
+		now = step.at
+		testenv.Of(sessions.DeleteTokens(f.Context())).Want(f, "deleted at "+now.String(), step.want)
+	}
+	f.expectNoSession(token.Hash{})
+	testenv.Of(tokens.List(f.Context(), token.Filter{})).Want(f, "tokens left", []token.Token{program})
+	testenv.Equal(f, "sessions left", nil, f.tables.rows()["sessions"])
+	for merchantID, want := range map[int64]map[int64]string{
+		alpha: {people[0]: `Νίκος "name=" Παπάς`}, beta: {people[1]: "Theirs"},
+		0: {people[0]: `Νίκος "name=" Παπάς`, people[1]: "Theirs", people[2]: "Operator"},
+	} {
+		testenv.Of(tokens.Labels(f.Context(), merchantID, append(people, program.ID))).Want(f, "names", want)
+	}
+
+	testenv.Of(sessions.BeginAs(f.Context(), order.Caller{}, token.Person{MerchantID: alpha, Scopes: order.ScopeOrdersRead})).Must(f)
+	testenv.Of(f.tables.sql.ExecContext(f.Context(), `UPDATE sessions SET merchant_id = NULL`)).Must(f)
+	for want := range 2 {
+		open, _, err := sessions.Open(f.Context(), alpha, nil)
+		if err != nil || len(open) != want {
+			f.Errorf("open sessions %+v, %v, want %d", open, err, want)
+		}
+		testenv.Of(sessions.DeleteTokens(f.Context())).Want(f, "deleted", 0)
+	}
 }
 
 // testOverview reads what the overview of the console shows.

@@ -43,7 +43,7 @@ var tableColumns = map[string]string{
 		"mail, language, digest_every, sent_at, link_hash, link_until, held, held_until, deliveries, lease_number, revision, lease_until, digest_end",
 	"webhook_deliveries": "merchant_id, webhook_id, id, at, message_id, event_seq, event_merchant, event_type, status, error, took_ms, response",
 
-	"sessions":    "hash, token_id, owns_token, created_at, last_used_at",
+	"sessions":    "hash, token_id, owns_token, created_at, last_used_at, merchant_id",
 	"login_links": "hash, merchant_id, created_by, scopes, name, expires_at",
 
 	"deleted_orders": "merchant_id, legacy_id, reference, created_at, deleted_at",
