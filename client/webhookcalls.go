@@ -21,6 +21,7 @@ type Webhook struct {
 	Description    string      `json:"description"`
 	Types          []EventType `json:"types"`       // empty: all
 	Include        Include     `json:"include"`     // IncludeOrder or empty
+	Batch          int         `json:"batch"`       // most events of a delivery; 0 or 1: each is delivered alone
 	HeaderNames    []string    `json:"headerNames"` // of the further headers of deliveries
 	Username       string      `json:"username"`    // of Basic authentication; empty: none
 	State          string      `json:"state"`       // active, failing, failed or disabled
@@ -40,6 +41,7 @@ type NewWebhook struct {
 	Description string            `json:"description,omitempty"`
 	Types       []EventType       `json:"types,omitempty"` // none: all
 	Include     Include           `json:"include,omitempty"`
+	Batch       int               `json:"batch,omitempty"`    // most events of a delivery, up to 100, for WebhookEvents; 0: each is delivered alone
 	Headers     map[string]string `json:"headers,omitempty"`  // further headers of deliveries
 	Username    string            `json:"username,omitempty"` // of Basic authentication, with Password
 	Password    string            `json:"password,omitempty"`
@@ -52,6 +54,7 @@ type WebhookChange struct {
 	Description *string      `json:"description,omitempty"`
 	Types       *[]EventType `json:"types,omitempty"`
 	Include     *Include     `json:"include,omitempty"` // a pointer to an empty one: without orders
+	Batch       *int         `json:"batch,omitempty"`
 	// Headers replaces all further headers. Username and Password are changed together; two
 	// empty texts remove them. A URL of another host removes all of them.
 	Headers  *map[string]string `json:"headers,omitempty"`

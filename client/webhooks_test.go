@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +43,7 @@ func TestWebhookExample(t *testing.T) {
 		"Webhook-Id": {"msg_p5jXN8AQM9LWM0D4loKWxJek"}, "Webhook-Timestamp": {"1614265330"},
 		"Webhook-Signature": {"v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="},
 	}
-	testenv.Of(verifyWebhook(time.Unix(1614265330, 0), header, []byte(`{"test": 2432232314}`), []string{webhookSecret})).Must(t)
+	testenv.NoError(t, verifyWebhook(time.Unix(1614265330, 0), header, []byte(`{"test": 2432232314}`), []string{webhookSecret}))
 }
 
 // Proves decision 5 (webhooks: signatures, secrets).
@@ -71,15 +73,60 @@ func TestVerifyWebhook(t *testing.T) {
 		"no headers":               {http.Header{}, webhookBody, webhookTime, []string{webhookSecret}, false},
 		"another id":               {http.Header{"Webhook-Id": {"msg_2"}, "Webhook-Timestamp": {"1795165200"}, "Webhook-Signature": {"v1," + good}}, webhookBody, webhookTime, []string{webhookSecret}, false},
 	} {
-		event, err := verifyWebhook(test.now, test.header, []byte(test.body), test.secrets)
-		if test.valid && (err != nil || event.Seq != 17 || event.Type != OrderStateChanged) {
-			t.Errorf("%s: %+v, %v", name, event, err)
+		events, _, err := decodeDelivery(test.now, test.header, []byte(test.body), test.secrets)
+		if test.valid && (err != nil || len(events) != 1 || events[0].Seq != 17 || events[0].Type != OrderStateChanged) {
+			t.Errorf("%s: %+v, %v", name, events, err)
 		}
 		if !test.valid && !errors.Is(err, ErrWebhook) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := verifyWebhook(webhookTime, webhookHeader("v1,"+good), []byte(webhookBody), []string{"whsec_?"}); err == nil || errors.Is(err, ErrWebhook) {
+	if err := verifyWebhook(webhookTime, webhookHeader("v1,"+good), []byte(webhookBody), []string{"whsec_?"}); err == nil || errors.Is(err, ErrWebhook) {
 		t.Errorf("an invalid secret: %v", err)
+	}
+}
+
+// TestWebhookEvents reads deliveries with and without a batch.
+func TestWebhookEvents(t *testing.T) {
+	t.Parallel()
+	next := strings.Replace(webhookBody, "17", "18", 1)
+	for name, test := range map[string]struct {
+		body   string
+		events []int64 // numbers; nil: an error
+		single bool    // VerifyWebhook returns the event
+	}{
+		"single":              {webhookBody, []int64{17}, true},
+		"batch":               {`{"events":[` + webhookBody + "," + next + `]}`, []int64{17, 18}, false},
+		"batch of one":        {` {"more":0, "events" : [` + webhookBody + "]}\n", []int64{17}, false},
+		"empty batch":         {`{"events":[]}`, []int64{}, false},
+		"events in the data":  {strings.Replace(webhookBody, `"data":{`, `"data":{"events":[{"seq":1}],`, 1), []int64{17}, true},
+		"no type":             {`{"seq":17}`, nil, true}, // as ever
+		"a batch of null":     {`{"events":[` + webhookBody + `,null]}`, nil, false},
+		"a batch of a number": {`{"events":[17]}`, nil, false},
+		"events are null":     {`{"events":null}`, nil, true},
+		"events are a text":   {`{"events":"17"}`, nil, false},
+		"a list":              {`[` + webhookBody + `]`, nil, false},
+		"cut":                 {`{"events":[` + webhookBody + `]`, nil, false},
+	} {
+		sent := strconv.FormatInt(time.Now().Unix(), 10)
+		header := make(http.Header)
+		header.Set("WEBHOOK-ID", "msg_1")
+		header.Set("webhook-timestamp", sent)
+		header.Set("Webhook-signature", "v1,"+signWebhook(webhookSecret, "msg_1."+sent+"."+test.body))
+		events, err := WebhookEvents(header, []byte(test.body), webhookSecret)
+		var got []int64
+		if err == nil {
+			got = make([]int64, 0)
+		}
+		for _, e := range events {
+			got = append(got, e.Seq)
+		}
+		_, singleErr := VerifyWebhook(header, []byte(test.body), webhookSecret)
+		if !reflect.DeepEqual(got, test.events) || (singleErr == nil) != test.single || errors.Is(errors.Join(err, singleErr), ErrWebhook) {
+			t.Errorf("%s: %v, %v; as a single one %v", name, got, err, singleErr)
+		}
+		if _, err := WebhookEvents(header, []byte(strings.Replace(test.body, "17", "71", 1)+" "), webhookSecret); !errors.Is(err, ErrWebhook) {
+			t.Errorf("%s, changed: %v", name, err)
+		}
 	}
 }
