@@ -5,6 +5,7 @@ package clients_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"time"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/testenv"
 	"merchantorders/openapi"
@@ -180,7 +182,6 @@ var calls = map[string]map[string]any{
 	"php": {
 		"end": float64(callOrders), "events": []any{[]any{"order.created", "registered"}, []any{"order.created", "registered"}},
 		"followed": true, "history": "changed", "unknown": []any{401.0, "unauthorized", false}, "limited": []any{429.0, 3600.0},
-		"webhook": 17.0, "forged": "refused", "old": "refused",
 	},
 }
 
@@ -193,7 +194,7 @@ var writesToo = map[string]any{
 		[]any{"order.state_changed", "in-processing"}, []any{"order.state_changed", "rejected-by-merchant"},
 		[]any{"invoice.uploaded", "rejected-by-merchant"}, []any{"order.updated", "rejected-by-merchant"},
 	},
-	"followed": true, "history": "changed", "webhook": 17.0, "forged": "refused", "old": "refused",
+	"followed": true, "history": "changed",
 }
 
 // TestCalls makes all calls of a client, and the first attempt of each fails.
@@ -209,14 +210,9 @@ func TestCalls(t *testing.T) {
 			program := l.program(t, t.TempDir(), text)
 			s := apptest.Start(t)
 			s.Import(t, apptest.Registered(apptest.MerchantID, 1, callOrders))
-			secret, at := webhook.NewSecret(), time.Now()
-			const body = `{"seq":17,"type":"order.created","orderReference":"R-17"}`
-			signature := testenv.Of(webhook.Sign("msg_1", at, []byte(body), webhook.NewSecret(), secret)).Must(t)
-			delivery, err := json.Marshal(map[string]any{"body": body, "secret": string(secret), "headers": map[string]string{
-				"Webhook-Id": "msg_1", "Webhook-Timestamp": strconv.FormatInt(at.Unix(), 10), "Webhook-Signature": signature,
-			}})
-			testenv.NoError(t, err)
-			command, output := program("ORDERS_URL="+flaky(t, s.BaseURL), "ORDERS_TOKEN="+s.Token, "DELIVERY="+string(delivery))
+			secret := webhook.NewSecret()
+			sent := testenv.Of(json.Marshal(testDeliveries(t, secret))).Must(t)
+			command, output := program("ORDERS_URL="+flaky(t, s.BaseURL), "ORDERS_TOKEN="+s.Token, "WEBHOOK_SECRET="+string(secret), "DELIVERIES="+string(sent))
 			if err := command.Run(); err != nil {
 				t.Fatalf("%v\n%s", err, output)
 			}
@@ -226,9 +222,49 @@ func TestCalls(t *testing.T) {
 			}
 			checkFields(t, got["fields"])
 			delete(got, "fields")
+			results, _ := got["deliveries"].(map[string]any)
+			for name, d := range deliveries {
+				testenv.Equal(t, name, fmt.Sprint(d.want), fmt.Sprint(results[name]))
+			}
+			delete(got, "deliveries")
 			testenv.Equal(t, "results", calls[l.name], got)
 		})
 	}
+}
+
+// deliveries are those of a webhook, with what a client prints of each: the numbers of its
+// events, and that of a single one.
+var deliveries = map[string]struct {
+	sent, signed string // signed is empty: the same
+	age          time.Duration
+	want         string
+}{
+	"single":              {`{"seq":17,"type":"order.created"}`, "", 0, "[[17] [17]]"},
+	"forged":              {`{"seq":17,"type":"order.created"} `, `{"seq":17,"type":"order.created"}`, 0, "[refused refused]"},
+	"old":                 {`{"seq":17,"type":"order.created"}`, "", 6 * time.Minute, "[refused refused]"},
+	"batch":               {`{"events":[{"seq":17,"type":"order.created"},{"seq":18,"type":"new","orderReference":"Ω"}]}`, "", 0, "[[17 18] unreadable]"},
+	"batch of one":        {`{"events":[{"seq":17,"type":"order.created"}]}`, "", 0, "[[17] unreadable]"},
+	"tampered batch":      {`{"events":[{"seq":18,"type":"b"},{"seq":17,"type":"a"}]}`, `{"events":[{"seq":17,"type":"a"},{"seq":18,"type":"b"}]}`, 0, "[refused refused]"},
+	"empty batch":         {`{"events":[]}`, "", 0, "[[] unreadable]"},
+	"events in the data":  {`{"seq":17,"type":"a","data":{"events":[{"seq":1,"type":"a"}]}}`, "", 0, "[[17] [17]]"},
+	"null in a batch":     {`{"events":[{"seq":17,"type":"a"},null]}`, "", 0, "[unreadable unreadable]"},
+	"events in an object": {`{"events":{"0":{"seq":17,"type":"a"}}}`, "", 0, "[unreadable unreadable]"},
+	"cut":                 {`{"events":[{"seq":17,"type":"a"}]`, "", 0, "[unreadable unreadable]"},
+}
+
+// testDeliveries returns the deliveries as the programs take them, with names of headers in
+// several letter cases.
+func testDeliveries(t *testing.T, secret delivery.Secret) map[string]any {
+	t.Helper()
+	all := make(map[string]any)
+	for name, d := range deliveries {
+		at := time.Now().Add(-d.age)
+		signature := testenv.Of(webhook.Sign("msg_1", at, []byte(cmp.Or(d.signed, d.sent)), webhook.NewSecret(), secret)).Must(t)
+		all[name] = map[string]any{"body": d.sent, "headers": map[string]string{
+			"Webhook-Id": "msg_1", "webhook-timestamp": strconv.FormatInt(at.Unix(), 10), "WEBHOOK-SIGNATURE": signature,
+		}}
+	}
+	return all
 }
 
 // checkFields compares the fields of the types of a client, by type, with the OpenAPI

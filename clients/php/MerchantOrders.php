@@ -145,9 +145,37 @@ class Client
 /**
  * Verifies a delivery of a webhook, given the headers of the request ($_SERVER) and its whole body
  * (file_get_contents('php://input')), and returns its event. Throws WebhookError unless one of the secrets signed it within
- * the last five minutes. A receiver that stores the header Webhook-Id processes no event twice.
+ * the last five minutes. A receiver that stores the header Webhook-Id processes no event twice. A webhook with a batch needs
+ * webhookEvents.
  */
 function verifyWebhook(array $server, string $body, #[\SensitiveParameter] string ...$secrets): \stdClass
+{
+    $delivery = verified($server, $body, $secrets);
+    if (isset($delivery->events)) {
+        throw new \UnexpectedValueException('the delivery is a batch, which webhookEvents reads');
+    }
+    return $delivery;
+}
+
+/**
+ * Is verifyWebhook for every webhook, with a batch or without: returns the list of the events of the delivery, in order. The
+ * response acknowledges all of them, or none. An event may arrive again, also in another batch. It is the same one if seq and
+ * at are.
+ */
+function webhookEvents(array $server, string $body, #[\SensitiveParameter] string ...$secrets): array
+{
+    $delivery = verified($server, $body, $secrets);
+    $events = $delivery->events ?? [$delivery];
+    foreach (is_array($events) ? $events : [null] as $event) {
+        if (!isset($event->type)) {
+            throw new \UnexpectedValueException('the delivery has no list of events with types');
+        }
+    }
+    return $events;
+}
+
+/** Verifies a delivery and returns its JSON. @internal */
+function verified(array $server, string $body, #[\SensitiveParameter] array $secrets): \stdClass
 {
     [$id, $sent] = [$server['HTTP_WEBHOOK_ID'] ?? '', $server['HTTP_WEBHOOK_TIMESTAMP'] ?? ''];
     if ($id === '' || !preg_match('/^[0-9]{1,12}$/D', $sent) || abs(time() - (int) $sent) > 300) {

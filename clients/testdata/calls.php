@@ -5,14 +5,14 @@ declare(strict_types=1);
 require 'MerchantOrders.php';
 
 use MerchantOrders\{Client, ClientError, HistoryChanged, WebhookError};
-use function MerchantOrders\verifyWebhook;
+use function MerchantOrders\{verifyWebhook, webhookEvents};
 
 /** Returns the error of a call. */
 function refusal(callable $call): Throwable
 {
     try {
         $call();
-    } catch (ClientError | WebhookError $error) {
+    } catch (ClientError $error) {
         return $error;
     }
     throw new LogicException('no error');
@@ -33,14 +33,24 @@ $result['unknown'] = [$unknown->status, $unknown->errorCode, $unknown->temporary
 $limited = refusal(fn () => $client->eventsPage(0, limit: 999));
 $result['limited'] = [$limited->status, $limited->retryAfter];
 
-$delivery = json_decode(getenv('DELIVERY'), true);
-$server = [];
-foreach ($delivery['headers'] as $name => $value) {
-    $server['HTTP_' . strtoupper(strtr($name, '-', '_'))] = $value;
+/** Returns the numbers of the events of a delivery, or what is wrong with it. */
+function numbers(callable $read, array $delivery): array|string
+{
+    $server = [];
+    foreach ($delivery['headers'] as $name => $value) {
+        $server['HTTP_' . strtoupper(strtr($name, '-', '_'))] = $value;
+    }
+    try {
+        $events = $read($server, $delivery['body'], getenv('WEBHOOK_SECRET'));
+    } catch (WebhookError) {
+        return 'refused';
+    } catch (UnexpectedValueException | JsonException) {
+        return 'unreadable';
+    }
+    return array_map(fn ($event) => $event->seq, is_array($events) ? $events : [$events]);
 }
-$result['webhook'] = verifyWebhook($server, $delivery['body'], $delivery['secret'])->seq;
-$forged = refusal(fn () => verifyWebhook($server, $delivery['body'] . ' ', $delivery['secret']));
-$old = refusal(fn () => verifyWebhook(['HTTP_WEBHOOK_TIMESTAMP' => '1'] + $server, $delivery['body'], $delivery['secret']));
-$result['forged'] = $forged instanceof WebhookError ? 'refused' : '';
-$result['old'] = $old instanceof WebhookError ? 'refused' : '';
+
+foreach (json_decode(getenv('DELIVERIES'), true) as $name => $delivery) {
+    $result['deliveries'][$name] = [numbers(webhookEvents(...), $delivery), numbers(verifyWebhook(...), $delivery)];
+}
 echo json_encode($result), "\n";

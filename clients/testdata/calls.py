@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, get_type_hints, is_typeddict
 
 import merchant_orders
-from merchant_orders import Client, ClientError, HistoryChanged, WebhookError, verify_webhook
+from merchant_orders import Client, ClientError, HistoryChanged, WebhookError, verify_webhook, webhook_events
 
 client = Client(os.environ["ORDERS_URL"], os.environ["ORDERS_TOKEN"], max_wait=1)
 result: dict[str, Any] = {}
@@ -57,14 +57,21 @@ try:
 except HistoryChanged:
     result["history"] = "changed"
 
-delivery = json.loads(os.environ["DELIVERY"])
-headers, body = delivery["headers"], delivery["body"].encode()
-result["webhook"] = verify_webhook(headers, body, delivery["secret"])["seq"]
-for name, sent, text in ("forged", headers, body + b" "), ("old", headers | {"Webhook-Timestamp": "1"}, body):
+secret = os.environ["WEBHOOK_SECRET"]
+
+
+def numbers(read: Callable[..., Any], delivery: dict[str, Any]) -> list[int] | str:
     try:
-        verify_webhook(sent, text, delivery["secret"])
+        read_events = read(delivery["headers"], delivery["body"].encode(), secret)
     except WebhookError:
-        result[name] = "refused"
+        return "refused"
+    except ValueError:
+        return "unreadable"
+    return [event["seq"] for event in (read_events if isinstance(read_events, list) else [read_events])]
+
+
+deliveries = json.loads(os.environ["DELIVERIES"])
+result["deliveries"] = {name: [numbers(webhook_events, d), numbers(verify_webhook, d)] for name, d in deliveries.items()}
 
 kinds = {name: kind for name, kind in vars(merchant_orders).items() if is_typeddict(kind)}
 result["fields"] = {name: sorted(get_type_hints(kind)) for name, kind in kinds.items()}

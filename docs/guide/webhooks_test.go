@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +20,8 @@ import (
 )
 
 // TestWebhookReceivers runs the receivers of the page and sends them deliveries: a good
-// one twice, one with two signatures, one that another secret has signed, one that was
-// changed, and an old one.
+// one twice, batches that repeat events, one with two signatures, one that another secret has
+// signed, one that was changed, and an old one.
 func TestWebhookReceivers(t *testing.T) {
 	t.Parallel()
 	text := testenv.Of(os.ReadFile("webhooks.md")).Must(t)
@@ -95,6 +96,13 @@ func testReceiver(t *testing.T, program string, args []string, dir string) {
 	waitForPort(t, address)
 	now := time.Now()
 	const body = `{"seq":17,"type":"order.created","orderReference":"R-17","orderId":5,"at":"2026-11-20T09:15:00Z","actor":"operator","tokenId":null,"requestId":null,"data":{"state":"registered"}}`
+	batch := func(numbers ...int) string {
+		events := make([]string, len(numbers))
+		for i, n := range numbers {
+			events[i] = strings.ReplaceAll(body, "17", strconv.Itoa(n))
+		}
+		return `{"events":[` + strings.Join(events, ",") + `]}`
+	}
 	for _, d := range []struct {
 		what    string
 		id      string
@@ -105,7 +113,12 @@ func testReceiver(t *testing.T, program string, args []string, dir string) {
 	}{
 		{"good", "msg_1_17_x", now, []delivery.Secret{secret}, body, http.StatusNoContent},
 		{"the same again", "msg_1_17_x", now, []delivery.Secret{secret}, body, http.StatusNoContent},
-		{"two signatures", "msg_1_18_x", now, []delivery.Secret{other, secret}, strings.ReplaceAll(body, "17", "18"), http.StatusNoContent},
+		{"a batch with the same one", "msg_2", now, []delivery.Secret{secret}, batch(17, 18, 19), http.StatusNoContent},
+		{"the same batch again", "msg_2", now, []delivery.Secret{secret}, batch(17, 18, 19), http.StatusNoContent},
+		{"of another batch", "msg_3", now, []delivery.Secret{secret}, batch(19, 20), http.StatusNoContent},
+		{"a number again, later", "msg_4", now, []delivery.Secret{secret}, strings.ReplaceAll(batch(20), "09:15:00", "10:15:00"), http.StatusNoContent},
+		{"a changed batch", "msg_5", now, []delivery.Secret{secret}, batch(21), http.StatusUnauthorized},
+		{"two signatures", "msg_1_18_x", now, []delivery.Secret{other, secret}, strings.ReplaceAll(body, "17", "21"), http.StatusNoContent},
 		{"another secret", "msg_1_19_x", now, []delivery.Secret{other}, body, http.StatusUnauthorized},
 		{"changed", "msg_1_19_x", now, []delivery.Secret{secret}, strings.ReplaceAll(body, "17", "19"), http.StatusUnauthorized},
 		{"old", "msg_1_19_x", now.Add(-time.Hour), []delivery.Secret{secret}, body, http.StatusUnauthorized},
@@ -128,7 +141,7 @@ func testReceiver(t *testing.T, program string, args []string, dir string) {
 			processed = append(processed, line[i-3:])
 		}
 	}
-	testenv.Equal(t, "what the receiver has processed", "17 order.created R-17; 18 order.created R-18", strings.Join(processed, "; "))
+	testenv.Equal(t, "what the receiver has processed", "17 order.created R-17; 18 order.created R-18; 19 order.created R-19; 20 order.created R-20; 20 order.created R-20; 21 order.created R-21", strings.Join(processed, "; "))
 }
 
 // waitForPort waits until a program listens.

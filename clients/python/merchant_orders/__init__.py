@@ -386,8 +386,31 @@ def verify_webhook(headers: Mapping[str, str] | email.message.Message, body: byt
     """Verifies a delivery of a webhook, given its headers and whole body, and returns its event.
 
     Raises WebhookError unless one of the secrets signed it within the last five minutes.
-    A receiver that stores the header Webhook-Id processes no event twice.
+    A receiver that stores the header Webhook-Id processes no event twice. A webhook with
+    a batch needs webhook_events.
     """
+    delivery = _verified(headers, body, signing_secrets)
+    if "events" in delivery:
+        raise ValueError("the delivery is a batch, which webhook_events reads")
+    event: Event = delivery
+    return event
+
+
+def webhook_events(headers: Mapping[str, str] | email.message.Message, body: bytes, *signing_secrets: str) -> list[Event]:
+    """Is verify_webhook for every webhook, with a batch or without: returns the events of the delivery, in order.
+
+    The response acknowledges all of them, or none. An event may arrive again, also in
+    another batch. It is the same one if seq and at are.
+    """
+    delivery = _verified(headers, body, signing_secrets)
+    events: list[Event] = delivery["events"] if "events" in delivery else [delivery]
+    if not isinstance(events, list) or not all(isinstance(event, dict) and event.get("type") for event in events):
+        raise ValueError("the delivery has no list of events with types")
+    return events
+
+
+def _verified(headers: Mapping[str, str] | email.message.Message, body: bytes, signing_secrets: tuple[str, ...]) -> Any:
+    """Verifies a delivery and returns its JSON."""
     header = {name.lower(): value for name, value in headers.items()}
     message_id, sent = header.get("webhook-id", ""), header.get("webhook-timestamp", "")
     if not message_id or not re.fullmatch(r"[0-9]{1,12}", sent) or abs(time.time() - int(sent)) > 300:
@@ -403,8 +426,7 @@ def verify_webhook(headers: Mapping[str, str] | email.message.Message, body: byt
             valid |= hmac.compare_digest(expected, got)
     if not valid:
         raise WebhookError("no signature of the delivery matches")
-    event: Event = json.loads(body)
-    return event
+    return json.loads(body)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -269,17 +269,35 @@ export class Client {
   }
 }
 
+/** The headers of a request, of Fetch or Node.js. */
+export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>;
+
 /**
- * Verifies a delivery of a webhook, given the headers of Fetch or Node.js and the whole body, and returns its event. Throws
- * a WebhookError unless one of the secrets signed it within the last five minutes. A receiver that stores the header
- * webhook-id processes no event twice.
+ * Verifies a delivery of a webhook, given its headers and whole body, and returns its event. Throws a WebhookError unless
+ * one of the secrets signed it within the last five minutes. A receiver that stores the header webhook-id processes no event
+ * twice. A webhook with a batch needs webhookEvents.
  */
-export async function verifyWebhook(
-  headers: Headers | Record<string, string | string[] | undefined>,
-  body: Uint8Array,
-  ...secrets: string[]
-): Promise<Event> {
-  const header = (name: string) => (headers instanceof Headers ? headers.get(name) : headers[name]?.toString()) ?? "";
+export async function verifyWebhook(headers: WebhookHeaders, body: Uint8Array, ...secrets: string[]): Promise<Event> {
+  const delivery = await verified(headers, body, secrets);
+  if ("events" in delivery) throw new TypeError("the delivery is a batch, which webhookEvents reads");
+  return delivery;
+}
+
+/**
+ * Is verifyWebhook for every webhook, with a batch or without: returns the events of the delivery, in order. The response
+ * acknowledges all of them, or none. An event may arrive again, also in another batch. It is the same one if seq and at are.
+ */
+export async function webhookEvents(headers: WebhookHeaders, body: Uint8Array, ...secrets: string[]): Promise<Event[]> {
+  const delivery = await verified(headers, body, secrets);
+  const events = "events" in delivery ? delivery.events : [delivery];
+  if (!Array.isArray(events) || events.some((event) => !event?.type)) throw new TypeError("the delivery has no list of events with types");
+  return events;
+}
+
+/** Verifies a delivery and returns its JSON. */
+async function verified(headers: WebhookHeaders, body: Uint8Array, secrets: string[]): Promise<any> {
+  const received = [...(headers instanceof Headers ? headers : Object.entries(headers))];
+  const header = (name: string): string => received.find(([key]) => key.toLowerCase() === name)?.[1]?.toString() ?? "";
   const [id, sent] = [header("webhook-id"), header("webhook-timestamp")];
   if (!id || !/^[0-9]{1,12}$/.test(sent) || Math.abs(Date.now() / 1000 - Number(sent)) > 300) {
     throw new WebhookError("the id or the time of the delivery is missing, or its time is more than five minutes off");
