@@ -268,14 +268,16 @@ func (t endpointTx[E]) Audit(ctx context.Context, entry order.AuditEntry) error 
 // addressTx implements digest.Tx.
 type addressTx struct{ endpointTx[digest.Address] }
 
-// Links implements digest.Tx. No index has the actions: it reads the newest entries of
-// the merchant, as the audit log does.
-func (t addressTx) Links(ctx context.Context, merchantID int64, detail string, after time.Time) (l digest.Links, err error) {
-	err = t.QueryRow(ctx, `SELECT COUNT(CASE WHEN detail LIKE $1 AND action <> $2 THEN 1 END), COUNT(CASE WHEN action <> $2 THEN 1 END),
+const (
+	linkActions = `('` + string(digest.AuditAdded) + `', '` + string(digest.AuditLink) + `', '` + string(digest.AuditNotSent) + `')`
+	selectLinks = `SELECT COUNT(CASE WHEN detail LIKE $1 AND action <> $2 THEN 1 END), COUNT(CASE WHEN action <> $2 THEN 1 END),
 			COUNT(CASE WHEN detail LIKE $1 AND action = $2 THEN 1 END), COUNT(CASE WHEN action = $2 THEN 1 END)
-		FROM (SELECT at, action, detail FROM audit WHERE merchant_id = $3 ORDER BY seq DESC LIMIT $4+0) newest
-		WHERE at > $5 AND action IN ($2, $6, $7)`,
-		[]any{detail + "%", string(digest.AuditNotSent), merchantID, maxAuditScan, after.Unix(), string(digest.AuditAdded), string(digest.AuditLink)},
+		FROM audit WHERE merchant_id = $3 AND at > $4 AND action IN ` + linkActions
+)
+
+// Links implements digest.Tx.
+func (t addressTx) Links(ctx context.Context, merchantID int64, detail string, after time.Time) (l digest.Links, err error) {
+	err = t.QueryRow(ctx, selectLinks, []any{detail + "%", string(digest.AuditNotSent), merchantID, after.Unix()},
 		&l.ToAddress, &l.All, &l.ToAddressFailed, &l.Failed)
 	return l, err
 }

@@ -145,6 +145,7 @@ func TestSQLitePlans(t *testing.T) {
 			"MERGE (UNION)", "SEARCH sessions USING INDEX sessions_by_token (token_id=?)", "USE TEMP B-TREE FOR ORDER BY", "SCAN of_token", "USE TEMP B-TREE FOR ORDER BY",
 			"SEARCH sessions USING COVERING INDEX sessions_by_merchant (merchant_id=?)", "SCAN of_merchant", "USE TEMP B-TREE FOR ORDER BY",
 		}},
+		"links in e-mails": {selectLinks, []string{"SEARCH audit USING INDEX audit_of_links (merchant_id=? AND at>?)"}},
 		"revoked tokens": {selectRevoked + db.dialect.InList, []string{
 			"SEARCH tokens USING INTEGER PRIMARY KEY (rowid=?)", "SCAN json_each VIRTUAL TABLE INDEX 1:",
 		}},
