@@ -34,6 +34,16 @@ type Files interface {
 	Each(ctx context.Context, fn func(path string) error) error
 }
 
+// Slice runs fn in a snapshot, without time limits. It is for work that reads everything in
+// short snapshots, one after the other: the log of a database file holds what others commit
+// during one, and cannot begin anew while the next snapshot begins before it has been
+// written into the file. So Slice truncates a log that is long.
+func Slice(ctx context.Context, db sqldb.DB, fn func(sqldb.Querier) error) error {
+	err := db.Snapshot(ctx, func(q sqldb.Querier) error { return fn(q.WithoutTimeout()) })
+	_ = db.TruncateLog(ctx) // the next slice tries again
+	return err
+}
+
 // Statements for PerMerchant.
 const (
 	LastEvents  = `SELECT id, last_event FROM merchants` // the number of the newest event

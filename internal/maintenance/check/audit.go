@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
@@ -33,23 +34,33 @@ var eventActions = func() map[order.AuditAction]bool {
 }()
 
 // checkAudit checks the chain of a merchant: numbers without gaps, hashes that follow
-// from each other, and an end where the counter says. It returns the check with what it
-// has counted.
-func checkAudit(ctx context.Context, q sqldb.Querier, merchantID, last int64, reporter *maintenance.Reporter) (*auditCheck, error) {
+// from each other, and an end where the counter says, which was last when end was the number
+// of the newest entry. It reads pages: entries never change. It returns the check with what
+// it has counted.
+func checkAudit(ctx context.Context, db sqldb.DB, merchantID, last, end int64, reporter *maintenance.Reporter) (*auditCheck, error) {
 	c := &auditCheck{merchantID: merchantID, reporter: reporter}
-	text := `SELECT ` + store.AuditColumns + ` FROM audit WHERE merchant_id = $1 ORDER BY seq`
-	err := sqldb.Each(ctx, q, text, []any{merchantID}, func(rows sqldb.Rows) error {
-		var e order.AuditEntry
-		if err := store.ScanAudit(rows, &e); err != nil {
-			return err
+	text := `SELECT ` + store.AuditColumns + ` FROM audit WHERE merchant_id = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4+0`
+	for after, n := int64(math.MinInt64), logPage; n == logPage; after = c.previous.Seq {
+		n = 0
+		err := maintenance.Slice(ctx, db, func(q sqldb.Querier) error {
+			return sqldb.Each(ctx, q, text, []any{merchantID, after, end, logPage}, func(rows sqldb.Rows) error {
+				n++
+				var e order.AuditEntry
+				if err := store.ScanAudit(rows, &e); err != nil {
+					return err
+				}
+				c.entry(e)
+				return nil
+			})
+		})
+		if err != nil {
+			return nil, err
 		}
-		c.entry(e)
-		return nil
-	})
-	if err == nil && c.previous.Seq != last {
+	}
+	if c.previous.Seq != last {
 		c.find("the newest audit entry is %d, but entry %d was written last", c.previous.Seq, last)
 	}
-	return c, err
+	return c, nil
 }
 
 func (c *auditCheck) find(format string, args ...any) {
@@ -81,11 +92,7 @@ func (c *auditCheck) entry(e order.AuditEntry) {
 // checkAudit checks the audit log of the merchant, after its events. A chain without its
 // beginning is whole, but lacks entries of events.
 func (c *merchantCheck) checkAudit(ctx context.Context) error {
-	var last int64
-	if err := c.q.QueryRow(ctx, `SELECT audit_seq FROM merchants WHERE id = $1`, []any{c.merchantID}, &last); err != nil {
-		return err
-	}
-	chain, err := checkAudit(ctx, c.q, c.merchantID, last, c.reporter)
+	chain, err := checkAudit(ctx, c.db, c.merchantID, c.ends.audit, c.ends.newestAudit, c.reporter)
 	if err != nil {
 		return err
 	}
@@ -98,14 +105,17 @@ func (c *merchantCheck) checkAudit(ctx context.Context) error {
 
 // checkServiceAudit checks the chain of what belongs to no merchant.
 func checkServiceAudit(ctx context.Context, db sqldb.DB, reporter *maintenance.Reporter) error {
-	return db.Snapshot(ctx, func(q sqldb.Querier) error {
-		q = q.WithoutTimeout()
-		last, err := lastServiceEntry(ctx, q)
-		if err == nil {
-			_, err = checkAudit(ctx, q, 0, last, reporter)
+	var last, end int64
+	err := maintenance.Slice(ctx, db, func(q sqldb.Querier) (err error) {
+		if last, err = lastServiceEntry(ctx, q); err != nil {
+			return err
 		}
-		return err
+		return q.QueryRow(ctx, `SELECT COALESCE(MAX(seq), 0) FROM audit WHERE merchant_id = 0`, nil, &end)
 	})
+	if err == nil {
+		_, err = checkAudit(ctx, db, 0, last, end, reporter)
+	}
+	return err
 }
 
 // lastServiceEntry returns the number of the newest entry of what belongs to no merchant.

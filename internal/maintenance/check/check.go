@@ -119,20 +119,28 @@ func checkDatabase(ctx context.Context, db sqldb.DB, options Options, reporter *
 	return checkService(ctx, db, totals, reporter)
 }
 
-// checkIntegrity checks the file of an embedded database.
+// checkIntegrity checks the file of an embedded database, table by table with its indexes. A
+// page that two tables have would not fit in the order and the indexes of both.
 func checkIntegrity(ctx context.Context, db sqldb.DB, reporter *maintenance.Reporter) error {
-	statement := db.Dialect().IntegrityCheck
-	if statement == "" {
+	d := db.Dialect()
+	if d.IntegrityCheck == "" {
 		return nil
 	}
-	problems, err := sqldb.Column[string](ctx, db.WithoutTimeout(), statement)
+	tables, err := sqldb.Column[string](ctx, db.WithoutTimeout(), d.CheckedTables)
+	for n := 0; n < len(tables) && err == nil; n++ {
+		err = maintenance.Slice(ctx, db, func(q sqldb.Querier) error {
+			return sqldb.Each(ctx, q, d.IntegrityCheck, []any{tables[n]}, func(rows sqldb.Rows) error {
+				var problem string
+				err := rows.Scan(&problem)
+				if problem != "ok" {
+					reporter.Find(maintenance.Finding{Problem: "database file: " + problem, Cure: maintenance.CureRows})
+				}
+				return err
+			})
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("check the database file: %w", err)
-	}
-	for _, problem := range problems {
-		if problem != "ok" {
-			reporter.Find(maintenance.Finding{Problem: "database file: " + problem, Cure: maintenance.CureRows})
-		}
 	}
 	return nil
 }

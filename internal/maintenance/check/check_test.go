@@ -366,3 +366,19 @@ func TestHeads(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckBesideWrites checks an installation while others write 2 MB after each statement.
+// The log of the database holds what they write during a snapshot, not during the check.
+func TestCheckBesideWrites(t *testing.T) {
+	t.Parallel()
+	in := maintenancetest.New(t, maintenancetest.Kind{})
+	in.Fill(t, 1100)
+	busy := in.Busy(t)
+	if _, findings := runCheck(t, in); findings != nil {
+		t.Errorf("findings %q", findings)
+	}
+	const limit = 24 << 20
+	if busy.MaxLog > limit {
+		t.Errorf("the log has %d bytes, want at most %d", busy.MaxLog, limit)
+	}
+}

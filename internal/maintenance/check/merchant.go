@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
@@ -20,16 +21,23 @@ type merchantTotals struct {
 	maxLegacyID, maxInvoiceID int64
 }
 
-// merchantCheck checks the rows of one merchant in one snapshot.
+// merchantCheck checks the rows of one merchant, in snapshots of what must agree.
 type merchantCheck struct {
-	q           sqldb.Querier
+	db          sqldb.DB
+	q           sqldb.Querier // the snapshot in progress
 	merchantID  int64
 	reporter    *maintenance.Reporter
 	totals      merchantTotals
-	orders      map[dayState]int64
+	ends        logEnds
 	missingKeys []orderKey // to be confirmed
 	wrongCounts []string   // findings about day counts and the merchant's numbers by state
 	badState    bool       // an order has a state that is not valid
+}
+
+// logEnds are the numbers of the newest event and audit entry, in the merchant's row and in
+// the tables, and the merchant's last position in the feed, all at one moment.
+type logEnds struct {
+	event, newestEvent, audit, newestAudit, position int64
 }
 
 // dayState is the key of a row of order_days.
@@ -41,31 +49,29 @@ type dayState struct {
 // checkMerchant checks that the rows of a merchant agree with each other: day
 // counts with orders, events with their numbers, orders with the invoices that
 // count towards their limit, and orders with their keys.
+//
+// Servers may change the rows meanwhile. Still no long snapshot is needed: a change keeps in
+// agreement what it changes, so rows that agree in one snapshot and others that agree in the
+// next were right, and what is damaged stays so. Events and audit entries up to an end never
+// change, an order agrees with its own invoices, keys and events, and the counts of orders are
+// compared with a count.
 func checkMerchant(
 	ctx context.Context, db sqldb.DB, merchantID int64, options Options, reporter *maintenance.Reporter,
 ) (merchantTotals, error) {
-	c := &merchantCheck{merchantID: merchantID, reporter: reporter, orders: make(map[dayState]int64)}
-	err := db.Snapshot(ctx, func(q sqldb.Querier) error {
-		c.q = q.WithoutTimeout()
-		if err := c.checkEvents(ctx); err != nil {
-			return err
-		}
-		if err := c.checkAudit(ctx); err != nil {
-			return err
-		}
-		if err := c.checkWebhooks(ctx); err != nil {
-			return err
-		}
-		if err := c.checkOrders(ctx); err != nil {
-			return err
-		}
-		wrong, err := wrongStateCounts(ctx, c.q, c.merchantID, c.orders)
-		if err != nil {
-			return err
-		}
-		c.wrongCounts = wrong
-		return c.checkDayCounts(ctx)
-	})
+	c := &merchantCheck{db: db, merchantID: merchantID, reporter: reporter}
+	err := c.checkEvents(ctx)
+	if err == nil {
+		err = c.checkAudit(ctx)
+	}
+	if err == nil {
+		err = c.slice(ctx, c.checkWebhooks)
+	}
+	if err == nil {
+		err = c.checkOrders(ctx)
+	}
+	if err == nil {
+		err = c.slice(ctx, c.checkCounts)
+	}
 	if err == nil {
 		err = c.confirmMissingKeys(ctx, db.WithoutTimeout())
 	}
@@ -73,6 +79,14 @@ func checkMerchant(
 		err = c.settleDayCounts(ctx, db, options)
 	}
 	return c.totals, err
+}
+
+// slice runs a part of the check in a snapshot of its own.
+func (c *merchantCheck) slice(ctx context.Context, part func(context.Context) error) error {
+	return maintenance.Slice(ctx, c.db, func(q sqldb.Querier) error {
+		c.q = q
+		return part(ctx)
+	})
 }
 
 // settleDayCounts reports wrong counts of orders, or rebuilds them. The orders must be
@@ -101,62 +115,71 @@ func (c *merchantCheck) find(format string, args ...any) {
 	c.reporter.Find(maintenance.Finding{MerchantID: c.merchantID, Problem: fmt.Sprintf(format, args...), Cure: maintenance.CureRows})
 }
 
-// checkEvents checks that events are numbered 1, 2, 3, ... and that the newest
-// one has the number and the nonce in the merchant's row.
+// logPage is how many events or audit entries are read at a time.
+const logPage = 5000
+
+// checkEvents checks that events are numbered 1, 2, 3, ..., that the newest one has the
+// number and the nonce in the merchant's row, and that the feed of all merchants has them in
+// their order.
 func (c *merchantCheck) checkEvents(ctx context.Context) error {
-	var last, merchantNonce, eventNonce, first, newest int64
-	err := c.q.QueryRow(ctx, `SELECT m.last_event, m.data_nonce, COALESCE(e.nonce, m.data_nonce) FROM merchants m
-		LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = m.last_event WHERE m.id = $1`,
-		[]any{c.merchantID}, &last, &merchantNonce, &eventNonce)
-	if err != nil {
-		return err
-	}
-	err = c.q.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(seq), 1), COALESCE(MAX(seq), 0) FROM events WHERE merchant_id = $1`,
-		[]any{c.merchantID}, &c.totals.events, &first, &newest)
+	var merchantNonce, eventNonce int64
+	err := c.db.WithoutTimeout().QueryRow(ctx, `SELECT m.last_event, m.audit_seq, m.last_position, m.data_nonce, COALESCE(e.nonce, m.data_nonce),
+			(SELECT COALESCE(MAX(seq), 0) FROM events WHERE merchant_id = $1), (SELECT COALESCE(MAX(seq), 0) FROM audit WHERE merchant_id = $1)
+		FROM merchants m LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = m.last_event WHERE m.id = $1`, []any{c.merchantID},
+		&c.ends.event, &c.ends.audit, &c.ends.position, &merchantNonce, &eventNonce, &c.ends.newestEvent, &c.ends.newestAudit)
 	if err != nil {
 		return err
 	}
 	switch {
-	case newest != last:
-		c.find("the newest event is %d, but the merchant's last event is %d", newest, last)
+	case c.ends.newestEvent != c.ends.event:
+		c.find("the newest event is %d, but the merchant's last event is %d", c.ends.newestEvent, c.ends.event)
 	case merchantNonce != eventNonce:
-		c.find("the nonce of event %d is not the one in the merchant's row", last)
+		c.find("the nonce of event %d is not the one in the merchant's row", c.ends.event)
 	}
-	if err := c.checkPositions(ctx); err != nil || first == 1 && newest == c.totals.events {
-		return err
+	var early, beyond, before int64
+	next := int64(1)
+	for after, n := int64(math.MinInt64), logPage; n == logPage; {
+		n = 0
+		err := c.slice(ctx, func(ctx context.Context) error {
+			return sqldb.Each(ctx, c.q, `SELECT seq, position FROM events WHERE merchant_id = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4+0`,
+				[]any{c.merchantID, after, c.ends.newestEvent, logPage}, func(rows sqldb.Rows) error {
+					n++
+					var position int64
+					err := rows.Scan(&after, &position)
+					early, beyond, before = early+flag(position < before), beyond+flag(position > c.ends.position), position
+					c.findGap(next, after)
+					next = max(next, after+1)
+					return err
+				})
+		})
+		if err != nil {
+			return err
+		}
+		c.totals.events += int64(n)
 	}
-	return c.findGaps(ctx)
-}
-
-// checkPositions checks that the feed of all merchants has the events in their order.
-func (c *merchantCheck) checkPositions(ctx context.Context) error {
-	var early, beyond int64
-	err := c.q.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN e.position < e.before THEN 1 ELSE 0 END), 0),
-			COALESCE(SUM(CASE WHEN e.position > m.last_position THEN 1 ELSE 0 END), 0)
-		FROM merchants m JOIN (SELECT merchant_id, position, LAG(position) OVER (ORDER BY seq) AS before FROM events WHERE merchant_id = $1) e
-			ON e.merchant_id = m.id WHERE m.id = $1`, []any{c.merchantID}, &early, &beyond)
 	if early > 0 || beyond > 0 {
 		c.find("the feed of all merchants has %d events before an earlier one, and %d after the merchant's last position", early, beyond)
 	}
-	return err
+	return nil
 }
 
-// findGaps reports the numbers that events lack.
-func (c *merchantCheck) findGaps(ctx context.Context) error {
-	seqs, err := sqldb.Column[int64](ctx, c.q, `SELECT seq FROM events WHERE merchant_id = $1 ORDER BY seq`, c.merchantID)
-	next := int64(1)
-	for _, seq := range seqs {
-		switch {
-		case seq < next:
-			c.find("event %d has an invalid number", seq)
-		case seq == next+1:
-			c.find("event %d is missing", next)
-		case seq > next:
-			c.find("events %d to %d are missing", next, seq-1)
-		}
-		next = max(next, seq+1)
+func flag(is bool) int64 {
+	if is {
+		return 1
 	}
-	return err
+	return 0
+}
+
+// findGap reports the numbers that events lack between the next one and one that follows.
+func (c *merchantCheck) findGap(next, seq int64) {
+	switch {
+	case seq < next:
+		c.find("event %d has an invalid number", seq)
+	case seq == next+1:
+		c.find("event %d is missing", next)
+	case seq > next:
+		c.find("events %d to %d are missing", next, seq-1)
+	}
 }
 
 // wrongStateCounts returns the findings about the numbers by state in a merchant's row,
@@ -176,27 +199,31 @@ func wrongStateCounts(ctx context.Context, q sqldb.Querier, merchantID int64, or
 	return wrong, err
 }
 
-// checkDayCounts compares the day counts with the orders that were read.
-func (c *merchantCheck) checkDayCounts(ctx context.Context) error {
-	err := sqldb.Each(ctx, c.q, `SELECT day, state, orders FROM order_days WHERE merchant_id = $1 ORDER BY day, state`,
+// checkCounts compares the merchant's numbers by state and the day counts with the orders.
+func (c *merchantCheck) checkCounts(ctx context.Context) error {
+	orders, err := countOrders(ctx, c.q, c.merchantID)
+	if err != nil {
+		return err
+	}
+	if c.wrongCounts, err = wrongStateCounts(ctx, c.q, c.merchantID, orders); err != nil {
+		return err
+	}
+	compare := func(key dayState, count int64) {
+		if n := orders[key]; n != count {
+			c.wrongCounts = append(c.wrongCounts, fmt.Sprintf("%v, %v: the day count is %d, but there are %d orders", key.day, key.state, count, n))
+		}
+		delete(orders, key)
+	}
+	err = sqldb.Each(ctx, c.q, `SELECT day, state, orders FROM order_days WHERE merchant_id = $1 ORDER BY day, state`,
 		[]any{c.merchantID}, func(rows sqldb.Rows) error {
 			var key dayState
 			var count int64
-			if err := rows.Scan(sqldb.Int(&key.day), sqldb.Int(&key.state), &count); err != nil {
-				return err
-			}
-			c.compareDayCount(key, count)
-			delete(c.orders, key)
-			return nil
+			err := rows.Scan(sqldb.Int(&key.day), sqldb.Int(&key.state), &count)
+			compare(key, count)
+			return err
 		})
-	for key := range c.orders {
-		c.compareDayCount(key, 0)
+	for key := range orders {
+		compare(key, 0)
 	}
 	return err
-}
-
-func (c *merchantCheck) compareDayCount(key dayState, count int64) {
-	if orders := c.orders[key]; orders != count {
-		c.wrongCounts = append(c.wrongCounts, fmt.Sprintf("%v, %v: the day count is %d, but there are %d orders", key.day, key.state, count, orders))
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
@@ -44,36 +43,43 @@ func (c *merchantCheck) findInOrder(o orderRow, invoiceID int64, format string, 
 
 // checkOrders checks all orders with their invoices and keys, page by page.
 func (c *merchantCheck) checkOrders(ctx context.Context) error {
-	for after, more := int64(0), true; more; {
-		orders, err := sqldb.All(ctx, c.q, `SELECT legacy_id, reference, state, created_at, active_invoices FROM orders
-			WHERE merchant_id = $1 AND legacy_id > $2 ORDER BY legacy_id LIMIT $3+0`, []any{c.merchantID, after, orderPage}, c.scanOrder)
+	for after := int64(0); after < math.MaxInt64; {
+		err := c.slice(ctx, func(ctx context.Context) (err error) {
+			after, err = c.checkOrderPage(ctx, after)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		c.totals.orders += int64(len(orders))
-		last := int64(math.MaxInt64) // the last page covers invoices behind the last order too
-		if more = len(orders) == orderPage; more {
-			last = orders[orderPage-1].legacyID
-		}
-		if err := c.checkInvoices(ctx, orders, after, last); err != nil {
-			return err
-		}
-		if err := c.checkKeys(ctx, orders); err != nil {
-			return err
-		}
-		if err := c.checkStates(ctx, orders, after, last); err != nil {
-			return err
-		}
-		after = last
 	}
 	return nil
+}
+
+// checkOrderPage checks the orders after a legacy id, and returns up to which one.
+func (c *merchantCheck) checkOrderPage(ctx context.Context, after int64) (int64, error) {
+	orders, err := sqldb.All(ctx, c.q, `SELECT legacy_id, reference, state, active_invoices FROM orders
+		WHERE merchant_id = $1 AND legacy_id > $2 ORDER BY legacy_id LIMIT $3+0`, []any{c.merchantID, after, orderPage}, c.scanOrder)
+	if err != nil {
+		return 0, err
+	}
+	c.totals.orders += int64(len(orders))
+	last := int64(math.MaxInt64) // the last page covers invoices behind the last order too
+	if len(orders) == orderPage {
+		last = orders[orderPage-1].legacyID
+	}
+	if err := c.checkInvoices(ctx, orders, after, last); err != nil {
+		return 0, err
+	}
+	if err := c.checkKeys(ctx, orders); err != nil {
+		return 0, err
+	}
+	return last, c.checkStates(ctx, orders, after, last)
 }
 
 // scanOrder reads an order and counts it.
 func (c *merchantCheck) scanOrder(rows sqldb.Rows) (orderRow, error) {
 	var o orderRow
-	var createdAt int64
-	err := rows.Scan(&o.legacyID, &o.reference, sqldb.Int(&o.state), &createdAt, &o.activeInvoices)
+	err := rows.Scan(&o.legacyID, &o.reference, sqldb.Int(&o.state), &o.activeInvoices)
 	if err != nil {
 		return o, err
 	}
@@ -81,7 +87,6 @@ func (c *merchantCheck) scanOrder(rows sqldb.Rows) (orderRow, error) {
 		c.badState = true
 		c.findInOrder(o, 0, "its state is %d, which is not valid", o.state)
 	}
-	c.orders[dayState{order.DayOf(time.Unix(createdAt, 0)), o.state}]++
 	if o.legacyID <= store.MaxCountedLegacyID {
 		c.totals.maxLegacyID = max(c.totals.maxLegacyID, o.legacyID)
 	}

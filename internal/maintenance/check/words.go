@@ -27,21 +27,35 @@ type wordCheck struct {
 	// its words.
 	unreadable map[int64]bool
 	reporter   *maintenance.Reporter
+
+	selectOrders string  // of some states, between two times
+	states       []int64 // of all orders
 }
 
-// checkWords checks the words and the deadlines by which orders are found.
+// checkWords checks the words and the deadlines by which orders are found, block by block:
+// the words of an order are in the block of its creation, and change with it.
 func checkWords(ctx context.Context, db sqldb.DB, options Options, reporter *maintenance.Reporter) error {
 	c := &wordCheck{
 		seed: maphash.MakeSeed(), sums: make(map[int64]uint64), newer: make(map[int64]uint64), wrong: make(map[int64]int64),
 		unreadable: make(map[int64]bool), reporter: reporter,
+		// An index begins with the state and the time.
+		selectOrders: selectDerived + ` WHERE state ` + db.Dialect().InList + ` AND created_at >= $2 AND created_at < $3`,
 	}
-	err := db.Snapshot(ctx, func(q sqldb.Querier) error {
-		q = q.WithoutTimeout()
-		if err := c.readOrders(ctx, q); err != nil {
-			return err
-		}
-		return c.readWords(ctx, q)
-	})
+	blocks, err := search.Blocks(ctx, db.WithoutTimeout())
+	if err == nil {
+		c.states, err = sqldb.Column[int64](ctx, db.WithoutTimeout(), `SELECT DISTINCT state FROM orders`)
+	}
+	for _, state := range order.States() {
+		c.states = append(c.states, int64(state)) // a change may make the first order of a state
+	}
+	for n := 0; n < len(blocks) && err == nil; n++ {
+		err = maintenance.Slice(ctx, db, func(q sqldb.Querier) error {
+			if err := c.readOrders(ctx, q, blocks[n]); err != nil {
+				return err
+			}
+			return c.readWords(ctx, q, blocks[n])
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("check the words of orders: %w", err)
 	}
@@ -112,9 +126,10 @@ func (c *wordCheck) sumsOf(word search.Word) map[int64]uint64 {
 	return c.sums
 }
 
-// readOrders adds what the orders should have.
-func (c *wordCheck) readOrders(ctx context.Context, q sqldb.Querier) error {
-	return sqldb.Each(ctx, q, selectDerived, nil, func(rows sqldb.Rows) error {
+// readOrders adds what the orders of a block should have.
+func (c *wordCheck) readOrders(ctx context.Context, q sqldb.Querier, block int64) error {
+	from, to := search.BlockTimes(block)
+	return sqldb.Each(ctx, q, c.selectOrders, []any{c.states, from, to}, func(rows sqldb.Rows) error {
 		o, err := scanDerived(rows)
 		if err == nil && o.undecodable != nil {
 			c.unreadable[o.MerchantID] = true
@@ -134,12 +149,11 @@ func (c *wordCheck) readOrders(ctx context.Context, q sqldb.Querier) error {
 	})
 }
 
-// readWords subtracts the words that are stored where searches find them.
-func (c *wordCheck) readWords(ctx context.Context, q sqldb.Querier) error {
-	return sqldb.Each(ctx, q, `SELECT block, word, created_at, legacy_id, merchant_id FROM order_words`, nil, func(rows sqldb.Rows) error {
-		var block int64
+// readWords subtracts the words of a block that are stored where searches find them.
+func (c *wordCheck) readWords(ctx context.Context, q sqldb.Querier, block int64) error {
+	return sqldb.Each(ctx, q, `SELECT word, created_at, legacy_id, merchant_id FROM order_words WHERE block = $1`, []any{block}, func(rows sqldb.Rows) error {
 		var word search.Word
-		err := rows.Scan(&block, &word.Text, &word.CreatedAt, &word.LegacyID, &word.MerchantID)
+		err := rows.Scan(&word.Text, &word.CreatedAt, &word.LegacyID, &word.MerchantID)
 		if !word.Misplaced(block) {
 			c.sumsOf(word)[word.MerchantID] -= maphash.Comparable(c.seed, word)
 		}

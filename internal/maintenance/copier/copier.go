@@ -176,7 +176,7 @@ func (j *job) watchEvents(ctx context.Context, fn func(context.Context) error) e
 func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
 	var tokens, linkKey, webhooks rowSet
 	var ends map[int64]logEnds
-	err = snapshot(ctx, j.source.DB, func(q sqldb.Querier) error {
+	err = maintenance.Slice(ctx, j.source.DB, func(q sqldb.Querier) error {
 		if tokens, err = readRows(ctx, q, tokensTable, allRows); err != nil {
 			return err
 		}
@@ -222,7 +222,7 @@ func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
 func (j *job) copyCounters(ctx context.Context) error {
 	var counters rowSet
 	var lastInvoice int64
-	err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
+	err := maintenance.Slice(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
 		// PostgreSQL counts invoices in a sequence.
 		if counters, err = readRows(ctx, q, countersTable, `name <> 'invoice' AND NOT `+store.RunRows); err != nil {
 			return err
@@ -270,9 +270,4 @@ func (j *job) apply(ctx context.Context, sets ...rowSet) error {
 // inTx runs fn in a transaction of the target.
 func (j *job) inTx(ctx context.Context, fn func(sqldb.Querier) error) error {
 	return sqldb.RetryTx(ctx, j.target.DB, func(q sqldb.Querier) error { return fn(q.WithoutTimeout()) })
-}
-
-// snapshot runs fn in a snapshot without a time limit.
-func snapshot(ctx context.Context, db sqldb.DB, fn func(sqldb.Querier) error) error {
-	return db.Snapshot(ctx, func(q sqldb.Querier) error { return fn(q.WithoutTimeout()) })
 }

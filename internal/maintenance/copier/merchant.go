@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"merchantorders/internal/maintenance"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -35,7 +36,7 @@ func (j *job) copyAll(ctx context.Context, id int64, ends logEnds) error {
 	}
 	for page := range slices.Chunk(ids, orderPage) {
 		var orders orderSet
-		err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
+		err := maintenance.Slice(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
 			orders, err = readOrders(ctx, q, id, page)
 			return err
 		})
@@ -47,7 +48,8 @@ func (j *job) copyAll(ctx context.Context, id int64, ends logEnds) error {
 		}
 		j.reporter.Advance(OrdersStage, int64(len(page)), j.orders)
 	}
-	return snapshot(ctx, j.source.DB, func(q sqldb.Querier) error { return j.copyLogs(ctx, q, id, logEnds{}, ends) })
+	// Without a snapshot: what is in the logs never changes.
+	return j.copyLogs(ctx, j.source.DB.WithoutTimeout(), id, logEnds{}, ends)
 }
 
 // addMerchant inserts a merchant without events unless the target has it. A
@@ -109,7 +111,7 @@ func (j *job) copyPages(ctx context.Context, q sqldb.Querier, t *table, id int64
 // for changes of invoices that have no event: a reservation, its expiry, a purge.
 func (j *job) copyChanges(ctx context.Context, id int64, since logEnds) error {
 	var now copiedMerchant
-	err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
+	err := maintenance.Slice(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
 		merchant, err := readRows(ctx, q, merchantsTable, `id = $1`, id)
 		if err != nil {
 			return err

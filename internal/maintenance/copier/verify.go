@@ -39,7 +39,7 @@ func (j *job) find(merchantID int64, format string, args ...any) {
 // was copied with the number in the target. An order has two keys.
 func (j *job) verifyRows(ctx context.Context) error {
 	var keys map[int64]int64
-	err := snapshot(ctx, j.target.DB, func(q sqldb.Querier) (err error) {
+	err := maintenance.Slice(ctx, j.target.DB, func(q sqldb.Querier) (err error) {
 		if keys, err = maintenance.PerMerchant(ctx, q, maintenance.OrderKeyCounts); err != nil {
 			return err
 		}
@@ -91,8 +91,8 @@ func (j *job) verifyFiles(ctx context.Context) (err error) {
 // checkTarget returns ErrForeignTarget with a reason if the target holds
 // anything that the source does not have.
 func checkTarget(ctx context.Context, source, target sqldb.DB) error {
-	return snapshot(ctx, target, func(target sqldb.Querier) error {
-		return snapshot(ctx, source, func(source sqldb.Querier) error {
+	return maintenance.Slice(ctx, target, func(target sqldb.Querier) error {
+		return maintenance.Slice(ctx, source, func(source sqldb.Querier) error {
 			merchants, err := checkIdentities(ctx, source, target, merchantsTable, allRows, "name", "created_at")
 			if err != nil {
 				return err

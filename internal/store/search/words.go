@@ -33,6 +33,23 @@ func periodStart(block int64) int64 {
 	return -block * period
 }
 
+// BlockTimes returns between which times the orders of a block were created: from the first
+// on, before the second.
+func BlockTimes(block int64) (from, to int64) { return periodStart(block), (1 - block) * period }
+
+// Blocks returns the blocks that orders or words are in.
+func Blocks(ctx context.Context, q sqldb.Querier) ([]int64, error) {
+	blocks, err := sqldb.Column[int64](ctx, q, `SELECT DISTINCT created_at / $1 FROM orders`, period)
+	for i, n := range blocks {
+		blocks[i] = periodBlock(n * period)
+	}
+	for last := int64(math.MinInt64); last != 0 && err == nil; blocks = append(blocks, last) {
+		err = q.QueryRow(ctx, `SELECT COALESCE(MIN(block), 0) FROM order_words WHERE block > $1 AND block < 0`, []any{last}, &last)
+	}
+	slices.Sort(blocks)
+	return slices.Compact(blocks[:len(blocks)-1]), err // without the 0
+}
+
 // Word is a word of an order, a row of order_words without its block.
 type Word struct {
 	Text       string

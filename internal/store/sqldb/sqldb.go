@@ -187,8 +187,10 @@ type Dialect struct {
 	History string
 	// Feed is what the feed of all merchants takes.
 	Feed FeedDialect
-	// IntegrityCheck checks the whole database file. It returns one row for each
-	// problem, or the one row "ok". It is empty if the database is not a file.
+	// CheckedTables returns the tables of a database file, and IntegrityCheck checks the one
+	// that its argument names, with its indexes. It returns a row for each problem. Both are
+	// empty if the database is not a file.
+	CheckedTables  string
 	IntegrityCheck string
 	// MaxImportOrders is how many orders a transaction of an import may have, where
 	// no other transaction can write meanwhile. 0 means no limit.

@@ -44,8 +44,10 @@ var dialect = sqldb.Dialect{
 	PairList:         `(SELECT $1 ->> key AS a, value AS b FROM json_each($2)) k`,
 	History:          `m.history`,
 	Feed:             sqldb.FeedDialect{NextPosition: `(SELECT COALESCE(MAX(position), 0) + 1 FROM events)`, End: sqldb.MaxPosition, Server: `0`},
-	IntegrityCheck:   `PRAGMA integrity_check`,
-	QuickCheck:       `PRAGMA quick_check`,
+	// The table sqlite_schema stands for the free pages too.
+	CheckedTables:  `SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table'`,
+	IntegrityCheck: `SELECT integrity_check FROM pragma_integrity_check($1)`,
+	QuickCheck:     `PRAGMA quick_check`,
 }
 
 // DB is an open database file. It implements sqldb.DB.

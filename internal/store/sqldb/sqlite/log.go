@@ -11,7 +11,7 @@ const (
 	// maxLog is the size of the longest write-ahead log that TruncateLog leaves, in
 	// bytes. SQLite overwrites a log that no transaction needs, but never makes the file
 	// shorter.
-	maxLog = 64 << 20
+	maxLog = 16 << 20
 	// truncateTimeout is how long those who write may wait for readers to leave the log.
 	truncateTimeout = 50 * time.Millisecond
 )
