@@ -50,7 +50,7 @@ func (s *site) showImports(w http.ResponseWriter, r *web.Request, status int, vi
 // importOrders serves POST /operator/imports/orders: a file with an order document a
 // line. The rules are those of the operator interface.
 func (s *site) importOrders(w http.ResponseWriter, r *web.Request) error {
-	return s.importFile(w, r, "orders", ingest.Documents(s.Orders.Import, r.Caller))
+	return s.importFile(w, r, "orders", ingest.Documents(s.Orders.Prepare, s.Orders.Import, r.Caller))
 }
 
 // importChanges serves POST /operator/imports/changes: a file with a transition or a

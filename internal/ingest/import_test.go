@@ -75,11 +75,19 @@ func (r *report) done(batch []ingest.Line, read int64) error {
 // counts are the results of an import, in lines.
 type counts struct{ created, unchanged, conflicting, invalid int }
 
-// run imports an input. It fails if the tally is not that of the lines that it reports.
+// run imports an input. It fails if the tally is not that of the lines that it reports, or if
+// an order comes unprepared.
 func (r *report) run(ctx context.Context, t *testing.T, input io.Reader, importBatch ingest.ImportFunc) (counts, error) {
 	t.Helper()
 	last := 0
-	tally, err := ingest.Documents(importBatch, order.Command()).Run(ctx, input, func(batch []ingest.Line, read int64) error {
+	prepare := func(incoming *order.Incoming) { incoming.Prepared = incoming.Order.Reference }
+	importPrepared := func(ctx context.Context, caller order.Caller, batch []order.Incoming) ([]order.ImportResult, error) {
+		for _, incoming := range batch {
+			testenv.Equal(t, "what was prepared", any(incoming.Order.Reference), incoming.Prepared)
+		}
+		return importBatch(ctx, caller, batch)
+	}
+	tally, err := ingest.Documents(prepare, importPrepared, order.Command()).Run(ctx, input, func(batch []ingest.Line, read int64) error {
 		if len(batch) > 0 {
 			last = batch[len(batch)-1].Number
 		}

@@ -78,16 +78,18 @@ func (l Lines) Run(ctx context.Context, r io.Reader, done DoneFunc) (Tally, erro
 // order.Service.Import does. It must not retain the batch.
 type ImportFunc func(ctx context.Context, caller order.Caller, batch []order.Incoming) ([]order.ImportResult, error)
 
-// Documents are lines with an order document each, which are imported. The summary of an
-// export is ignored like a blank line, if the export is complete.
-func Documents(importBatch ImportFunc, caller order.Caller) Lines {
+// Documents are lines with an order document each, which are imported. Each is prepared when
+// it is parsed, beside the import of others. The summary of an export is ignored like a blank
+// line, if the export is complete.
+func Documents(prepare func(*order.Incoming), importBatch ImportFunc, caller order.Caller) Lines {
 	return newLines(documentStatuses, batches[order.Incoming]{
 		parse: func(_ int, text []byte) (order.Incoming, error) {
 			incoming, err := Parse(text)
 			if err != nil {
-				err = ofSummary(text, err)
+				return incoming, ofSummary(text, err)
 			}
-			return incoming, err
+			prepare(&incoming)
+			return incoming, nil
 		},
 		do: func(ctx context.Context, batch []order.Incoming) ([]Result, error) {
 			imported, err := importBatch(ctx, caller, batch)

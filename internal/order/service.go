@@ -96,6 +96,9 @@ func (s *Service) Import(ctx context.Context, caller Caller, batch []Incoming) (
 	return s.store.ImportOrders(ctx, batch, Cause{By: caller, At: s.Now()})
 }
 
+// Prepare is Store.Prepare.
+func (s *Service) Prepare(incoming *Incoming) { s.store.Prepare(incoming) }
+
 // ImportOne adds one order, as Import does. Errors beside those of Change:
 // *ImportError.
 func (s *Service) ImportOne(ctx context.Context, caller Caller, incoming Incoming, options Options[ImportResult]) (ImportResult, error) {

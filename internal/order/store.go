@@ -115,6 +115,9 @@ type Store interface {
 	// or if other changes had to wait too long for it. A refused order does not affect
 	// the others. Each created order gets its OrderCreated event.
 	ImportOrders(ctx context.Context, batch []Incoming, cause Cause) ([]ImportResult, error)
+	// Prepare does a part of the work of ImportOrders ahead, beside the import of others.
+	// The order must not change afterwards.
+	Prepare(incoming *Incoming)
 
 	// ExpiredReservations returns up to limit reservations made before a time
 	// and never activated, and expired ones whose files may still be stored.
@@ -241,6 +244,8 @@ type Incoming struct {
 	// Digest covers the content of the document with its defaults filled in, but
 	// not LegacyID. Documents with equal digests have equal content.
 	Digest [32]byte
+	// Prepared is what Store.Prepare has made of the order; nil: nothing.
+	Prepared any
 }
 
 // LineStatus says what became of an order document (decision 7) or of a change of an

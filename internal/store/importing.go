@@ -25,15 +25,31 @@ type importTx struct {
 // importItem is one order of a batch.
 type importItem struct {
 	order.Incoming
-	details  []byte
-	words    []search.Word // without the legacy id
-	legacyID int64         // assigned to it; 0: none yet
+	*prepared
+	legacyID int64 // assigned to it; 0: none yet
 	result   order.ImportResult
 }
 
-func newImportItem(incoming order.Incoming) (*importItem, error) {
+// prepared is what is stored of an order beside its columns.
+type prepared struct {
+	details []byte
+	words   []search.Word // without the legacy id
+	err     error
+}
+
+// Prepare implements order.Store.
+func (db *DB) Prepare(incoming *order.Incoming) {
 	details, err := orderpb.EncodeDetails(&incoming.Order)
-	return &importItem{Incoming: incoming, details: details, words: search.WordsOf(&incoming.Order)}, err
+	incoming.Prepared = &prepared{details: details, words: search.WordsOf(&incoming.Order), err: err}
+}
+
+// newImportItem prepares an order that is not prepared yet.
+func (db *DB) newImportItem(incoming order.Incoming) (*importItem, error) {
+	if incoming.Prepared == nil {
+		db.Prepare(&incoming)
+	}
+	item := &importItem{Incoming: incoming, prepared: incoming.Prepared.(*prepared)}
+	return item, item.err
 }
 
 // reject sets the result of an order that is not imported.
@@ -46,7 +62,7 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause or
 	items := make([]*importItem, len(batch))
 	for i := range batch {
 		// Outside of the transaction, which locks rows.
-		item, err := newImportItem(batch[i])
+		item, err := db.newImportItem(batch[i])
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +87,7 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause or
 
 // ImportOrder implements order.Tx.
 func (t *tx) ImportOrder(ctx context.Context, incoming order.Incoming, cause order.Cause) (order.ImportResult, error) {
-	item, err := newImportItem(incoming)
+	item, err := t.db.newImportItem(incoming)
 	if err != nil {
 		return order.ImportResult{}, err
 	}

@@ -8,7 +8,7 @@ import (
 
 // importOrders serves POST /orders/import: order documents, one a line.
 func (a API) importOrders(s *web.Stream) error {
-	return bulkapi.Serve(s, ingest.Documents(a.Orders.Import, s.Caller), "")
+	return bulkapi.Serve(s, ingest.Documents(a.Orders.Prepare, a.Orders.Import, s.Caller), "")
 }
 
 // changeOrders serves POST /orders/transitions: changes of orders, one a line.

@@ -37,7 +37,7 @@ func (c *importCommand) run(ctx context.Context, p *process) error {
 		if c.DryRun {
 			importBatch = b.DB.NewImportCheck()
 		}
-		err = p.runLines(ctx, ingest.Documents(importBatch, p.caller), input, size, rejected, lineWords{
+		err = p.runLines(ctx, ingest.Documents(b.Orders.Prepare, importBatch, p.caller), input, size, rejected, lineWords{
 			doing: "importing", rest: "import the rest", oneRefused: "line was refused", manyRefused: "lines were refused", results: c.JSON,
 		})
 		return errors.Join(err, rejected.close())

@@ -119,9 +119,14 @@ func requester(actor order.Actor) order.Caller {
 	return order.Caller{Actor: actor, TokenID: 1<<40 + 7, RequestID: "request-1"}
 }
 
-// add imports orders and returns the results.
+// add imports orders, of which it prepares each second one, and returns the results.
 func (f *fixture) add(store Store, batch ...order.Incoming) []order.ImportResult {
 	f.Helper()
+	for i := 0; i < len(batch); i += 2 {
+		if store.Prepare(&batch[i]); batch[i].Prepared == nil {
+			f.Errorf("order %s is not prepared", batch[i].Order.Reference)
+		}
+	}
 	results := testenv.Of(store.ImportOrders(f.Context(), batch, order.Cause{By: requester(order.ActorOperator), At: noon})).Must(f)
 	if len(results) != len(batch) {
 		f.Fatalf("%d results of %d orders", len(results), len(batch))
