@@ -241,5 +241,5 @@ func (in *importTx) insertWords(ctx context.Context, items []*importItem) error 
 			words = append(words, word)
 		}
 	}
-	return search.Add(ctx, in, in.db.dialect, words)
+	return search.AddNew(ctx, in, in.db.dialect, words)
 }

@@ -49,7 +49,8 @@ func NotReady(err error) error { return NotReadyError{err} }
 //
 // Arguments are nil (NULL), int64, int, string, []byte, *string,
 // sql.NullInt64 and sql.NullString. A nil []byte or *string is NULL. The argument
-// of Dialect.InList is an []int64, and so are the two of Dialect.PairList.
+// of Dialect.InList is an []int64, and so are those of Dialect.PairList and of
+// Dialect.WordLists except its texts.
 type Querier interface {
 	// Exec returns the number of rows that the statement changed.
 	Exec(ctx context.Context, text string, args ...any) (int64, error)
@@ -175,6 +176,9 @@ type Dialect struct {
 	// PairList is a table k with the columns a and b: the numbers of the lists $1 and $2,
 	// which are equally long.
 	PairList string
+	// WordLists is a table with the columns of order_words: of the lists $1 to $5, where $2
+	// is as in InTexts. It is empty where single rows are written as fast.
+	WordLists string
 	// RecursiveQueries reports whether tables of several merchants can be read by a
 	// recursive query, which a Citus cluster cannot do.
 	RecursiveQueries bool

@@ -88,6 +88,7 @@ var dialect = sqldb.Dialect{
 	InList:            `= ANY ($1)`,
 	InTexts:           `= ANY (string_to_array($2, chr(10)))`,
 	PairList:          `unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS k (a, b)`,
+	WordLists:         `unnest(CAST($1 AS BIGINT[]), string_to_array($2, chr(10)), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]))`,
 	ByteOrder:         ` COLLATE "C"`,
 	History:           history,
 	Feed:              feed,
