@@ -102,7 +102,7 @@ func TestRoundTrips(t *testing.T) {
 			return got.Status, got.Body
 		}},
 		{"operator: search", 8, 200, nil, get(t, operator, "/operator/orders?q=SF-2026")},
-		{"operator: one order", 6, 200, nil, func(n apptest.Sample) (int, string) { return get(t, operator, "/operator/orders/"+n.Reference())(n) }},
+		{"operator: one order", 4, 200, nil, func(n apptest.Sample) (int, string) { return get(t, operator, "/operator/orders/"+n.Reference())(n) }},
 		{"operator: overview", 4, 200, nil, get(t, operator, "/operator/overview")},
 		{"sign in by link", 6, 303, func(apptest.Sample) {
 			b = newBrowser(t, s.BaseURL)

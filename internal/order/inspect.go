@@ -22,23 +22,15 @@ type Inspection struct {
 // Inspect returns everything about the order with a reference, of whichever merchant, but
 // not its MerchantData, or ErrNotFound.
 func (s *Service) Inspect(ctx context.Context, reference string) (Inspection, error) {
-	id := ByReference(reference)
-	if !id.Valid() {
+	if !ByReference(reference).Valid() {
 		return Inspection{}, ErrNotFound
 	}
 	merchantID, err := s.store.OrderMerchant(ctx, reference)
 	if err != nil {
 		return Inspection{}, err
 	}
-	var all Inspection
-	if all.Order, err = s.store.Order(ctx, merchantID, id); err != nil {
-		return Inspection{}, err
-	}
+	all, err := s.store.Inspect(ctx, merchantID, reference)
 	all.Order.MerchantData = MerchantData{}
-	if all.Events, err = s.store.OrderEvents(ctx, merchantID, id, 0, MaxFeedLimit); err != nil {
-		return Inspection{}, err
-	}
-	all.Files, err = s.store.FileEntries(ctx, merchantID, all.Order.LegacyID)
 	return all, err
 }
 

@@ -227,7 +227,7 @@ func TestUploadsBesideExpiry(t *testing.T) {
 	close(done)
 	janitor.Wait()
 
-	entries := testenv.Of(db.FileEntries(t.Context(), merchant, 1)).Must(t)
+	entries := testenv.Of(db.Inspect(t.Context(), merchant, "SF-1")).Must(t).Files
 	shown, kept := 0, 0
 	for _, e := range entries {
 		text, acknowledged := texts[e.ID]

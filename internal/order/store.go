@@ -55,9 +55,9 @@ type Store interface {
 	Search(ctx context.Context, search Search) (SearchPage, error)
 	// OrderMerchant returns the merchant of the order with a reference, or ErrNotFound.
 	OrderMerchant(ctx context.Context, reference string) (int64, error)
-	// FileEntries returns the entries of all files that an order has or had, oldest
-	// first, without unfinished uploads.
-	FileEntries(ctx context.Context, merchantID, legacyID int64) ([]FileEntry, error)
+	// Inspect returns everything about the order of a merchant with a reference, without
+	// unfinished uploads, or ErrNotFound.
+	Inspect(ctx context.Context, merchantID int64, reference string) (Inspection, error)
 	// DueOrders returns up to limit registered orders whose deadline is not later than
 	// a time, after one of them, by deadline and legacy id.
 	DueOrders(ctx context.Context, now time.Time, after Due, limit int) ([]Due, error)

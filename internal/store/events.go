@@ -159,14 +159,20 @@ func (db *DB) OrderEvents(ctx context.Context, merchantID int64, id order.Identi
 // readEvents reads rows of eventColumns and of more columns. found reports whether
 // there were any, including rows without an event.
 func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...any) (events []order.EventRecord, found bool, err error) {
+	err = sqldb.Each(ctx, db.sql, text, args, scanEvents(&events, &found, more...))
+	return events, found, err
+}
+
+// scanEvents returns a function that scans a row of readEvents.
+func scanEvents(events *[]order.EventRecord, found *bool, more ...any) func(sqldb.Rows) error {
 	var merchant, position, seq, nonce, kind, actor, at, from, to, invoice, token, hook, size, legacyID sql.NullInt64
 	var reason, detail, request, reference, name sql.NullString
 	dest := append([]any{&merchant, &position, &seq, &nonce, &kind, &actor, &at, &from, &to, &reason, &detail, &invoice, &token, &request, &hook, &size, &legacyID, &reference, &name}, more...)
-	err = sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
+	return func(rows sqldb.Rows) error {
 		if err := rows.Scan(dest...); err != nil {
 			return err
 		}
-		if found = true; !seq.Valid {
+		if *found = true; !seq.Valid {
 			return nil
 		}
 		e := order.EventRecord{Nonce: nonce.Int64, MerchantID: merchant.Int64, Position: position.Int64, LegacyID: legacyID.Int64, Reference: reference.String, OrderSize: size.Int64, FileName: name.String}
@@ -185,10 +191,9 @@ func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...a
 		case detail.Valid:
 			e.Fields = strings.Fields(detail.String)
 		}
-		events = append(events, e)
+		*events = append(*events, e)
 		return nil
-	})
-	return events, found, err
+	}
 }
 
 // selectDataVersions is completed by Dialect.InList.

@@ -248,17 +248,6 @@ func (db *DB) MarkPurged(ctx context.Context, invoice order.StoredInvoice, at ti
 	})
 }
 
-const selectFileEntries = `SELECT ` + invoiceColumns + `, i.deleted_at, i.purged_at FROM invoices i
-	WHERE i.merchant_id = $1 AND i.legacy_id = $2 AND i.status IN (` + InvoiceActive + `, ` + InvoiceDeleted + `) ORDER BY i.id`
-
-// FileEntries implements order.Store.
-func (db *DB) FileEntries(ctx context.Context, merchantID, legacyID int64) (_ []order.FileEntry, err error) {
-	defer db.observe(&ctx, "file_entries")(&err)
-	entries, err := sqldb.All(ctx, db.sql, selectFileEntries, []any{merchantID, legacyID}, func(rows sqldb.Rows) (order.FileEntry, error) {
-		var row invoiceRow
-		var deletedAt, purgedAt sql.NullInt64
-		err := rows.Scan(append(row.dest(), &deletedAt, &purgedAt)...)
-		return order.FileEntry{Invoice: row.invoice(), DeletedAt: timeOf(deletedAt), PurgedAt: timeOf(purgedAt)}, err
-	})
-	return entries, db.readError("read the files of an order", err, nil)
-}
+const selectFileEntries = `SELECT ` + invoiceColumns + `, i.deleted_at, i.purged_at FROM orders o
+	JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id
+	WHERE o.merchant_id = $1 AND o.reference = $2 AND i.status IN (` + InvoiceActive + `, ` + InvoiceDeleted + `) ORDER BY i.id`

@@ -135,8 +135,14 @@ func (db *DB) Orders(ctx context.Context, at []order.Locator) (_ map[order.Locat
 // details cannot be decoded; the others can be read.
 func (db *DB) readOrders(ctx context.Context, text string, args []any) (orders map[order.Locator]order.Order, damaged, err error) {
 	orders = make(map[order.Locator]order.Order)
+	err = sqldb.Each(ctx, db.sql, text, args, scanOrders(orders, &damaged))
+	return orders, damaged, err
+}
+
+// scanOrders returns a function that scans a row of an order, and adds what it has.
+func scanOrders(orders map[order.Locator]order.Order, damaged *error) func(sqldb.Rows) error {
 	var row orderRow
-	err = sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
+	return func(rows sqldb.Rows) error {
 		if err := rows.Scan(row.dest()...); err != nil {
 			return err
 		}
@@ -145,7 +151,7 @@ func (db *DB) readOrders(ctx context.Context, text string, args []any) (orders m
 		if !again {
 			var err error
 			if o, err = row.order(); err != nil {
-				o.Unreadable, damaged = true, err
+				o.Unreadable, *damaged = true, err
 			}
 		}
 		if row.invoice.id.Valid {
@@ -154,8 +160,40 @@ func (db *DB) readOrders(ctx context.Context, text string, args []any) (orders m
 		}
 		orders[key] = o
 		return nil
+	}
+}
+
+// Inspect implements order.Store.
+func (db *DB) Inspect(ctx context.Context, merchantID int64, reference string) (all order.Inspection, err error) {
+	defer db.observe(&ctx, "inspect")(&err)
+	var found bool
+	var damaged error
+	orders := make(map[order.Locator]order.Order)
+	scanOrder, scanEvent := scanOrders(orders, &damaged), scanEvents(&all.Events, &found)
+	err = db.sql.QueryMany(ctx, func(yield func(string, []any) bool) {
+		_ = yield(selectOrderByReference, []any{merchantID, reference}) &&
+			yield(selectOrderEventsByReference, []any{0, merchantID, reference, order.MaxFeedLimit}) &&
+			yield(selectFileEntries, []any{merchantID, reference})
+	}, func(n int, rows sqldb.Rows) error {
+		switch n {
+		case 0:
+			return scanOrder(rows)
+		case 1:
+			return scanEvent(rows)
+		}
+		var row invoiceRow
+		var deletedAt, purgedAt sql.NullInt64
+		err := rows.Scan(append(row.dest(), &deletedAt, &purgedAt)...)
+		all.Files = append(all.Files, order.FileEntry{Invoice: row.invoice(), DeletedAt: timeOf(deletedAt), PurgedAt: timeOf(purgedAt)})
+		return err
 	})
-	return orders, damaged, err
+	for _, o := range orders {
+		all.Order = o
+	}
+	if err = cmp.Or(err, damaged); err == nil && all.Order.LegacyID == 0 {
+		err = sql.ErrNoRows
+	}
+	return all, db.readError("read everything about an order", err, order.ErrNotFound)
 }
 
 // listsOf returns the arguments of the statements that read the orders of two lists.
