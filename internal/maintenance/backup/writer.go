@@ -31,7 +31,7 @@ func newWriter(temp string, to Place, modified time.Time) (writer, error) {
 		if err != nil {
 			return nil, err
 		}
-		w := newTarWriter(file, to.isCompressed(), modified)
+		w := newTarWriter(&syncedWriter{file: file}, to.isCompressed(), modified)
 		w.file = file
 		return w, nil
 	}
@@ -79,11 +79,33 @@ func createFile(path string, content io.Reader) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(file, content)
+	_, err = io.Copy(&syncedWriter{file: file}, content)
 	if err == nil {
 		err = file.Sync()
 	}
 	return errors.Join(err, file.Close())
+}
+
+// syncedBytes is how many bytes a syncedWriter leaves to be synced.
+const syncedBytes = 4 << 20
+
+// syncedWriter syncs a file again and again while it is written. A server's commits would
+// wait for one sync of all of it: several tenths of a second for some hundred MB.
+type syncedWriter struct {
+	file interface {
+		io.Writer
+		Sync() error
+	}
+	unsynced int // bytes
+}
+
+// Write implements io.Writer.
+func (w *syncedWriter) Write(p []byte) (int, error) {
+	n, err := w.file.Write(p)
+	if w.unsynced += n; err == nil && w.unsynced >= syncedBytes {
+		w.unsynced, err = 0, w.file.Sync()
+	}
+	return n, err
 }
 
 // tarWriter writes a tar file.

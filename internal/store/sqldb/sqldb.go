@@ -126,8 +126,8 @@ type DB interface {
 	// among those that only read, until the result is closed. It returns ErrLocked
 	// if another process holds the lock.
 	LockForCopy(ctx context.Context, shared bool) (io.Closer, error)
-	// Backup writes a snapshot of the database to a new or empty file. The caller
-	// must sync the file. Backup returns ErrNoBackup if the database is not a file.
+	// Backup writes a snapshot of the database to a new or empty file, durably but for the
+	// file's name. Backup returns ErrNoBackup if the database is not a file.
 	Backup(ctx context.Context, path string) error
 
 	// LogSize returns the size of the write-ahead log in bytes, 0 if the database is not

@@ -204,13 +204,43 @@ func (db *DB) Close() error {
 	return errors.Join(err, db.commits.close())
 }
 
-// Backup implements sqldb.DB.
+// Backup implements sqldb.DB. SQLite would sync the new file once, at its end, and commits
+// would wait for all of it. So Backup syncs it again and again meanwhile.
 func (db *DB) Backup(ctx context.Context, path string) error {
-	c, err := openConn(db.path, busyTimeout)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	written, synced := make(chan struct{}), make(chan error, 1)
+	go func() { synced <- syncUntil(written, file.Sync) }()
+	err = db.vacuumInto(ctx, path)
+	close(written)
+	return errors.Join(diskFull(err), <-synced, file.Close())
+}
+
+// syncInterval is how often a file is synced that grows.
+const syncInterval = 10 * time.Millisecond
+
+// syncUntil syncs a file until it is written, and then once more.
+func syncUntil(written <-chan struct{}, sync func() error) error {
+	for {
+		select {
+		case <-written:
+			return sync()
+		case <-time.After(syncInterval):
+			if err := sync(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (db *DB) vacuumInto(ctx context.Context, path string) error {
+	c, err := openConn(db.path, busyTimeout, "synchronous=OFF")
 	if err != nil {
 		return err
 	}
 	c.sqlite.SetInterrupt(ctx.Done())
 	_, err = c.Exec(ctx, `VACUUM INTO $1`, path)
-	return errors.Join(diskFull(err), c.sqlite.Close())
+	return errors.Join(err, c.sqlite.Close())
 }

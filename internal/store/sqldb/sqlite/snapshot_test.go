@@ -32,3 +32,22 @@ func TestSnapshotCancelled(t *testing.T) {
 		}
 	}
 }
+
+// TestSyncUntil syncs a file while it is written, and once more at its end.
+func TestSyncUntil(t *testing.T) {
+	t.Parallel()
+	written, syncs, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		ended <- syncUntil(written, func() error { syncs <- struct{}{}; return nil })
+	}()
+	<-syncs
+	<-syncs
+	close(written)
+	<-syncs
+	select {
+	case <-syncs: // the last one: the one before began earlier
+		testenv.NoError(t, <-ended)
+	case err := <-ended:
+		testenv.NoError(t, err)
+	}
+}
