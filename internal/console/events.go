@@ -100,7 +100,7 @@ func (l language) event(e order.EventRecord, n names) eventView {
 
 // reason returns a reason as people read it: in their language if it is a usual one.
 func (l language) reason(reason order.Reason) string {
-	if text, ok := messages[l.code]["reason."+string(reason)]; ok {
+	if text, ok := messages()[l.code]["reason."+string(reason)]; ok {
 		return text
 	}
 	return string(reason)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	bcp47 "golang.org/x/text/language"
@@ -35,10 +36,8 @@ var matcher = func() bcp47.Matcher {
 //go:embed messages.tsv
 var messagesTSV []byte
 
-// messages has the texts of each language by key.
-var messages = parseMessages()
-
-func parseMessages() map[string]map[string]string {
+// messages returns the texts of each language by key.
+var messages = sync.OnceValue(func() map[string]map[string]string {
 	limits := strings.NewReplacer(
 		"{invoices}", strconv.Itoa(order.MaxInvoices),
 		"{invoice MB}", strconv.Itoa(order.MaxInvoiceSize/1_000_000),
@@ -57,16 +56,16 @@ func parseMessages() map[string]map[string]string {
 		}
 	}
 	return all
-}
+})
 
-// months has the names of the months in each language.
-var months = func() map[string][]string {
+// months returns the names of the months in each language.
+var months = sync.OnceValue(func() map[string][]string {
 	all := make(map[string][]string)
 	for _, code := range languages {
-		all[code] = strings.Split(messages[code]["date.months"], " ")
+		all[code] = strings.Split(messages()[code]["date.months"], " ")
 	}
 	return all
-}()
+})
 
 // language writes texts, amounts and times as people of a language do.
 type language struct {
@@ -78,7 +77,7 @@ type language struct {
 // text returns a message with its values. An unknown key is returned unchanged, which
 // tests find.
 func (l language) text(key string, values ...any) string {
-	text, ok := messages[l.code][key]
+	text, ok := messages()[l.code][key]
 	if !ok {
 		return key
 	}
@@ -149,7 +148,7 @@ func (l language) size(bytes int64) string {
 
 // dayMonth writes a day without its year: 22 Nov.
 func (l language) dayMonth(t time.Time) string {
-	return strconv.Itoa(t.Day()) + "\u00a0" + months[l.code][t.Month()-1]
+	return strconv.Itoa(t.Day()) + "\u00a0" + months()[l.code][t.Month()-1]
 }
 
 // day writes a day: 22 Nov 2026.
@@ -202,7 +201,7 @@ func (s *site) setLanguage(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	if code := form.Get("language"); messages[code] != nil {
+	if code := form.Get("language"); messages()[code] != nil {
 		http.SetCookie(w, &http.Cookie{
 			Name: languageCookie, Value: code, Path: "/", MaxAge: 365 * 24 * 60 * 60,
 			Secure: s.secure(r.Request), HttpOnly: true, SameSite: http.SameSiteLaxMode,

@@ -33,7 +33,7 @@ func TestMessages(t *testing.T) {
 			testenv.Equal(t, "values of "+fields[0], verbs.FindAllString(fields[1], -1), verbs.FindAllString(text, -1))
 		}
 	}
-	testenv.Equal(t, "keys", len(messages["en"]), strings.Count(string(messagesTSV), "\n"))
+	testenv.Equal(t, "keys", len(messages()["en"]), strings.Count(string(messagesTSV), "\n"))
 	keys := []string{"event.order.created", "event.order.updated", "event.invoice.uploaded", "event.invoice.deleted"}
 	for _, state := range order.States() {
 		keys = append(keys, "state."+state.String())
@@ -67,7 +67,7 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	for _, key := range keys {
-		if _, ok := messages["en"][key]; !ok {
+		if _, ok := messages()["en"][key]; !ok {
 			t.Errorf("there is no message %q", key)
 		}
 	}

@@ -53,7 +53,7 @@ func (s *site) newLateForm(r *web.Request) error {
 	for _, typed := range lateFields {
 		values := form[typed.Value]
 		for i, value := range values {
-			if text, ok := messages[l.code][lateChoices[typed.Value]+value]; ok && lateChoices[typed.Value] != "" {
+			if text, ok := messages()[l.code][lateChoices[typed.Value]+value]; ok && lateChoices[typed.Value] != "" {
 				values[i] = text
 			}
 		}

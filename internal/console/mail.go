@@ -194,7 +194,7 @@ func readAddress(form formView) digest.Address {
 	if a.Every = time.Duration(minutes) * time.Minute; !slices.Contains(digest.Intervals, a.Every) {
 		form.refuse("every", "mail.badchoice")
 	}
-	if messages[a.Language] == nil {
+	if messages()[a.Language] == nil {
 		form.refuse("language", "mail.badchoice")
 	}
 	a.Types = delivery.NewTypes(types...)

@@ -128,11 +128,11 @@ func (t *table) write(ctx context.Context, tx sqldb.Querier, d diff) error {
 		}
 	}
 	for rows := d.write; len(rows) > 0; {
-		n, statement := 1, t.insertOne
+		n := 1
 		if len(rows) >= insertRows {
-			n, statement = insertRows, t.insertBatch
+			n = insertRows
 		}
-		if _, err := tx.Exec(ctx, statement, slices.Concat(rows[:n]...)...); err != nil {
+		if _, err := tx.Exec(ctx, t.upsert(n), slices.Concat(rows[:n]...)...); err != nil {
 			return err
 		}
 		rows = rows[n:]

@@ -28,14 +28,14 @@ type table struct {
 	// immutable row with the same identity and other values is damaged.
 	identity string
 
-	selectWhere, insertOne, insertBatch, deleteOne string // statements
+	selectWhere, deleteOne string // statements
 	// selectPageEnd finds the end of a page, wherePage is the condition for its
 	// rows.
 	selectPageEnd, wherePage string
 }
 
 const (
-	// insertRows is how many rows insertBatch writes.
+	// insertRows is how many rows a statement writes.
 	insertRows = 50
 	// rowPage is how many rows are read at a time.
 	rowPage = 1000
@@ -86,7 +86,6 @@ var (
 func newTable(t table, columns string) *table {
 	t.columns = strings.Split(columns, ", ")
 	t.selectWhere = "SELECT " + columns + " FROM " + t.name + " WHERE "
-	t.insertOne, t.insertBatch = t.upsert(1), t.upsert(insertRows)
 	conditions := make([]string, t.keyColumns)
 	for i := range conditions {
 		conditions[i] = t.columns[i] + " = " + sqldb.Params(1+i, 1)
