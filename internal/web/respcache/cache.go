@@ -19,7 +19,7 @@ import (
 const (
 	// entryOverhead is roughly what an entry takes beside its texts, header and body,
 	// in bytes.
-	entryOverhead = 512
+	entryOverhead = 640
 	// doorkeeperSize is how many requested keys the admission remembers, 8 bytes
 	// each.
 	doorkeeperSize = 1 << 13
@@ -104,7 +104,7 @@ func (c *Cache) lookup(key Key, version order.DataVersion) *Entry {
 // Store adds an entry, or replaces the entry of the same key. The cache may
 // refuse it.
 func (c *Cache) Store(key Key, entry *Entry) {
-	weight := entryOverhead + len(key.Path) + len(key.Query) + len(entry.Body)
+	weight := entryOverhead + len(key.Path) + len(key.Query) + cap(entry.Body)
 	for _, values := range [][]string{entry.ETag, entry.Link} {
 		for _, value := range values {
 			weight += len(value)

@@ -1,8 +1,10 @@
 package respcache
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -180,11 +182,41 @@ func TestUses(t *testing.T) {
 	t.Parallel()
 	c := newCache(1 << 20)
 	c.Lookup(key, v1)
-	c.storeTwice(key, entry(v1, order.NoDay, "body"))
+	stored := entry(v1, order.NoDay, "body")
+	c.storeTwice(key, stored)
 	c.Lookup(key, v1)
 	c.Lookup(key, v1)
 	c.Lookup(key, order.DataVersion{Event: 2})
 	// A computation looks once more, which is not a request.
 	testenv.Of(c.Coalesce(key, v1, func() (*Entry, error) { return nil, errors.New("not reached") })).Must(t)
-	testenv.Equal(t, "uses", Uses{Hits: 2, Misses: 2, Bytes: entryOverhead + len(key.Path) + len(`"1"`) + len("body")}, c.Uses())
+	testenv.Equal(t, "uses", Uses{Hits: 2, Misses: 2, Bytes: entryOverhead + len(key.Path) + len(`"1"`) + cap(stored.Body)}, c.Uses())
+}
+
+// TestWeight fills caches and compares their weight with the memory that they take. It runs
+// alone.
+func TestWeight(t *testing.T) {
+	for _, size := range []int{0, 1, 1300, 9000} { // of the body
+		const maxBytes = 8 << 20
+		c := newCache(maxBytes)
+		heap := func() int {
+			runtime.GC()
+			runtime.GC() // frees what the first one has finalized
+			var stats runtime.MemStats
+			runtime.ReadMemStats(&stats)
+			return int(stats.HeapAlloc)
+		}
+		before := heap()
+		for n := 0; c.Uses().Bytes < maxBytes*9/10; n++ {
+			// As a request has them: the path is a part of its first line.
+			line := fmt.Sprintf("GET /v2/orders/SF-2026-%07d HTTP/1.1", n)
+			e := &Entry{Version: v1, ETag: []string{fmt.Sprintf(`"%032d"`, n)}, Link: []string{strings.Clone(line)}, Length: []string{fmt.Sprint(n)}}
+			e.Body = bytes.Clone(make([]byte, size))
+			c.storeTwice(Key{Route: "/v2/orders/{reference}", MerchantID: 1, Path: line[4 : len(line)-9]}, e)
+		}
+		used := heap() - before
+		if weight := c.Uses().Bytes; used > weight || used < weight*3/4 {
+			t.Errorf("bodies of %d bytes: the cache takes %d bytes and weighs %d", size, used, weight)
+		}
+		runtime.KeepAlive(c)
+	}
 }
