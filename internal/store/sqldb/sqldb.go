@@ -177,7 +177,8 @@ type Dialect struct {
 	// which are equally long.
 	PairList string
 	// WordLists is a table with the columns of order_words: of the lists $1 to $5, where $2
-	// is as in InTexts. It is empty where single rows are written as fast.
+	// is as in InTexts. It is empty where rows are written as fast, and on a cluster, where
+	// rows go to the nodes at once.
 	WordLists string
 	// RecursiveQueries reports whether tables of several merchants can be read by a
 	// recursive query, which a Citus cluster cannot do.

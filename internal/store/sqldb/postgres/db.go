@@ -131,7 +131,7 @@ func Open(ctx context.Context, url string, reread func() (string, error), schema
 			made(pool)
 			db := &DB{querier: querier{on: connections{pool}, timeout: statementTimeout}, pool: pool, admin: admin, dialect: dialect}
 			if cluster {
-				db.dialect.RecursiveQueries, db.dialect.Feed = false, clusterFeed
+				db.dialect.RecursiveQueries, db.dialect.Feed, db.dialect.WordLists = false, clusterFeed, ""
 			}
 			return db, nil
 		}
