@@ -79,7 +79,7 @@ func (i *installation) measureImport(ctx context.Context) error {
 			return fmt.Errorf("import of merchant %s: %s, want %s", m.name, counts, want)
 		}
 		if m == i.b {
-			i.add("Import", thousands(perSecond(m.count, elapsed))+" orders/s", i.target("≥ 30,000", ""),
+			i.add("Import", thousands(perSecond(m.count, elapsed))+" orders/s", i.target("≥ 20,000", "≥ 8,000"),
 				fmt.Sprintf("%s orders, %s MB, the whole command in %.1f s", thousands(float64(m.count)), thousands(float64(info.Size())/1e6), elapsed.Seconds()))
 		}
 	}

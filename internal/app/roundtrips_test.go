@@ -94,7 +94,7 @@ func TestRoundTrips(t *testing.T) {
 			return got.Status, got.Body
 		}},
 		// How many lines a transaction has depends on how fast they arrive.
-		{"import of 1,000", 45, 200, nil, func(apptest.Sample) (int, string) {
+		{"import of 1,000", 40, 200, nil, func(apptest.Sample) (int, string) {
 			first := next
 			next += 1000
 			body := apptest.Registered(apptest.MerchantID, first, 1000)

@@ -48,10 +48,7 @@ func (c *importCheck) check(ctx context.Context, _ order.Caller, batch []order.I
 }
 
 func (c *importCheck) checkAll(ctx context.Context, in *importTx, items []*importItem) error {
-	if err := in.readLegacyIDCounter(ctx); err != nil {
-		return err
-	}
-	in.lastLegacyID = max(c.lastLegacyID, in.lastLegacyID)
+	in.lastLegacyID = c.lastLegacyID
 	defer func() { c.lastLegacyID = in.lastLegacyID }()
 	known, err := in.checkMerchants(ctx, items)
 	if err != nil {

@@ -122,9 +122,6 @@ func distinctReferences(items []*importItem) int {
 // which all merchants share. These are locked for a short time.
 func (in *importTx) importAll(ctx context.Context, items []*importItem, cause order.Cause) error {
 	in.limit.extend(len(items))
-	if err := in.readLegacyIDCounter(ctx); err != nil {
-		return err
-	}
 	known, err := in.checkMerchants(ctx, items)
 	if err != nil {
 		return err
@@ -162,7 +159,11 @@ func (in *importTx) importAll(ctx context.Context, items []*importItem, cause or
 	return in.Later(ctx, nil, `UPDATE counters SET last = $1 WHERE name = 'order' AND last < $1`, in.lastLegacyID)
 }
 
-// checkMerchants returns the orders whose merchant exists, and rejects the others.
+// selectImportMerchants is completed by Dialect.InList.
+const selectImportMerchants = `SELECT id, (` + selectLegacyIDCounter + `) FROM merchants WHERE id `
+
+// checkMerchants returns the orders whose merchant exists, and rejects the others. It reads
+// the counter of legacy ids in the same round trip.
 func (in *importTx) checkMerchants(ctx context.Context, items []*importItem) (known []*importItem, err error) {
 	var ids []int64
 	for _, item := range items {
@@ -170,7 +171,13 @@ func (in *importTx) checkMerchants(ctx context.Context, items []*importItem) (kn
 		ids = append(ids, item.Order.MerchantID)
 	}
 	slices.Sort(ids)
-	merchants, err := in.existingMerchants(ctx, slices.Compact(ids)...)
+	var merchants []int64
+	err = sqldb.Each(ctx, in, selectImportMerchants+in.db.dialect.InList, []any{slices.Compact(ids)}, func(rows sqldb.Rows) error {
+		var id, last int64
+		err := rows.Scan(&id, &last)
+		merchants, in.lastLegacyID = append(merchants, id), max(in.lastLegacyID, last)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -126,10 +126,12 @@ func (in *importTx) chooseLegacyID(item *importItem, chosen map[string]int64) {
 	}
 }
 
+const selectLegacyIDCounter = `SELECT last FROM counters WHERE name = 'order'`
+
 // readLegacyIDCounter reads the counter as other transactions have committed it.
 func (in *importTx) readLegacyIDCounter(ctx context.Context) error {
 	var last int64
-	if err := in.QueryRow(ctx, `SELECT last FROM counters WHERE name = 'order'`, nil, &last); err != nil {
+	if err := in.QueryRow(ctx, selectLegacyIDCounter, nil, &last); err != nil {
 		return fmt.Errorf("read the counter of legacy ids: %w", err)
 	}
 	in.lastLegacyID = max(in.lastLegacyID, last)
