@@ -192,10 +192,13 @@ func (t *tx) UnrevokedTokens(ctx context.Context, merchantID int64) ([]int64, er
 	return sqldb.Column[int64](ctx, t, `SELECT id FROM tokens WHERE merchant_id = $1 AND revoked_at IS NULL ORDER BY id`+t.db.dialect.RowLock, merchantID)
 }
 
-const selectTokenCounts = `SELECT COUNT(CASE WHEN hint <> '' AND ` + validToken + `$1 THEN 1 END), COUNT(CASE WHEN hint <> '' AND created_at > $2 THEN 1 END),
-	COUNT(CASE WHEN hint = '' AND created_by IS NOT NULL AND created_at > $2 THEN 1 END)
-	+ (SELECT COUNT(*) FROM login_links WHERE merchant_id = $3 AND created_by IS NOT NULL AND expires_at > $1)
-	FROM tokens WHERE merchant_id = $3 AND ` + tokenEnd + ` > $2` // those that were created after a time end after it
+// selectTokenCounts counts up to $3 of each: more than a merchant may have makes no difference.
+// Tokens that were created after a time end after it.
+const selectTokenCounts = `SELECT
+	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND hint <> '' AND ` + validToken + `$2 LIMIT $3+0) n),
+	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND hint <> '' AND ` + tokenEnd + ` > $4 AND created_at > $4 LIMIT $3+0) n),
+	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND hint = '' AND created_by IS NOT NULL AND created_at > $4 LIMIT $3+0) n)
+	+ (SELECT COUNT(*) FROM (SELECT 1 FROM login_links WHERE merchant_id = $1 AND created_by IS NOT NULL AND expires_at > $2 LIMIT $3+0) n)`
 
 // CountTokens implements token.Tx. It locks the row from which the next token takes its
 // id.
@@ -204,7 +207,7 @@ func (t *tx) CountTokens(ctx context.Context, merchantID int64, now, after time.
 	if err := t.QueryRow(ctx, `SELECT last FROM counters WHERE name = 'token'`+t.db.dialect.RowLock, nil, &last); err != nil {
 		return n, err
 	}
-	err = t.QueryRow(ctx, selectTokenCounts, []any{now.Unix(), after.Unix(), merchantID}, sqldb.Int(&n.Valid), sqldb.Int(&n.Created), sqldb.Int(&n.Links))
+	err = t.QueryRow(ctx, selectTokenCounts, []any{merchantID, now.Unix(), max(token.MaxValid, token.MaxPerDay), after.Unix()}, sqldb.Int(&n.Valid), sqldb.Int(&n.Created), sqldb.Int(&n.Links))
 	return n, err
 }
 
