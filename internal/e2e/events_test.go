@@ -190,9 +190,3 @@ func (s *service) looks(t *testing.T) int64 {
 	}
 	return number(t, found[1])
 }
-
-// logged waits until the log has a text.
-func (s *service) logged(t *testing.T, text string) {
-	t.Helper()
-	testenv.Eventually(t, "the log has "+text, func() bool { return strings.Contains(s.Log(), text) })
-}

@@ -46,15 +46,6 @@ func mustParse(t testing.TB, document string) order.Incoming {
 
 func text(s string) *string { return &s }
 
-func day(t testing.TB, text string) order.Day {
-	t.Helper()
-	d, ok := order.ParseDay(text)
-	if !ok {
-		t.Fatalf("no day: %s", text)
-	}
-	return d
-}
-
 // minimalOrder is the order of the minimal document.
 func minimalOrder() order.Order {
 	address := order.Address{City: "Λευκωσία", CountryCode: "CY"}

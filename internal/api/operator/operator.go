@@ -15,6 +15,7 @@ import (
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -106,3 +107,10 @@ func encodeError(r *http.Request, err error) (int, any) {
 }
 
 var encodeTokenErrors = tokenapi.ErrorEncoder(web.EncodeCoded)
+
+// parsePage parses the query of a list that is paged by id, which also has filters: the id
+// of the last row of the page before, 0 for none, and the limit, 0 for all rows.
+func parsePage(r *web.Request, filters ...string) (query *web.Query, after int64, limit int) {
+	query = web.ParseQuery(r, append(filters, "after", "limit")...)
+	return query, query.Int("after", 0, 0, strict.MaxInt), query.Limit(0, order.MaxMerchantsPage)
+}

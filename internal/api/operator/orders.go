@@ -3,6 +3,7 @@ package operator
 import (
 	"net/http"
 
+	"merchantorders/internal/api/bulkapi"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -44,4 +45,18 @@ func (a API) importOrder(r *web.Request) (web.Response, error) {
 	}
 	result, err := a.Orders.ImportOne(r.Context(), r.Caller, incoming, web.Options(r, respond))
 	return respond(result), err
+}
+
+// importOrders serves POST /orders/import: order documents, one a line.
+func (a API) importOrders(s *web.Stream) error {
+	return bulkapi.Serve(s, ingest.Documents(a.Orders.Prepare, a.Orders.Import, s.Caller), "")
+}
+
+// changeOrders serves POST /orders/transitions: changes of orders, one a line.
+func (a API) changeOrders(s *web.Stream) error {
+	key, err := bulkapi.Key(s)
+	if err != nil {
+		return err
+	}
+	return bulkapi.Serve(s, ingest.Changes(a.Orders, s.Caller, key), key)
 }

@@ -3,6 +3,7 @@ package v2
 import (
 	"net/http"
 
+	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
@@ -89,4 +90,44 @@ func (a API) uploadInvoice(r *web.Request) (web.Response, error) {
 // deleteInvoice serves DELETE /orders/{orderReference}/invoices/{invoiceId}.
 func (a API) deleteInvoice(r *web.Request) (web.Response, error) {
 	return a.Delete(r, orderID(r), nil)
+}
+
+// linkView is a link to an invoice file.
+type linkView struct {
+	URL       string `json:"url"`
+	ExpiresAt string `json:"expiresAt"`
+}
+
+// linkInvoice serves POST /orders/{orderReference}/invoices/{invoiceId}/link. It
+// ignores the body. The idempotency record has the link: whoever reads the database finds
+// the key there that signs links.
+func (a API) linkInvoice(r *web.Request) (web.Response, error) {
+	id, ok := order.ParseID(r.PathValue("invoiceId"))
+	if !ok {
+		return web.Response{}, invoiceapi.ErrInvalidParams
+	}
+	respond := func(result order.WriteResult) web.Response {
+		view := linkView{URL: a.BaseURL + "/files/" + result.Link.Text, ExpiresAt: web.TimeText(result.Link.ExpiresAt)}
+		return web.Response{Status: http.StatusOK, Body: view, Order: result.LockedOrder}
+	}
+	result, err := a.Links.Add(r.Context(), r.Caller, orderID(r), id, web.Options(r, respond))
+	return respond(result), err
+}
+
+// rehearse serves POST /sandbox/orders/{orderReference}/state.
+func (a API) rehearse(r *web.Request) (web.Response, error) {
+	if !a.Sandbox {
+		return web.Response{}, web.ErrRouteNotFound
+	}
+	body := web.ReadObject(r, "state")
+	var to order.State
+	body.Valid("state", func(name string) (ok bool) {
+		to, ok = order.ParseState(name)
+		return ok
+	}, "must be one of "+order.StateNames())
+	if err := body.Err(); err != nil {
+		return web.Response{}, err
+	}
+	result, err := a.Orders.Rehearse(r.Context(), r.Caller, orderID(r), to, web.Options(r, respondSuccess))
+	return respondSuccess(result), err
 }
