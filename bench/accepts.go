@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"slices"
 	"time"
 )
 
@@ -21,37 +21,77 @@ func (i *installation) measureAccepts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var acceptRates, updateRates []float64
+		var accepts wrkResults
+		var updateRates []float64
 		for round := 0; round < i.rounds && err == nil; round++ {
 			var rate float64
 			if rate, err = bare.updateRate(ctx, i.accepts); err != nil {
 				break
 			}
 			updateRates = append(updateRates, rate)
-			rate, err = i.acceptRate(server, round*i.accepts)
-			acceptRates = append(acceptRates, rate)
+			var accepted wrkResult
+			accepted, err = timed(server.baseURL, i.tokens[i.d], i.clients, i.accepts, func(c *connection, n int) error {
+				return c.mustAccept(i.d.reference(round*i.accepts + n))
+			})
+			accepts = append(accepts, accepted)
 		}
 		if err := errors.Join(err, bare.close()); err != nil {
 			return err
 		}
-		accepts, updates := median(acceptRates), median(updateRates)
-		i.add(name, ratio(accepts/updates), i.target(atLeast(1.2), ""),
-			fmt.Sprintf("%s accepts/s with %d clients, %s bare updates/s", thousands(accepts), i.clients, thousands(updates)))
+		accepted, updates := accepts.median(), median(updateRates)
+		i.add(name, ratio(accepted.rate/updates), i.target(atLeast(1.2), ""),
+			fmt.Sprintf("%s with %d clients; %s bare updates/s", accepted, i.clients, thousands(updates)))
 		return nil
 	})
 }
 
-// acceptRate accepts orders of merchant D, from its order first on, and returns
-// the accepts a second.
-func (i *installation) acceptRate(server *process, first int) (float64, error) {
-	start := time.Now()
-	var accepted atomic.Int64
-	err := concurrently(server.baseURL, i.tokens[i.d], i.clients, i.accepts, func(c *connection, n int) error {
-		ok, err := c.accept(i.d.reference(first + n))
-		if ok {
-			accepted.Add(1)
+// measureReturn measures how long after a crash an order can be accepted: of the service,
+// or from when the server of its database accepts connections again.
+func (i *installation) measureReturn(ctx context.Context) error {
+	const name = "Return after a crash"
+	if !i.wants(name) {
+		return nil
+	}
+	server, err := i.start(ctx)
+	var times []time.Duration
+	for round := 0; round < i.rounds && err == nil; round++ {
+		var elapsed time.Duration
+		if server, elapsed, err = i.crash(ctx, server, i.d.reference(i.rounds*i.accepts+round)); err != nil {
+			break
 		}
-		return err
-	})
-	return perSecond(int(accepted.Load()), time.Since(start)), err
+		times = append(times, elapsed)
+	}
+	if err == nil {
+		err = server.stop()
+	}
+	if err == nil {
+		slowest := slices.Max(times)
+		i.add(name, milliseconds(median(times)), "< 1000 ms", fmt.Sprintf("until an accept succeeds, at most %s in %d crashes", milliseconds(slowest), len(times)))
+	}
+	return err
+}
+
+// crash ends the database or the service as a crash does, starts it again, and accepts an
+// order. It returns the server that runs then.
+func (i *installation) crash(ctx context.Context, server *process, reference string) (_ *process, elapsed time.Duration, err error) {
+	if i.postgres != nil {
+		i.postgres.Stop()
+		err = i.postgres.Run()
+	} else {
+		_ = server.command.Process.Kill()
+		_ = server.command.Wait()
+	}
+	begun := time.Now()
+	if err == nil && i.postgres == nil {
+		server, err = i.start(ctx)
+	}
+	if err != nil {
+		return server, 0, err
+	}
+	c, err := dial(server.baseURL, i.tokens[i.d])
+	if err == nil {
+		defer c.close()
+		err = c.mustAccept(reference)
+	}
+	return server, time.Since(begun), err
 }

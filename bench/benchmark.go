@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// run runs all measurements, and then writes the results to out as a Markdown
-// table. It writes its progress to progress. If a measurement fails, run returns
-// an error and writes no table.
+// run runs all measurements, and then writes the results to out as Markdown tables. It
+// writes its progress, with the details of each result, to progress. If a measurement fails, run returns
+// an error and writes no tables.
 func run(ctx context.Context, o options, out, progress io.Writer) error {
 	if err := o.check(); err != nil {
 		return err
@@ -41,6 +41,9 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		if err := b.measure(ctx, database); err != nil {
 			return fmt.Errorf("%s: %w", database, err)
 		}
+	}
+	if err := b.report.check(); err != nil {
+		return err
 	}
 	return b.report.write(out)
 }
@@ -90,6 +93,7 @@ func (b *benchmark) measure(ctx context.Context, database string) error {
 		{"waiting for events", i.measureWaiting},
 		{"delivering events", i.measureDeliveries},
 		{"accepting orders", i.measureAccepts},
+		{"accepting orders after a crash", i.measureReturn},
 		{"requests far from the database", i.measureFar},
 		{"accepting many orders at once", i.measureAnswers},
 		{"uploading files", i.measureUploads},

@@ -47,7 +47,7 @@ func (i *installation) measureReadsDuringWrites(ctx context.Context, server *pro
 	}
 	for _, r := range readCases {
 		name := r.name + ", during as many accepts as possible"
-		if !r.duringWrites || !r.random || !i.wants(name) {
+		if !r.duringWrites || !r.random || r.listPath != "" || !i.wants(name) {
 			continue
 		}
 		if err := i.measureReadDuringWrites(ctx, server, r, a, busyCase{name, 0, .5}); err != nil {
@@ -93,7 +93,7 @@ func (i *installation) measureReadDuringWrites(ctx context.Context, server *proc
 
 // start accepts orders in the background: rate orders a second or, if rate is
 // 0, as many as the clients can. The function that it returns stops that and
-// returns the number of accepts a second. It is lower if no orders are left.
+// returns the number of accepts a second.
 func (a *acceptor) start(baseURL, token string, rate, clients int) (stop func() (float64, error)) {
 	always := make(chan time.Time)
 	close(always)
@@ -126,8 +126,8 @@ func (a *acceptor) start(baseURL, token string, rate, clients int) (stop func() 
 	}
 }
 
-// acceptAtTicks accepts an order at each tick until done is closed or no orders
-// are left.
+// acceptAtTicks accepts an order at each tick until done is closed. It is an error if no
+// orders are left: then the result is that of reads alone.
 func (a *acceptor) acceptAtTicks(c *connection, ticks <-chan time.Time, done <-chan struct{}) error {
 	for {
 		select {
@@ -137,7 +137,7 @@ func (a *acceptor) acceptAtTicks(c *connection, ticks <-chan time.Time, done <-c
 		}
 		n := int(a.next.Add(1)) - 1
 		if n >= len(a.references) {
-			return nil
+			return errors.New("no registered orders are left: ask for more orders or fewer rounds")
 		}
 		accepted, err := c.accept(a.references[n])
 		if err != nil {

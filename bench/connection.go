@@ -65,9 +65,6 @@ func (c *connection) get(path string) ([]byte, time.Duration, error) {
 	return text, elapsed, checkOK(response, text, err, path)
 }
 
-// errBusy means that a service refuses requests that wait.
-var errBusy = errors.New("the service is too busy")
-
 // accept accepts an order. It returns false if the service was too busy (503).
 func (c *connection) accept(reference string) (bool, error) {
 	path := "/v2/orders/" + reference + "/accept"
@@ -76,6 +73,36 @@ func (c *connection) accept(reference string) (bool, error) {
 		return false, nil
 	}
 	return true, checkOK(response, text, err, path)
+}
+
+// mustAccept accepts an order, also if the service is too busy at first.
+func (c *connection) mustAccept(reference string) error {
+	for range 1000 {
+		if accepted, err := c.accept(reference); accepted || err != nil {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return errors.New("the service is always too busy")
+}
+
+// timed sends requests on several connections and returns how long they took.
+func timed(baseURL, token string, connections, count int, send func(c *connection, n int) error) (wrkResult, error) {
+	var mu sync.Mutex
+	var times []time.Duration
+	start := time.Now()
+	err := concurrently(baseURL, token, connections, count, func(c *connection, n int) error {
+		begun := time.Now()
+		err := send(c, n)
+		mu.Lock()
+		defer mu.Unlock()
+		times = append(times, time.Since(begun))
+		return err
+	})
+	if err != nil {
+		return wrkResult{}, err
+	}
+	return resultOf(times, time.Since(start)), nil
 }
 
 // upload uploads a file to an order. body is the request body.

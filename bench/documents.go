@@ -34,7 +34,7 @@ func newMerchants(o options) merchants {
 		a: &merchant{name: "A", id: 1001, count: o.small},
 		b: &merchant{name: "B", id: 1002, count: o.large},
 		c: &merchant{name: "C", id: 1003, count: o.oneDay, oneDay: true},
-		d: &merchant{name: "D", id: 1004, count: o.rounds*o.accepts + o.farOrders(), acceptable: true},
+		d: &merchant{name: "D", id: 1004, count: o.rounds*(o.accepts+1) + o.farOrders(), acceptable: true},
 		e: &merchant{name: "E", id: 1005, count: (2*o.rounds + 1) * o.answers, acceptable: true},
 	}
 	first := 1

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,11 +37,7 @@ func (i *installation) measureFar(ctx context.Context) error {
 	var accepted atomic.Int64
 	accepted.Store(int64(i.d.count - i.farOrders()))
 	accept := func(c *connection, _ int) error {
-		ok, err := c.accept(i.d.reference(int(accepted.Add(1)) - 1))
-		if err == nil && !ok {
-			err = errBusy
-		}
-		return err
+		return c.mustAccept(i.d.reference(int(accepted.Add(1)) - 1))
 	}
 	list := func(c *connection, n int) error {
 		_, _, err := c.get(fmt.Sprintf("/v2/orders?request=%d", n)) // no response is cached
@@ -92,22 +87,10 @@ func notModified(path string) func(*connection, int) error {
 }
 
 func (i *installation) measureFarCase(server *process, delay time.Duration, c farCase) error {
-	var mu sync.Mutex
-	var times []time.Duration
-	start := time.Now()
-	err := concurrently(server.baseURL, i.tokens[i.d], c.clients, i.farRequests(), func(conn *connection, n int) error {
-		begun := time.Now()
-		err := c.send(conn, n)
-		mu.Lock()
-		defer mu.Unlock()
-		times = append(times, time.Since(begun))
-		return err
-	})
-	if err != nil {
-		return err
+	found, err := timed(server.baseURL, i.tokens[i.d], c.clients, i.farRequests(), c.send)
+	if err == nil {
+		trips := 1 / (found.rate * delay.Seconds())
+		i.add(fmt.Sprintf("Far database, %s, %s", c.name, delay), ratio(trips), atMost(c.most), found.String())
 	}
-	result := resultOf(times, time.Since(start))
-	trips := 1 / (result.rate * delay.Seconds())
-	i.add(fmt.Sprintf("Far database, %s, %s", delay, c.name), ratio(trips), atMost(c.most), result.String())
-	return nil
+	return err
 }

@@ -129,23 +129,23 @@ func (i *installation) measureGrowthOf(ctx context.Context, server, small *proce
 		if g.whole {
 			compared = []*subject{least, subjects[1]}
 		}
-		times, err := i.compare(ctx, g, compared)
+		results, err := i.compare(ctx, g, compared)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		relative := func(n int) string { return ratio(float64(times[n]) / float64(times[0])) }
+		relative := func(n int) string { return ratio(float64(results[n].p50) / float64(results[0].p50)) }
 		if g.whole {
-			i.add(name+": all/A", relative(1), atMost(1.5), fmt.Sprintf("A alone %s, all merchants %s", milliseconds(times[0]), milliseconds(times[1])))
+			i.add(name+": all/A", relative(1), atMost(1.5), fmt.Sprintf("A alone %s; all merchants %s", results[0], results[1]))
 			continue
 		}
-		i.add(name+": B/A", relative(1), atMost(1.5), fmt.Sprintf("A %s, B %s", milliseconds(times[0]), milliseconds(times[1])))
-		i.add(name+": C/A", relative(2), atMost(1.5), fmt.Sprintf("C %s, all on one day", milliseconds(times[2])))
+		i.add(name+": B/A", relative(1), atMost(1.5), fmt.Sprintf("A %s, B %s", milliseconds(results[0].p50), milliseconds(results[1].p50)))
+		i.add(name+": C/A", relative(2), atMost(1.5), fmt.Sprintf("C %s, all on one day", milliseconds(results[2].p50)))
 	}
 	return nil
 }
 
-// compare returns the median time of a request for each subject.
-func (i *installation) compare(ctx context.Context, g growthCase, subjects []*subject) ([]time.Duration, error) {
+// compare returns the times of a request for each subject.
+func (i *installation) compare(ctx context.Context, g growthCase, subjects []*subject) ([]wrkResult, error) {
 	// The server closes connections that are idle for long, so each case has its own.
 	connections := make([]*connection, len(subjects))
 	for n, s := range subjects {
@@ -168,11 +168,15 @@ func (i *installation) compare(ctx context.Context, g growthCase, subjects []*su
 			times[n] = append(times[n], elapsed)
 		}
 	}
-	medians := make([]time.Duration, len(times))
-	for n := range times {
-		medians[n] = median(times[n])
+	results := make([]wrkResult, len(times))
+	for n, each := range times {
+		var sum time.Duration
+		for _, elapsed := range each {
+			sum += elapsed
+		}
+		results[n] = resultOf(each, sum)
 	}
-	return medians, nil
+	return results, nil
 }
 
 // subject is a merchant that requests are about, with what the requests need.

@@ -60,7 +60,7 @@ func (i *installation) measureImport(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	i.add("Program", megabytes(float64(info.Size())/1e6), "< 40 MB", "built with go build")
+	i.add("Program", fmt.Sprintf("%.1f MB", float64(info.Size())/1e6), "< 40 MB", "as a release has it")
 	if err := i.addMerchants(ctx, i.all()...); err != nil {
 		return err
 	}

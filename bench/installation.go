@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -54,8 +55,8 @@ func (o options) postgresSettings() []string {
 
 // add adds a result of this database to the report, and writes it as progress.
 func (i *installation) add(row, value, target, details string) {
-	_, _ = fmt.Fprintf(i.progress, "    %s: %s\n", row, value)
-	i.report.add(i.database, row, value, target, details)
+	_, _ = fmt.Fprintf(i.progress, "    %s: %s; goal %s; %s\n", row, value, cmp.Or(target, "none"), details)
+	i.report.add(i.database, row, result{value, target, details})
 }
 
 // target returns the target of this database.

@@ -10,14 +10,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// buildPrograms builds the bare handler and, unless the options name a program,
-// the service.
+// buildPrograms builds the bare handler and, unless the options name a program, the
+// service as a release has it.
 func (b *benchmark) buildPrograms(ctx context.Context) error {
 	b.bareHandlerPath = filepath.Join(b.workDir, "barehandler")
 	if err := build(ctx, ".", b.bareHandlerPath, "./barehandler"); err != nil {
@@ -28,8 +29,18 @@ func (b *benchmark) buildPrograms(ctx context.Context) error {
 		b.programPath, err = filepath.Abs(b.program)
 		return err
 	}
-	b.programPath = filepath.Join(b.workDir, "merchant-orders")
-	return build(ctx, "..", b.programPath, "./cmd/merchant-orders")
+	release := exec.CommandContext(ctx, "bash", "../scripts/release")
+	folder := filepath.Join(b.workDir, "release")
+	release.Env = append(os.Environ(), "OUT="+folder, "FORMATS=program", "TARGETS="+runtime.GOOS+"/"+runtime.GOARCH)
+	if out, err := release.CombinedOutput(); err != nil {
+		return fmt.Errorf("scripts/release: %w:\n%s", err, out)
+	}
+	built, err := filepath.Glob(folder + "/merchant-orders_*")
+	if err != nil || len(built) != 1 {
+		return fmt.Errorf("scripts/release built %q: %w", built, err)
+	}
+	b.programPath = built[0]
+	return nil
 }
 
 // build builds a package of the module in moduleDir.
