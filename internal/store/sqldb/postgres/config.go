@@ -27,7 +27,8 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 
 const (
 	// A connection that was idle for pingAfter is pinged before its next use, which
-	// may take pingTimeout.
+	// may take pingTimeout. A quiet service pays a round trip for that. After a failover to
+	// another machine a request would wait statementTimeout for such a connection, and fail.
 	pingAfter   = time.Second
 	pingTimeout = time.Second / 2
 	// maxConnLifetime lets instances spread over the servers again after a
