@@ -102,6 +102,7 @@ func TestRoundTrips(t *testing.T) {
 			return got.Status, got.Body
 		}},
 		{"operator: search", 8, 200, nil, get(t, operator, "/operator/orders?q=SF-2026")},
+		{"operator: newest orders", 3, 200, nil, get(t, operator, "/operator/orders")},
 		{"operator: one order", 4, 200, nil, func(n apptest.Sample) (int, string) { return get(t, operator, "/operator/orders/"+n.Reference())(n) }},
 		{"operator: overview", 4, 200, nil, get(t, operator, "/operator/overview")},
 		{"sign in by link", 6, 303, func(apptest.Sample) {
