@@ -106,6 +106,11 @@ func TestWebhooks(t *testing.T) {
 		}
 		send("PATCH", one, `{"include":"order"}`, 200, `"include":"order"`)
 		send("PATCH", one, `{"include":null}`, 200, `"include":null`)
+		send("PATCH", one, `{"batch":100}`, 200, `"batch":100`)
+		send("PATCH", one, `{"batch":1}`, 200, `"batch":1,`)
+		for _, wrong := range []string{"0", "101", "null", `"2"`, "1.5"} {
+			send("PATCH", one, `{"batch":`+wrong+`}`, 400, "batch must be")
+		}
 		rotated := send("POST", one+"/secret", `{"overlap":"1h"}`, 200, `"secret":"whsec_`, `"oldSecretUntil":"2026-11-20T11:00:00Z"`)
 		if strings.Contains(rotated, added.Secret) {
 			t.Error("the secret has not changed")

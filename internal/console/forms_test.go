@@ -49,8 +49,8 @@ var operatorForms = []formCase{
 		map[string][]string{"merchant": wrongIDs, "label": wrongLines, "scope": wrongChoices, "days": append([]string{"3651"}, wrongIDs...)}, []string{"scope"},
 	},
 	{
-		"/operator/webhooks/355/1", "/operator/webhooks/355/1", url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}},
-		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices}, []string{"url"},
+		"/operator/webhooks/355/1", "/operator/webhooks/355/1", url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "batch": {"100"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}},
+		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices, "batch": {"0", "101", "x", "1.5"}}, []string{"url"},
 	},
 	{
 		"/operator/orders/355/FIRST", "/operator/orders/355/FIRST/state", url.Values{"state": {"canceled"}, "other": {"customer-request"}},
@@ -89,12 +89,12 @@ var merchantForms = []formCase{
 	},
 	{"/tokens/1/rotate", "/tokens/1/rotate", url.Values{"overlap": {"1"}}, map[string][]string{"overlap": {"x", "-1", "169", "99999999999999999999"}}, []string{"overlap"}},
 	{
-		"/webhooks", "/webhooks", url.Values{"url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}},
-		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices}, []string{"url"},
+		"/webhooks", "/webhooks", url.Values{"url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "batch": {"100"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}},
+		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices, "batch": {"0", "101", "x", "1.5"}}, []string{"url"},
 	},
 	{
-		"/webhooks/1", "/webhooks/1", url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}},
-		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices}, []string{"url"},
+		"/webhooks/1", "/webhooks/1", url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "batch": {"100"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}},
+		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices, "batch": {"0", "101", "x", "1.5"}}, []string{"url"},
 	},
 	{
 		"/mail", "/mail", url.Values{"do": {"add"}, "email": {"a@example.com"}, "what": {"new"}, "every": {"15"}, "language": {"el"}},

@@ -88,7 +88,7 @@ func webhookFields(e webhook.Endpoint) url.Values {
 	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
 		headers += name + ":\n"
 	}
-	values := url.Values{"url": {e.URL}, "description": {e.Description}, "headers": {headers}, "username": {e.Username}}
+	values := url.Values{"url": {e.URL}, "description": {e.Description}, "headers": {headers}, "username": {e.Username}, "batch": {strconv.Itoa(e.MaxEvents)}}
 	if e.Orders {
 		values.Set("include", "order")
 	}

@@ -1,9 +1,11 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -133,12 +135,16 @@ func (s *site) readWebhook(form formView) webhook.Change {
 	if password != "" && (username == "" || webhook.CredentialProblem(password) != "") {
 		form.refuse("password", "webhooks.badbasic")
 	}
+	batch, err := strconv.Atoi(cmp.Or(strings.TrimSpace(form.Value("batch")), "1"))
+	if err != nil || batch < 1 || batch > webhook.MaxBatch {
+		form.refuse("batch", "webhooks.badbatch")
+	}
 	headers, problem := webhook.ParseHeaders(form.Value("headers"))
 	if problem != "" {
 		form.refuse("headers", "webhooks.badheaders")
 	}
 	return webhook.Change{
-		URL: &address, Description: &description, Types: &types, Orders: &orders,
+		URL: &address, Description: &description, Types: &types, Orders: &orders, MaxEvents: &batch,
 		Headers: headers, Username: &username, Password: delivery.Secret(password),
 	}
 }

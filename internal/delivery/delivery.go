@@ -117,9 +117,10 @@ type Cursor struct {
 
 	// SentAt is when several events were sent as one the last time; zero: never.
 	SentAt time.Time
-	// BatchEnd is the last event of those sent as one of which it is not known whether they
-	// have arrived: the next attempt covers the same. Up to Acknowledged: there is none.
-	BatchEnd int64
+	// Batch is how many of the next events that the endpoint wants are sent as one, so that
+	// each attempt has the same; 0: it is not known yet. A negative number counts those that are
+	// sent one by one, because the endpoint has refused them as one.
+	Batch int
 }
 
 // Backoff counts the failed deliveries since the last success, the first of which was at
@@ -247,9 +248,11 @@ type Attempt struct {
 	ID        int64 // 1, 2, 3, ... for each endpoint
 	At        time.Time
 	MessageID string
-	Event     int64 // number of the event; 0: a test
+	Event     int64 // number of the event, of a batch its first; 0: a test
 	// EventMerchant is whose event it is, if the endpoint receives those of all merchants.
 	EventMerchant int64
+	Events        int   // how many events it has
+	LastEvent     int64 // number of the last one
 	Type          string // published name of the event's type
 	Result
 }

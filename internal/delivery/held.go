@@ -27,6 +27,7 @@ const (
 type Held struct {
 	MerchantID, Event int64
 	Backoff
+	Batch int `json:",omitzero"` // see Cursor
 }
 
 // held returns the index of a held merchant; -1 if it is not held.
@@ -61,24 +62,33 @@ func (c Cursor) heldIsDue(now time.Time) bool {
 	return len(c.Held) > 0 && !c.Held[0].NextAttempt.After(now)
 }
 
-// afterOrHold is after for an event at the cursor. Of the marketplace's endpoint, it may hold
-// the merchant of the event, and then sets no pause but that for which the endpoint asks.
-func (p *Progress) afterOrHold(event order.MarketCursor, result Result, now time.Time, wait func(failures int) time.Duration) {
+// afterOrHold is after for n events at the cursor, or, if it fails, the first of them. Of the
+// marketplace's endpoint, it has several that fail sent one by one, or holds the merchant of a
+// single one, and sets no pause then but that for which the endpoint asks.
+func (p *Progress) afterOrHold(event order.MarketCursor, n int, result Result, now time.Time, wait func(failures int) time.Duration) {
 	p.after(event, result, now, wait)
-	if p.MerchantID != Marketplace || result.Error == "" || !p.State.Delivers() || p.Failures%holdAfter != 0 || len(p.Held) >= MaxHeld {
+	if p.MerchantID != Marketplace || result.Error == "" || !p.State.Delivers() || p.Failures%holdAfter != 0 {
+		return
+	}
+	if n > 1 {
+		p.Batch, p.NextAttempt = -n, result.attemptAfter(now, 0)
+		return
+	}
+	if len(p.Held) >= MaxHeld {
 		return
 	}
 	p.Acknowledged = event
-	p.hold(Held{event.MerchantID, event.Seq, Backoff{holdAfter, now, result.attemptAfter(now, wait(holdAfter))}})
+	p.hold(Held{event.MerchantID, event.Seq, Backoff{holdAfter, now, result.attemptAfter(now, wait(holdAfter))}, 1})
 	p.NextAttempt = result.attemptAfter(now, 0)
 }
 
-// afterHeld is after for an event of a held merchant. A failure counts for it alone, and
-// disables the endpoint only if nothing else has succeeded for as long.
-func (p *Progress) afterHeld(event order.EventRecord, result Result, now time.Time, wait func(failures int) time.Duration) {
-	h, was := p.Held[p.held(event.MerchantID)], p.Cursor
+// afterHeld is after for events of a held merchant; next is how many the next attempt has. A
+// failure counts for the merchant alone, and disables the endpoint only if nothing else has
+// succeeded for as long.
+func (p *Progress) afterHeld(events []order.EventRecord, next int, result Result, now time.Time, wait func(failures int) time.Duration) {
+	h, was := p.Held[p.held(events[0].MerchantID)], p.Cursor
 	if result.Error == "" {
-		p.hold(Held{h.MerchantID, event.Seq + 1, Backoff{NextAttempt: now}})
+		p.hold(Held{h.MerchantID, events[len(events)-1].Seq + 1, Backoff{NextAttempt: now}, next})
 		p.after(was.Acknowledged, result, now, wait)
 		return
 	}
@@ -91,7 +101,7 @@ func (p *Progress) afterHeld(event order.EventRecord, result Result, now time.Ti
 	if alone && p.State == Failing && was.State == Active {
 		p.Reason = fmt.Sprintf("deliveries for merchant %d have failed for 36 hours; the last error was %s", h.MerchantID, result.problem())
 	}
-	p.hold(Held{h.MerchantID, event.Seq, p.Backoff})
+	p.hold(Held{h.MerchantID, events[0].Seq, p.Backoff, h.Batch})
 	p.Backoff = was.Backoff
 	if result.RetryAfter > 0 {
 		p.NextAttempt = result.attemptAfter(now, 0)
@@ -110,24 +120,24 @@ func (r *Round) deliverHeld() error {
 	if end := slices.IndexFunc(events, r.Lease.Acknowledged.Before); end >= 0 {
 		events = events[:end]
 	}
-	for _, event := range events {
-		if !r.Lease.Types.Has(event.Type) {
-			continue
-		}
-		sent, err := r.send(Batch{[]order.EventRecord{event}, event})
+	r.merchant = h.MerchantID
+	defer func() { r.merchant = 0 }()
+	for rest := slices.DeleteFunc(slices.Clone(events), func(e order.EventRecord) bool { return !r.Lease.Types.Has(e.Type) }); len(rest) > 0; {
+		sent, err := r.send(rest)
 		if err != nil {
 			return err
 		}
 		p := Progress{Cursor: r.Lease.Cursor, Attempt: sent.Attempt}
-		p.afterHeld(event, *sent.Result, r.second(), r.worker.Wait)
+		p.afterHeld(rest[:sent.Events], sent.Batch, *sent.Result, r.second(), r.worker.Wait)
 		if err := r.extend(p); err != nil || sent.Result.Error != "" || r.over() {
 			return err
 		}
+		rest = rest[sent.Events:]
 	}
 	p := Progress{Cursor: r.Lease.Cursor}
 	p.release(h.MerchantID)
 	if len(events) == limit {
-		p.hold(Held{h.MerchantID, events[limit-1].Seq + 1, Backoff{NextAttempt: r.second()}})
+		p.hold(Held{MerchantID: h.MerchantID, Event: events[limit-1].Seq + 1, Backoff: Backoff{NextAttempt: r.second()}})
 	}
 	return r.extend(p)
 }

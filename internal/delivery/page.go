@@ -3,7 +3,6 @@ package delivery
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"merchantorders/internal/order"
 )
@@ -25,18 +24,9 @@ func (p page) at(event order.EventRecord) order.MarketCursor {
 	return order.MarketCursor{Seq: event.Seq}
 }
 
-// last returns the last event of the page; the zero event if there is none.
-func (p page) last() (event order.EventRecord) {
-	if n := len(p.events); n > 0 {
-		event = p.events[n-1]
-	}
-	return event
-}
-
-// readPage reads up to limit events after the cursor of an endpoint, or those of a batch of
-// which it is not known whether it has arrived. A cursor that is not valid any more never skips
-// events: that of the marketplace begins again. It becomes so if the database was copied, or
-// restored from a dump on another server.
+// readPage reads up to limit events after the cursor of an endpoint. A cursor that is not valid
+// any more never skips events: that of the marketplace begins again. It becomes so if the
+// database was copied, or restored from a dump on another server.
 func readPage(ctx context.Context, store Store, c Cursor, limit int) (page, error) {
 	if c.MerchantID == Marketplace {
 		market, err := store.MarketEvents(ctx, c.Acknowledged, limit)
@@ -52,11 +42,8 @@ func readPage(ctx context.Context, store Store, c Cursor, limit int) (page, erro
 		// Not reached while cursor and events are in one database.
 		p.end, p.again = order.MarketCursor{Seq: newest}, true
 	}
-	if beyond := slices.IndexFunc(p.events, func(e order.EventRecord) bool { return e.Seq > c.BatchEnd }); beyond >= 0 && c.BatchEnd > c.Acknowledged.Seq {
-		p.events = p.events[:beyond]
-	}
-	if len(p.events) > 0 {
-		p.end = p.at(p.last())
+	if n := len(p.events); n > 0 {
+		p.end = p.at(p.events[n-1])
 		p.more = p.end.Seq < feed.Version.Event
 	}
 	return p, err

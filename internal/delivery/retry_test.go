@@ -116,14 +116,14 @@ func TestHolds(t *testing.T) {
 	refused := Result{Error: ErrorStatus, Status: 500}
 	afterOrHold := func(c Cursor, event order.MarketCursor, result Result, now time.Time) Cursor {
 		p := Progress{Cursor: c}
-		p.afterOrHold(event, result, now, wait)
+		p.afterOrHold(event, 1, result, now, wait)
 		return p.Cursor
 	}
-	record := order.EventRecord{MerchantID: 1}
-	record.Seq = 5
+	record := make([]order.EventRecord, 1)
+	record[0].MerchantID, record[0].Seq = 1, 5
 	afterHeld := func(c Cursor, result Result, now time.Time) Cursor {
 		p := Progress{Cursor: c}
-		p.afterHeld(record, result, now, wait)
+		p.afterHeld(record, 3, result, now, wait)
 		return p.Cursor
 	}
 	now, e, next := start, Cursor{State: Active}, int64(1)
@@ -138,12 +138,18 @@ func TestHolds(t *testing.T) {
 	if took := now.Sub(start); took < GiveUpAfter || took > GiveUpAfter+maxPause || len(e.Held) > 15 || len(e.Held) != int(next-1) {
 		t.Errorf("gave up after %v, holds %d, before merchant %d", took, len(e.Held), next)
 	}
-	testenv.Equal(t, "first held", Held{1, 5, Backoff{2, start.Add(firstPause), start.Add(firstPause).Add(wait(2))}}, e.Held[0])
+	testenv.Equal(t, "first held", Held{1, 5, Backoff{2, start.Add(firstPause), start.Add(firstPause).Add(wait(2))}, 1}, e.Held[0])
 
 	once := Cursor{State: Active, Backoff: Backoff{Failures: 1, FailingSince: start}}
 	e = afterOrHold(once, event(1), Result{Error: ErrorStatus, Status: 503, RetryAfter: time.Minute}, start)
 	if len(e.Held) != 1 || !e.NextAttempt.Equal(start.Add(time.Minute)) || !e.Held[0].NextAttempt.Equal(e.NextAttempt) {
 		t.Errorf("asked to wait: %+v", e)
+	}
+	// Which of several events is refused shows when they are sent one by one.
+	several := Progress{Cursor: once}
+	several.afterOrHold(event(1), 7, refused, start, wait)
+	if several.Batch != -7 || len(several.Held) != 0 || several.Acknowledged != once.Acknowledged || !several.NextAttempt.Equal(start) {
+		t.Errorf("several events refused: %+v", several)
 	}
 	once.Held = make([]Held, MaxHeld)
 	if full := afterOrHold(once, event(1), refused, start); len(full.Held) != MaxHeld || full.Acknowledged != once.Acknowledged || full.NextAttempt.IsZero() {
@@ -173,9 +179,9 @@ func TestHolds(t *testing.T) {
 			t.Fatalf("after %v: %+v", took, failed)
 		}
 	}
-	testenv.Equal(t, "given up", Held{1, 5, Backoff{GiveUpAttempts, start, now}}, failed.Held[0])
+	testenv.Equal(t, "given up", Held{1, 5, Backoff{GiveUpAttempts, start, now}, 1}, failed.Held[0])
 	recovered := afterHeld(e, Result{Status: 204}, now)
-	testenv.Equal(t, "after a success", Cursor{State: Active, StateSet: now, Acknowledged: event(2), Held: []Held{{1, 6, Backoff{NextAttempt: now}}}}, recovered)
+	testenv.Equal(t, "after a success", Cursor{State: Active, StateSet: now, Acknowledged: event(2), Held: []Held{{1, 6, Backoff{NextAttempt: now}, 3}}}, recovered)
 	testenv.Equal(t, "state of one that is gone", Failed, afterHeld(e, Result{Error: ErrorStatus, Gone: "410 Gone"}, now).State)
 	asked := afterHeld(recovered, Result{Error: ErrorStatus, Status: 503, RetryAfter: time.Hour}, now)
 	if asked.Acknowledged != e.Acknowledged || asked.Failures != 0 || !asked.NextAttempt.Equal(now.Add(time.Hour)) || asked.Held[0].NextAttempt.Before(asked.NextAttempt) {
@@ -183,5 +189,5 @@ func TestHolds(t *testing.T) {
 	}
 	e.State = Failed
 	e.EndPauses(now)
-	testenv.Equal(t, "after the end of the pauses", Cursor{State: Failed, StateSet: e.StateSet, Reason: e.Reason, Acknowledged: event(2), Held: []Held{{1, 5, Backoff{NextAttempt: now}}}}, e)
+	testenv.Equal(t, "after the end of the pauses", Cursor{State: Failed, StateSet: e.StateSet, Reason: e.Reason, Acknowledged: event(2), Held: []Held{{1, 5, Backoff{NextAttempt: now}, 1}}}, e)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"merchantorders/internal/order"
 )
 
 const (
@@ -59,6 +61,7 @@ type Round struct {
 	sender     Sender
 	stop, work context.Context
 	slot       *slot
+	merchant   int64 // a held one, whose events are delivered; 0: those after the cursor
 	begun      time.Time
 	until      time.Time // end of the lease
 	released   bool
@@ -83,12 +86,12 @@ func (r *Round) deliver() (more bool, err error) {
 		r.begun = r.worker.Now()
 	}
 	for rest := page.events; page.end != r.Lease.Acknowledged; {
-		batch := Batch{Events: r.Lease.wanted(rest), Last: page.last()}
-		sent, err := r.send(batch)
+		events := r.Lease.wanted(rest)
+		sent, err := r.send(events)
 		if err != nil {
 			return false, err
 		}
-		p, done := r.progress(page, batch, sent)
+		p, done := r.progress(page, events, sent)
 		stop := p.Acknowledged == r.Lease.Acknowledged || p.NextAttempt.After(r.worker.Now())
 		end := p.Acknowledged == page.end
 		if stop || end || r.over() || r.stop.Err() != nil {
@@ -97,27 +100,34 @@ func (r *Round) deliver() (more bool, err error) {
 		if err := r.extend(p); err != nil {
 			return false, err
 		}
-		rest = batch.Events[done:]
+		rest = events[done:]
 	}
 	return r.Lease.heldIsDue(r.worker.Now()), nil
 }
 
-// progress returns what came of a batch, and how many of its events are done with: delivered,
-// or left behind.
-func (r *Round) progress(page page, batch Batch, sent Sent) (p Progress, done int) {
+// progress returns what came of some events, and how many of them are done with: delivered, or
+// left behind.
+func (r *Round) progress(page page, events []order.EventRecord, sent Sent) (p Progress, done int) {
 	p = Progress{Cursor: r.Lease.Cursor, Attempt: sent.Attempt}
 	failed, to := sent.Result != nil && sent.Result.Error != "", page.end
 	done = sent.Events
 	if failed {
 		done = 1
 	}
-	if failed || done > 0 && done < len(batch.Events) {
-		to = page.at(batch.Events[done-1])
+	if failed || done > 0 && done < len(events) {
+		to = page.at(events[done-1])
 	}
 	if sent.Result != nil {
-		p.afterOrHold(to, *sent.Result, r.second(), r.worker.Wait)
-	} else if done > 0 || len(batch.Events) == 0 {
+		p.afterOrHold(to, sent.Events, *sent.Result, r.second(), r.worker.Wait)
+	} else if done > 0 || len(events) == 0 {
 		p.Acknowledged = to
+	}
+	switch {
+	case p.Acknowledged == r.Lease.Acknowledged:
+	case p.Batch < 0:
+		p.Batch++
+	default:
+		p.Batch = sent.Batch
 	}
 	if !sent.SentAt.IsZero() {
 		p.SentAt = sent.SentAt
@@ -128,15 +138,15 @@ func (r *Round) progress(page page, batch Batch, sent Sent) (p Progress, done in
 	return p, done
 }
 
-// send gives a batch to the sender. It returns an error if the end of Run prevents or cancels
+// send gives events to the sender. It returns an error if the end of Run prevents or cancels
 // the request: then nothing is known, and nothing counts.
-func (r *Round) send(batch Batch) (Sent, error) {
+func (r *Round) send(events []order.EventRecord) (Sent, error) {
 	if err := r.stop.Err(); err != nil {
 		return Sent{}, err
 	}
 	slow := time.AfterFunc(slowAfter, func() { r.worker.demote(r.slot) })
 	defer slow.Stop()
-	sent, err := r.sender.Send(r.work, r, batch)
+	sent, err := r.sender.Send(r.work, r, events)
 	if err == nil {
 		err = r.work.Err()
 	}
@@ -154,13 +164,48 @@ func (r *Round) Refresh() error {
 	return r.extend(Progress{Cursor: r.Lease.Cursor})
 }
 
-// SendAsOne runs a function that sends the events up to a number as one. It keeps the lease
-// for as long as that takes. It returns an error if it loses the lease: then nothing is known,
-// and nothing counts.
-func (r *Round) SendAsOne(end int64, send func(context.Context) Result) (Result, error) {
+// planned returns how many events the next attempt has; see Cursor.Batch.
+func (r *Round) planned() int {
+	if r.merchant != 0 {
+		return r.Lease.Held[r.Lease.held(r.merchant)].Batch
+	}
+	return r.Lease.Batch
+}
+
+// Batch returns the first of some events, at most n, that are sent as one: those of an earlier
+// attempt if there was one.
+func (r *Round) Batch(events []order.EventRecord, n int) []order.EventRecord {
+	switch planned := r.planned(); {
+	case planned < 0:
+		n = 1
+	case planned > 0:
+		n = min(n, planned)
+	}
+	return events[:min(n, len(events))]
+}
+
+// Begin stores that the first n events are sent as one, unless that is known, so that another
+// attempt sends the same. It is Refresh too.
+func (r *Round) Begin(n int) error {
+	if planned := r.planned(); planned == n || planned < 0 {
+		return r.Refresh()
+	}
 	p := Progress{Cursor: r.Lease.Cursor}
-	p.BatchEnd = end
-	if err := r.extend(p); err != nil {
+	if r.merchant == 0 {
+		p.Batch = n
+	} else {
+		h := p.Held[p.held(r.merchant)]
+		h.Batch = n
+		p.hold(h)
+	}
+	return r.extend(p)
+}
+
+// SendAsOne runs a function that sends the first n events as one. It keeps the lease for as
+// long as that takes. It returns an error if it loses the lease: then nothing is known, and
+// nothing counts.
+func (r *Round) SendAsOne(n int, send func(context.Context) Result) (Result, error) {
+	if err := r.Begin(n); err != nil {
 		return Result{}, err
 	}
 	ctx, cancel := context.WithCancel(r.work)

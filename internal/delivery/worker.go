@@ -15,9 +15,9 @@ import (
 type Sender interface {
 	// Limits returns the limits of the kind.
 	Limits() Limits
-	// Send brings the first events of a batch to the endpoint of a round, or finds that it
-	// need not. It is called once for a page of events that the endpoint does not want.
-	Send(ctx context.Context, r *Round, batch Batch) (Sent, error)
+	// Send brings the first of some events to the endpoint of a round, or finds that it need
+	// not. It is called without any for a page of events that the endpoint does not want.
+	Send(ctx context.Context, r *Round, events []order.EventRecord) (Sent, error)
 	// Failure returns what is recorded of an endpoint that becomes Failed or Failing, with the
 	// word for the reason.
 	Failure(c Cursor, word string) Failure
@@ -30,15 +30,10 @@ type Limits struct {
 	Events int // how many events of an endpoint are read at once
 }
 
-// Batch is what a Sender is given.
-type Batch struct {
-	Events []order.EventRecord // in order; none: the endpoint does not want those up to Last
-	Last   order.EventRecord   // the last event that was read; nothing of after Events is wanted
-}
-
 // Sent is what a Sender has done.
 type Sent struct {
-	Events  int       // how many of the batch are done, the first ones, unless Result has an error
+	Events  int       // how many of the events, the first ones, are done, or were sent if Result has an error
+	Batch   int       // how many of the others are sent as one next; see Cursor
 	Result  *Result   // of the attempt; nil: there was none
 	Attempt *Attempt  // for the log of deliveries; nil: none
 	SentAt  time.Time // see Cursor; zero: unchanged

@@ -162,8 +162,14 @@ const maxPageOrders = 4 << 20
 // addFeedOrders sets the orders of a page of events and returns the page: its first events
 // whose orders fit on a page.
 func (s *Service) addFeedOrders(ctx context.Context, events []EventRecord) ([]EventRecord, error) {
-	events = fitting(events, maxPageOrders, func(e EventRecord) int64 { return e.OrderSize })
+	events = FittingOrders(events, maxPageOrders)
 	return events, AddOrders(ctx, s.store, events)
+}
+
+// FittingOrders returns the first events whose orders have at most limit bytes of stored details
+// in all, one at least.
+func FittingOrders(events []EventRecord, limit int64) []EventRecord {
+	return fitting(events, limit, func(e EventRecord) int64 { return e.OrderSize })
 }
 
 // fitting returns the first items whose sizes are at most limit in all, one at least.

@@ -141,7 +141,7 @@ func (t *tx) saveProgress(ctx context.Context, lease delivery.Lease, p delivery.
 	err = t.QueryRow(ctx, saveEndpoint, []any{
 		p.Acknowledged.Seq, int64(p.State), p.Reason, seconds(p.StateSet), p.Failures, seconds(p.FailingSince),
 		seconds(p.NextAttempt), seconds(p.LeaseUntil), added,
-		p.Acknowledged.MerchantID, p.Acknowledged.Position, p.Acknowledged.Nonce, p.Acknowledged.History, seconds(p.SentAt), jsonText(len(p.Held), p.Held), heldUntil(p.Held), p.BatchEnd,
+		p.Acknowledged.MerchantID, p.Acknowledged.Position, p.Acknowledged.Nonce, p.Acknowledged.History, seconds(p.SentAt), jsonText(len(p.Held), p.Held), heldUntil(p.Held), p.Batch,
 		lease.MerchantID, lease.ID, lease.Number, lease.Revision, lease.Acknowledged.Seq, lease.Acknowledged.Nonce, int64(lease.State),
 	}, &newest, &suspended)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -17,8 +17,8 @@ import (
 )
 
 // endpointColumns are those of webhooks, which has the endpoints of all kinds, that requests
-// write. The key is last.
-const endpointColumns = `url, description, types, include_orders, headers, username, password, created_at, secret, old_secret, old_secret_until,
+// write. The key is last. digest_end is delivery.Cursor.Batch; it was added for e-mails.
+const endpointColumns = `url, description, types, include_orders, batch, headers, username, password, created_at, secret, old_secret, old_secret_until,
 	state, reason, state_set_at, acknowledged, event_merchant, event_position, event_nonce, feed_history, failures, failing_since, next_attempt_at,
 	mail, language, digest_every, sent_at, link_hash, link_until, held, held_until, digest_end, merchant_id, id`
 
@@ -56,9 +56,9 @@ type endpointRow struct {
 func (r *endpointRow) dest() []any {
 	at := &r.Acknowledged
 	return []any{
-		&r.URL, &r.Description, sqldb.Int(&r.Types), &r.orders, &r.headers, &r.Username, &r.password, &r.createdAt, &r.secret, &r.oldSecret, &r.oldUntil,
+		&r.URL, &r.Description, sqldb.Int(&r.Types), &r.orders, sqldb.Int(&r.MaxEvents), &r.headers, &r.Username, &r.password, &r.createdAt, &r.secret, &r.oldSecret, &r.oldUntil,
 		sqldb.Int(&r.State), &r.Reason, &r.stateSet, &at.Seq, &at.MerchantID, &at.Position, &at.Nonce, &at.History, &r.failures, &r.failingSince, &r.nextTryAt,
-		sqldb.Int(&r.Kind), &r.address.Language, &r.every, &r.sentAt, &r.address.LinkHash, &r.linkUntil, &r.held, &r.heldUntil, &r.BatchEnd, &r.MerchantID, &r.ID,
+		sqldb.Int(&r.Kind), &r.address.Language, &r.every, &r.sentAt, &r.address.LinkHash, &r.linkUntil, &r.held, &r.heldUntil, sqldb.Int(&r.Batch), &r.MerchantID, &r.ID,
 	}
 }
 
@@ -66,10 +66,10 @@ func (r *endpointRow) dest() []any {
 func (r *endpointRow) values() []any {
 	at := r.Acknowledged
 	return []any{
-		r.URL, r.Description, int64(r.Types), flag(r.Orders), jsonText(len(r.Headers), r.Headers), r.Username, string(r.Password), r.CreatedAt.Unix(), string(r.Secret), string(r.OldSecret), seconds(r.OldSecretUntil),
+		r.URL, r.Description, int64(r.Types), flag(r.Orders), max(r.MaxEvents, 1), jsonText(len(r.Headers), r.Headers), r.Username, string(r.Password), r.CreatedAt.Unix(), string(r.Secret), string(r.OldSecret), seconds(r.OldSecretUntil),
 		int64(r.State), r.Reason, seconds(r.StateSet), at.Seq, at.MerchantID, at.Position, at.Nonce, at.History, r.Failures, seconds(r.FailingSince), seconds(r.NextAttempt),
 		int64(r.Kind), r.address.Language, int64(r.address.Every / time.Second), seconds(r.SentAt), r.address.LinkHash, seconds(r.address.LinkUntil),
-		jsonText(len(r.Held), r.Held), heldUntil(r.Held), r.BatchEnd, r.MerchantID, r.ID,
+		jsonText(len(r.Held), r.Held), heldUntil(r.Held), r.Batch, r.MerchantID, r.ID,
 	}
 }
 

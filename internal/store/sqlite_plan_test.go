@@ -107,10 +107,16 @@ func TestSQLitePlans(t *testing.T) {
 		}},
 		"webhook deliveries": {selectDeliveries, []string{"SEARCH d USING PRIMARY KEY (merchant_id=? AND webhook_id=? AND id<?)"}},
 		"deliveries of an order": {selectOrderDeliveries, []string{
+			"MERGE (UNION)",
 			"SEARCH e USING COVERING INDEX events_by_order (merchant_id=? AND legacy_id=?)",
 			"SEARCH k USING COVERING INDEX webhook_deliveries_by_event (merchant_id=? AND event_seq=?)",
 			"SEARCH d USING PRIMARY KEY (merchant_id=? AND webhook_id=? AND id=?)",
 			"USE TEMP B-TREE FOR ORDER BY", // of the deliveries of one order
+			"SEARCH e USING COVERING INDEX events_by_order (merchant_id=? AND legacy_id=?)",
+			"SEARCH k USING COVERING INDEX webhook_deliveries_by_event (merchant_id=? AND event_seq>? AND event_seq<?)",
+			"SEARCH d USING PRIMARY KEY (merchant_id=? AND webhook_id=? AND id=?)",
+			"SEARCH t USING PRIMARY KEY (merchant_id=? AND seq=?)", "SEARCH w USING PRIMARY KEY (merchant_id=? AND id=?)",
+			"USE TEMP B-TREE FOR ORDER BY",
 		}},
 		"webhook counts": {selectWebhookCounts, []string{
 			"SCAN w", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN", "SEARCH e USING PRIMARY KEY (merchant_id=? AND seq=?) LEFT-JOIN",

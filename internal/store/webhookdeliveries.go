@@ -11,23 +11,23 @@ import (
 
 // addDelivery writes a delivery into the log, which has the newest of each endpoint.
 func (t *tx) addDelivery(ctx context.Context, key delivery.Key, d delivery.Attempt) error {
-	_, err := t.Exec(ctx, `INSERT INTO webhook_deliveries (merchant_id, webhook_id, id, at, message_id, event_seq, event_merchant, event_type, status, error, took_ms, response)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		key.MerchantID, key.ID, d.ID, d.At.Unix(), d.MessageID, d.Event, d.EventMerchant, d.Type, d.Status, d.Error, d.Took.Milliseconds(), d.Response)
+	err := t.Later(ctx, nil, `INSERT INTO webhook_deliveries (merchant_id, webhook_id, id, at, message_id, event_seq, event_merchant, events, last_event, event_type, status, error, took_ms, response)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		key.MerchantID, key.ID, d.ID, d.At.Unix(), d.MessageID, d.Event, d.EventMerchant, d.Events, d.LastEvent, d.Type, d.Status, d.Error, d.Took.Milliseconds(), d.Response)
 	if err == nil && d.ID > webhook.MaxDeliveries {
-		_, err = t.Exec(ctx, `DELETE FROM webhook_deliveries WHERE merchant_id = $1 AND webhook_id = $2 AND id <= $3`,
+		err = t.Later(ctx, nil, `DELETE FROM webhook_deliveries WHERE merchant_id = $1 AND webhook_id = $2 AND id <= $3`,
 			key.MerchantID, key.ID, d.ID-webhook.MaxDeliveries)
 	}
 	return err
 }
 
 // deliveryColumns are what deliveryOf scans.
-const deliveryColumns = `d.webhook_id, d.id, d.at, d.message_id, d.event_seq, d.event_merchant, d.event_type, d.status, d.error, d.took_ms, d.response`
+const deliveryColumns = `d.webhook_id, d.id, d.at, d.message_id, d.event_seq, d.event_merchant, d.events, d.last_event, d.event_type, d.status, d.error, d.took_ms, d.response`
 
 func deliveryOf(rows sqldb.Rows) (delivery.Attempt, error) {
 	var d delivery.Attempt
 	var at, took int64
-	err := rows.Scan(&d.WebhookID, &d.ID, &at, &d.MessageID, &d.Event, &d.EventMerchant, &d.Type, sqldb.Int(&d.Status), &d.Error, &took, &d.Response)
+	err := rows.Scan(&d.WebhookID, &d.ID, &at, &d.MessageID, &d.Event, &d.EventMerchant, sqldb.Int(&d.Events), &d.LastEvent, &d.Type, sqldb.Int(&d.Status), &d.Error, &took, &d.Response)
 	d.At, d.Took = time.Unix(at, 0).UTC(), time.Duration(took)*time.Millisecond
 	return d, err
 }
@@ -37,12 +37,15 @@ const (
 		WHERE d.merchant_id = $1 AND d.webhook_id = $2 AND d.id < $3 ORDER BY d.id DESC LIMIT $4+0`
 	// Times are seconds, within which the ids of an endpoint have the order. CROSS JOIN
 	// makes SQLite begin with the events of the order, which are few. Left to itself,
-	// and without the keys as a step, SQLite reads all deliveries of the merchant.
-	selectOrderDeliveries = `SELECT ` + deliveryColumns + ` FROM events e
-		CROSS JOIN webhook_deliveries k CROSS JOIN webhook_deliveries d
-		WHERE e.merchant_id = $1 AND e.legacy_id = $2 AND k.merchant_id = e.merchant_id AND k.event_seq = e.seq
-		AND d.merchant_id = k.merchant_id AND d.webhook_id = k.webhook_id AND d.id = k.id
-		ORDER BY d.at DESC, d.webhook_id DESC, d.id DESC LIMIT $3+0`
+	// and without the keys as a step, SQLite reads all deliveries of the merchant. Those of
+	// several events have those whose types the webhook wants.
+	selectOrderDeliveries = orderDeliveries + ` AND k.event_seq = e.seq UNION ` + orderDeliveries + ` AND k.event_seq > e.seq - $3 AND k.event_seq < e.seq
+		AND d.last_event >= e.seq AND (SELECT w.types = 0 OR (w.types >> CAST(t.type AS INTEGER)) & 1 = 1 FROM events t CROSS JOIN webhooks w
+			WHERE t.merchant_id = e.merchant_id AND t.seq = e.seq AND w.merchant_id = d.merchant_id AND w.id = d.webhook_id)
+		ORDER BY 3 DESC, 1 DESC, 2 DESC LIMIT $4+0`
+	orderDeliveries = `SELECT ` + deliveryColumns + ` FROM events e CROSS JOIN webhook_deliveries k CROSS JOIN webhook_deliveries d
+		WHERE e.merchant_id = $1 AND e.legacy_id = $2 AND k.merchant_id = e.merchant_id
+		AND d.merchant_id = k.merchant_id AND d.webhook_id = k.webhook_id AND d.id = k.id`
 )
 
 // WebhookDeliveries implements webhook.Store.
@@ -55,7 +58,7 @@ func (db *DB) WebhookDeliveries(ctx context.Context, key delivery.Key, before in
 // OrderDeliveries implements webhook.Store.
 func (db *DB) OrderDeliveries(ctx context.Context, merchantID, legacyID int64, limit int) (_ []delivery.Attempt, err error) {
 	defer db.observe(&ctx, "webhook_deliveries")(&err)
-	deliveries, err := sqldb.All(ctx, db.sql, selectOrderDeliveries, []any{merchantID, legacyID, limit}, deliveryOf)
+	deliveries, err := sqldb.All(ctx, db.sql, selectOrderDeliveries, []any{merchantID, legacyID, webhook.PageEvents, limit}, deliveryOf)
 	return deliveries, db.readError("list deliveries of an order", err, nil)
 }
 

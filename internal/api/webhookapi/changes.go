@@ -12,7 +12,7 @@ import (
 
 // add serves POST /webhooks.
 func (a API) add(r *web.Request) (web.Response, error) {
-	body := web.ReadObject(r, "url", "description", "types", "include", "headers", "username", "password", startName(r))
+	body := web.ReadObject(r, "url", "description", "types", "include", "batch", "headers", "username", "password", startName(r))
 	change := a.parseChange(body, true)
 	var after *order.MarketCursor
 	if name := startName(r); body.Has(name) {
@@ -45,7 +45,7 @@ func respondEndpoint(e webhook.Endpoint) web.Response {
 
 // change serves PATCH /webhooks/{webhookId}.
 func (a API) change(r *web.Request) (web.Response, error) {
-	body := web.ReadObject(r, "url", "description", "types", "include", "headers", "username", "password", "enabled")
+	body := web.ReadObject(r, "url", "description", "types", "include", "batch", "headers", "username", "password", "enabled")
 	change := a.parseChange(body, false)
 	if err := body.Err(); err != nil {
 		return web.Response{}, err

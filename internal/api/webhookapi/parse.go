@@ -141,6 +141,9 @@ func (a API) parseChange(body *strict.Body, addition bool) (c webhook.Change) {
 	if body.Has("include") {
 		c.Orders = new(parseInclude(body))
 	}
+	if body.Has("batch") {
+		c.MaxEvents = new(int(body.Int("batch", 1, webhook.MaxBatch)))
+	}
 	if body.Has("headers") {
 		c.Headers = parseHeaders(body)
 	}

@@ -18,6 +18,7 @@ type webhookView struct {
 	Description    string   `json:"description"`
 	Types          []string `json:"types"`   // empty: all
 	Include        *string  `json:"include"` // nil: nothing
+	Batch          int      `json:"batch"`   // how many events a delivery may have
 	HeaderNames    []string `json:"headerNames"`
 	Username       *string  `json:"username"` // nil: no Basic authentication
 	State          string   `json:"state"`
@@ -67,6 +68,7 @@ type deliveryView struct {
 	MessageID     string  `json:"messageId"`
 	Event         *int64  `json:"event"`               // nil: a test
 	EventMerchant int64   `json:"merchantId,omitzero"` // of the event, for a webhook of the marketplace
+	Events        int     `json:"events,omitzero"`     // how many, if Event is the first of several
 	Type          string  `json:"type"`
 	Status        *int    `json:"status"` // nil: no response
 	Error         *string `json:"error"`  // nil: acknowledged
@@ -81,6 +83,7 @@ type OrderDelivery struct {
 	ID        int64   `json:"id"`
 	At        string  `json:"at"`
 	Event     int64   `json:"event"`
+	Events    int     `json:"events,omitzero"` // how many, if Event is the first of several
 	Type      string  `json:"type"`
 	Status    *int    `json:"status"` // nil: no response
 	Error     *string `json:"error"`  // nil: acknowledged
@@ -123,7 +126,7 @@ func newWebhookView(e webhook.Endpoint) webhookView {
 		}
 	}
 	return webhookView{
-		ID: e.ID, MerchantID: web.NonZero(e.MerchantID), URL: e.URL, Description: e.Description, Types: types, Include: include,
+		ID: e.ID, MerchantID: web.NonZero(e.MerchantID), URL: e.URL, Description: e.Description, Types: types, Include: include, Batch: e.MaxEvents,
 		HeaderNames: headers, Username: web.NonZero(e.Username),
 		State: e.State.String(), Reason: web.NonZero(e.Reason), StateChangedAt: web.TimeOrNull(e.StateSet), CreatedAt: web.TimeText(e.CreatedAt),
 		OldSecretUntil: web.TimeOrNull(e.OldSecretUntil), Acknowledged: e.Acknowledged.Seq, Cursor: cursor,
@@ -139,9 +142,17 @@ func newWebhooksView(endpoints []webhook.Endpoint) webhooksView {
 	return view
 }
 
+// several returns how many events a delivery has; 0: one.
+func several(d delivery.Attempt) int {
+	if d.Events > 1 {
+		return d.Events
+	}
+	return 0
+}
+
 func newDeliveryView(d delivery.Attempt) deliveryView {
 	return deliveryView{
-		ID: d.ID, At: web.TimeText(d.At), MessageID: d.MessageID, Event: web.NonZero(d.Event), EventMerchant: d.EventMerchant, Type: d.Type,
+		ID: d.ID, At: web.TimeText(d.At), MessageID: d.MessageID, Event: web.NonZero(d.Event), EventMerchant: d.EventMerchant, Events: several(d), Type: d.Type,
 		Status: web.NonZero(d.Status), Error: web.NonZero(d.Error), TookMs: d.Took.Milliseconds(), Response: d.Response,
 	}
 }
@@ -151,7 +162,7 @@ func NewOrderDeliveries(deliveries []delivery.Attempt) []OrderDelivery {
 	views := make([]OrderDelivery, len(deliveries))
 	for i, d := range deliveries {
 		views[i] = OrderDelivery{
-			WebhookID: d.WebhookID, ID: d.ID, At: web.TimeText(d.At), Event: d.Event, Type: d.Type,
+			WebhookID: d.WebhookID, ID: d.ID, At: web.TimeText(d.At), Event: d.Event, Events: several(d), Type: d.Type,
 			Status: web.NonZero(d.Status), Error: web.NonZero(d.Error), TookMs: d.Took.Milliseconds(),
 		}
 	}

@@ -54,6 +54,7 @@ type deliveryJSON struct {
 	WebhookID int64     `json:"webhookId"`
 	At        time.Time `json:"at"`
 	Event     int64     `json:"event"`
+	Events    int       `json:"events"` // how many, Event is the first
 	Type      string    `json:"type"`
 	Status    int       `json:"status,omitempty"`
 	Error     string    `json:"error,omitempty"`
@@ -62,7 +63,7 @@ type deliveryJSON struct {
 
 func newDeliveryJSON(d delivery.Attempt) deliveryJSON {
 	return deliveryJSON{
-		WebhookID: d.WebhookID, At: utc(d.At), Event: d.Event, Type: d.Type, Status: d.Status, Error: d.Error, TookMs: d.Took.Milliseconds(),
+		WebhookID: d.WebhookID, At: utc(d.At), Event: d.Event, Events: d.Events, Type: d.Type, Status: d.Status, Error: d.Error, TookMs: d.Took.Milliseconds(),
 	}
 }
 
@@ -151,9 +152,9 @@ func (p *process) printInspection(all order.Inspection, deliveries []delivery.At
 		newSection([]string{"FILE", "NAME", "BYTES", "UPLOADED", "DELETED"}, all.Files, func(f order.FileEntry) []string {
 			return []string{numberOr(f.ID), textOr(f.Name), strconv.FormatInt(f.Size, 10), timestamp(f.CreatedAt), timestamp(f.DeletedAt)}
 		}),
-		newSection([]string{"DELIVERED", "WEBHOOK", "NUMBER", "EVENT", "STATUS", "ERROR", "MS"}, deliveries, func(d delivery.Attempt) []string {
+		newSection([]string{"DELIVERED", "WEBHOOK", "NUMBER", "EVENTS", "EVENT", "STATUS", "ERROR", "MS"}, deliveries, func(d delivery.Attempt) []string {
 			return []string{
-				timestamp(d.At), numberOr(d.WebhookID), numberOr(d.Event), d.Type, numberOr(int64(d.Status)), textOr(d.Error),
+				timestamp(d.At), numberOr(d.WebhookID), numberOr(d.Event), strconv.Itoa(d.Events), d.Type, numberOr(int64(d.Status)), textOr(d.Error),
 				strconv.FormatInt(d.Took.Milliseconds(), 10),
 			}
 		}),

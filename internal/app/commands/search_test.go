@@ -33,7 +33,7 @@ func TestSearchAndInspect(t *testing.T) {
 	run("", `"merchant":"Our Store"`, "inspect", "A-1", "--json")
 	run("", `"deliveries":[]`, "inspect", "A-1", "--json")
 	addDelivery(t, folder.Data)
-	run("", "2026-11-20T10:00:00Z  7        1       order.created  -       timeout  42", "inspect", "A-1")
+	run("", "2026-11-20T10:00:00Z  7        1       1       order.created  -       timeout  42", "inspect", "A-1")
 	run("", `"deliveries":[{"webhookId":7,"at":"2026-11-20T10:00:00Z","event":1,"type":"order.created","error":"timeout","tookMs":42}]`, "inspect", "A-1", "--json")
 	run("", "only the first 1 orders are printed; a larger --limit prints more", "search", "--limit", "1", "--json")
 	if got := folder.Run(t, "", "search", "--limit", "2"); got.Stderr != "" {
@@ -57,6 +57,6 @@ func addDelivery(t *testing.T, data string) {
 	t.Helper()
 	db := testenv.Of(sql.Open("sqlite", "file:"+filepath.Join(data, "orders.db"))).Must(t)
 	defer db.Close()
-	testenv.Of(db.ExecContext(t.Context(), `INSERT INTO webhook_deliveries VALUES
+	testenv.Of(db.ExecContext(t.Context(), `INSERT INTO webhook_deliveries (merchant_id, webhook_id, id, at, message_id, event_seq, event_merchant, event_type, status, error, took_ms, response) VALUES
 		(355, 7, 1, 1795168800, 'msg', 1, 0, 'order.created', 0, 'timeout', 42, '')`)).Must(t)
 }

@@ -25,6 +25,7 @@ type webhookFields struct {
 	Description *string `placeholder:"TEXT" help:"What the webhook is for, on one line of up to 200 bytes."`
 	Types       *string `placeholder:"LIST" help:"Types of the events, separated by commas. Empty: all."`
 	Include     *string `placeholder:"WORD" help:"order: deliveries have the order of the event. Empty: they have not."`
+	Batch       *int    `placeholder:"N" help:"How many events a delivery may have, 1 to 100. With more than 1 its body is {\"events\":[...]}, also for one event."`
 	Headers     *string `secret:"" placeholder:"LINES" help:"Further headers of deliveries in place of all earlier ones, one a line, such as X-Api-Key: VALUE. Best in a file. Empty: none."`
 	Username    *string `placeholder:"NAME" help:"User name of Basic authentication, with --password. Empty: none."`
 	Password    string  `secret:"" placeholder:"TEXT" help:"Password of --username. Best in a file."`
@@ -51,6 +52,9 @@ func (c *webhookFields) parse(f *flagValues) {
 		if c.change.Orders = new(*c.Include == "order"); *c.Include != "order" && *c.Include != "" {
 			f.refuse("include", "must be order, or empty")
 		}
+	}
+	if c.change.MaxEvents = c.Batch; c.Batch != nil && (*c.Batch < 1 || *c.Batch > webhook.MaxBatch) {
+		f.refuse("batch", "must be from 1 to 100")
 	}
 	if c.Headers != nil {
 		headers, problem := webhook.ParseHeaders(*c.Headers)
@@ -134,7 +138,7 @@ type webhookChange struct {
 func (c *webhookChange) check() error {
 	var f flagValues
 	c.parse(&f)
-	if c.Password == "" && cmp.Or(c.URL, c.Description, c.Types, c.Include, c.Headers, c.Username) == nil {
+	if c.Password == "" && c.Batch == nil && cmp.Or(c.URL, c.Description, c.Types, c.Include, c.Headers, c.Username) == nil {
 		f.refuse("url", "or another flag that changes the webhook is required")
 	}
 	return errors.Join(c.webhookTarget.check(), f.err())

@@ -186,6 +186,7 @@ func (c *webhookShow) run(ctx context.Context, p *process) error {
 			{"Description", textOr(e.Description)},
 			{"Types", cmp.Or(strings.Trim(fmt.Sprint(e.Types.List()), "[]"), "all")},
 			{"Include", textOr(included(e))},
+			{"Batch", strconv.Itoa(e.MaxEvents)},
 			{"Headers", textOr(strings.Join(slices.Sorted(maps.Keys(e.Headers)), " "))},
 			{"User name", textOr(e.Username)},
 			{"State", textOr(e.State.String(), " ", e.Reason)},
@@ -199,9 +200,9 @@ func (c *webhookShow) run(ctx context.Context, p *process) error {
 			newSection([]string{"HELD MERCHANT", "EVENT", "FAILURES", "FAILING SINCE", "NEXT ATTEMPT"}, e.Held, func(h delivery.Held) []string {
 				return []string{numberOr(h.MerchantID), numberOr(h.Event), strconv.Itoa(h.Failures), timestamp(h.FailingSince), timestamp(h.NextAttempt)}
 			}),
-			newSection([]string{"DELIVERED", "MERCHANT", "EVENT", "TYPE", "STATUS", "ERROR", "MS"}, deliveries, func(d delivery.Attempt) []string {
+			newSection([]string{"DELIVERED", "MERCHANT", "EVENT", "EVENTS", "TYPE", "STATUS", "ERROR", "MS"}, deliveries, func(d delivery.Attempt) []string {
 				return []string{
-					timestamp(d.At), numberOr(cmp.Or(d.EventMerchant, e.MerchantID)), numberOr(d.Event), d.Type, numberOr(int64(d.Status)), textOr(d.Error), strconv.FormatInt(d.Took.Milliseconds(), 10),
+					timestamp(d.At), numberOr(cmp.Or(d.EventMerchant, e.MerchantID)), numberOr(d.Event), strconv.Itoa(d.Events), d.Type, numberOr(int64(d.Status)), textOr(d.Error), strconv.FormatInt(d.Took.Milliseconds(), 10),
 				}
 			}))
 	})

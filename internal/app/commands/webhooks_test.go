@@ -143,7 +143,7 @@ func TestWebhookCommands(t *testing.T) {
 	webhook(2, cursor, "replay", "2", "--after", "1")
 	webhook(2, "--merchant (MERCHANT_ORDERS_MERCHANT): is required for a webhook of all merchants", "redeliver", "2", "--event", "1")
 	webhook(0, "acknowledged order.created", "redeliver", "2", "--event", "1", "--merchant", "355", "--webhook-allow-private")
-	webhook(0, "355       1      order.created", "show", "2")
+	webhook(0, "355       1      1       order.created", "show", "2")
 	webhook(0, "webhook 2 of merchant all is removed", "remove", "2")
 	hook.received(4)
 	headers := filepath.Join(t.TempDir(), "headers")
@@ -156,8 +156,8 @@ func TestWebhookCommands(t *testing.T) {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}
-	const shown, none = `"include":"order","headerNames":["Authorization","X-Api-Key"],"username":"gate"`, `"include":null,"headerNames":[],"username":null`
-	withSecrets("add", "--merchant", "355", "--url", "https://hooks.example.com/", "--include", "order", "--username", "gate")
+	const shown, none = `"include":"order","batch":100,"headerNames":["Authorization","X-Api-Key"],"username":"gate"`, `"include":null,"batch":100,"headerNames":[],"username":null`
+	withSecrets("add", "--merchant", "355", "--url", "https://hooks.example.com/", "--include", "order", "--batch", "100", "--username", "gate")
 	webhook(0, shown, "show", "3", "--json")
 	webhook(0, "Authorization X-Api-Key", "show", "3")
 	webhook(0, none, "change", "3", "--json", "--include", "", "--headers", "", "--username", "")
@@ -165,6 +165,10 @@ func TestWebhookCommands(t *testing.T) {
 	withSecrets("change", "3", "--url", "https://erp.example.com/", "--include", "order", "--username", "gate")
 	got := webhook(0, `"url":"https://erp.example.com/","description":"ERP","types":["order.created","order.updated"],`+shown, "show", "3", "--json")
 	webhook(0, `"types":[]`, "change", "3", "--types", "", "--json")
+	webhook(0, `"batch":1,`, "change", "3", "--batch", "1", "--json")
+	for _, batch := range []string{"0", "101"} {
+		webhook(2, "--batch (MERCHANT_ORDERS_BATCH): must be from 1 to 100", "change", "3", "--batch", batch)
+	}
 	if strings.Contains(got, "secret-") {
 		t.Errorf("show prints a secret: %s", got)
 	}

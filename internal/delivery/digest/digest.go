@@ -40,15 +40,16 @@ func (s *Service) Limits() delivery.Limits {
 	return delivery.Limits{Slots: maxMails, Events: maxEvents}
 }
 
-// Send implements delivery.Sender: it sends one e-mail about a batch, unless there is nothing
+// Send implements delivery.Sender: it sends one e-mail about the events, unless there is nothing
 // to tell or it is too soon for a digest. Warnings do not wait.
-func (s *Service) Send(ctx context.Context, r *delivery.Round, batch delivery.Batch) (delivery.Sent, error) {
+func (s *Service) Send(ctx context.Context, r *delivery.Round, events []order.EventRecord) (delivery.Sent, error) {
 	a, now := r.Lease.To.(Address), s.second()
-	d, err := s.read(ctx, batch.Events)
+	events = r.Batch(events, len(events))
+	d, err := s.read(ctx, events)
 	if err != nil {
 		return delivery.Sent{}, err
 	}
-	done, digestAt := delivery.Sent{Events: len(batch.Events)}, a.SentAt.Add(a.Every)
+	done, digestAt := delivery.Sent{Events: len(events)}, a.SentAt.Add(a.Every)
 	switch {
 	case len(d.New)+len(d.Near) == 0:
 		done.Next = now.Add(lookInterval)
@@ -66,9 +67,10 @@ func (s *Service) Send(ctx context.Context, r *delivery.Round, batch delivery.Ba
 	m := s.Texts.Digest(a, d)
 	// The id is the same at each attempt. The nonce makes it another one if the number of the
 	// event is given out again, after a restore or a failover that lost commits.
-	m.ID = fmt.Sprintf("mail_%d_%d_%d_%s", a.ID, a.Acknowledged.Seq, batch.Last.Seq, strconv.FormatUint(uint64(batch.Last.Nonce), 36))
+	last := events[len(events)-1]
+	m.ID = fmt.Sprintf("mail_%d_%d_%d_%s", a.ID, a.Acknowledged.Seq, last.Seq, strconv.FormatUint(uint64(last.Nonce), 36))
 	m.Key, m.At = a.Key, now
-	result, err := r.SendAsOne(batch.Last.Seq, func(ctx context.Context) delivery.Result { return s.send(ctx, m) })
+	result, err := r.SendAsOne(len(events), func(ctx context.Context) delivery.Result { return s.send(ctx, m) })
 	if err != nil {
 		return delivery.Sent{}, err
 	}

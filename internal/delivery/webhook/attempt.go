@@ -1,10 +1,13 @@
 package webhook
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,28 +41,69 @@ func messageID(key delivery.Key, event order.EventRecord) string {
 	return fmt.Sprintf("msg_%d_%d_%s", key.ID, event.Seq, strconv.FormatUint(uint64(event.Nonce), 36))
 }
 
+// batchID returns the id of the message of several events to an endpoint. Other events have
+// another one.
+func batchID(key delivery.Key, events []order.EventRecord) string {
+	if len(events) == 1 {
+		return messageID(key, events[0])
+	}
+	hash := sha256.New()
+	for _, event := range events {
+		_, _ = hash.Write([]byte(messageID(key, event) + "\n")) // never fails
+	}
+	return fmt.Sprintf("msg_%d_batch_%x", key.ID, hash.Sum(nil)[:16])
+}
+
 // outgoing is a message and what the delivery log says of it.
 type outgoing struct {
 	delivery.Attempt
 	body []byte
 }
 
-// outgoing returns the message of an event, which may have the order as it is now.
-func (s *Service) outgoing(ctx context.Context, e Endpoint, event order.EventRecord) (outgoing, error) {
-	events := []order.EventRecord{event}
+// outgoing returns the message of the first of some events, as many as fit, which may have the
+// orders as they are now.
+func (s *Service) outgoing(ctx context.Context, e Endpoint, events []order.EventRecord) (outgoing, error) {
 	if e.Orders {
+		events = slices.Clone(order.FittingOrders(events, maxBatchBytes))
 		if err := order.AddOrders(ctx, s.Store, events); err != nil {
 			return outgoing{}, err
 		}
 	}
-	m := outgoing{Attempt: delivery.Attempt{MessageID: messageID(e.Key, event), Event: event.Seq, Type: event.Type.String()}}
 	encode := s.Encoder.Event
 	if e.MerchantID == delivery.Marketplace {
-		m.EventMerchant, encode = event.MerchantID, s.Encoder.MarketEvent
+		encode = s.Encoder.MarketEvent
 	}
-	var err error
-	m.body, err = encode(events[0], e.Orders)
-	return m, err
+	var bodies [][]byte
+	for _, event := range events {
+		body, err := encode(event, e.Orders)
+		if err != nil {
+			return outgoing{}, err
+		}
+		bodies = append(bodies, body)
+	}
+	body, n := e.join(bodies)
+	first, last := events[0], events[n-1]
+	m := outgoing{delivery.Attempt{MessageID: batchID(e.Key, events[:n]), Event: first.Seq, Type: first.Type.String(), Events: n, LastEvent: last.Seq}, body}
+	if e.MerchantID == delivery.Marketplace {
+		m.EventMerchant = first.MerchantID
+	}
+	return m, nil
+}
+
+// The body of a delivery that may have several events is a list of them.
+const batchStart, batchEnd = `{"events":[`, `]}`
+
+// join returns the body that has the first of some events, and how many: those that fit, one at
+// least.
+func (e Endpoint) join(events [][]byte) (body []byte, n int) {
+	if e.MaxEvents <= 1 {
+		return events[0], 1
+	}
+	size := len(batchStart) + len(events[0]) + len(batchEnd)
+	for n = 1; n < len(events) && size+1+len(events[n]) <= maxBatchBytes; n++ {
+		size += 1 + len(events[n])
+	}
+	return slices.Concat([]byte(batchStart), bytes.Join(events[:n], []byte(",")), []byte(batchEnd)), n
 }
 
 // post posts a message to an endpoint.
@@ -81,17 +125,22 @@ func (s *Service) post(ctx context.Context, e Endpoint, m outgoing) (delivery.At
 
 // Limits implements delivery.Sender.
 func (s *Service) Limits() delivery.Limits {
-	return delivery.Limits{Slots: s.Slots[0], Slow: s.Slots[1], Events: pageEvents}
+	return delivery.Limits{Slots: s.Slots[0], Slow: s.Slots[1], Events: PageEvents}
 }
 
-// Send implements delivery.Sender: it posts the first event of a batch.
-func (s *Service) Send(ctx context.Context, r *delivery.Round, batch delivery.Batch) (delivery.Sent, error) {
-	if len(batch.Events) == 0 {
+// Send implements delivery.Sender: it posts as many of the first events as the endpoint takes at
+// once.
+func (s *Service) Send(ctx context.Context, r *delivery.Round, events []order.EventRecord) (delivery.Sent, error) {
+	if len(events) == 0 {
 		return delivery.Sent{}, nil
 	}
 	e := r.Lease.To.(Endpoint)
-	m, err := s.outgoing(ctx, e, batch.Events[0])
-	if err == nil {
+	m, err := s.outgoing(ctx, e, r.Batch(events, max(e.MaxEvents, 1)))
+	switch {
+	case err != nil:
+	case e.MaxEvents > 1:
+		err = r.Begin(m.Events)
+	default:
 		err = r.Refresh()
 	}
 	if err != nil {
@@ -112,7 +161,11 @@ func (s *Service) Send(ctx context.Context, r *delivery.Round, batch delivery.Ba
 		s.Log.Warn("delivery to a webhook failed; others that follow are not logged", "merchant", e.MerchantID, "webhook", e.ID,
 			"message", m.MessageID, "error", attempt.Error, "status", attempt.Status)
 	}
-	return delivery.Sent{Events: 1, Result: &attempt.Result, Attempt: &attempt}, nil
+	sent := delivery.Sent{Events: m.Events, Result: &attempt.Result, Attempt: &attempt}
+	if e.MaxEvents > 1 {
+		sent.Batch = min(e.MaxEvents, len(events)-m.Events)
+	}
+	return sent, nil
 }
 
 // Stats returns the number of deliveries by result, and the requests in flight. Those that

@@ -17,6 +17,7 @@ type Change struct {
 	Description *string // checked with DescriptionProblem
 	Types       *delivery.Types
 	Orders      *bool
+	MaxEvents   *int // 1 to MaxBatch
 	// Headers replaces all headers. An empty value keeps the one of that name.
 	Headers map[string]delivery.Secret
 	// Username and Password replace both. An empty user name removes them, and an empty
@@ -35,7 +36,7 @@ func (s *Service) second() time.Time { return s.Now().UTC().Truncate(time.Second
 // ErrNoPassword, and those of cursor.
 func (s *Service) Add(ctx context.Context, caller order.Caller, merchantID int64, c Change, after *order.MarketCursor, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
-	e := Endpoint{Cursor: delivery.Cursor{Key: delivery.Key{MerchantID: merchantID, Kind: Kind}, CreatedAt: at, State: delivery.Active}, Secret: NewSecret()}
+	e := Endpoint{Cursor: delivery.Cursor{Key: delivery.Key{MerchantID: merchantID, Kind: Kind}, CreatedAt: at, State: delivery.Active}, MaxEvents: 1, Secret: NewSecret()}
 	e.update(c, at)
 	start := s.cursor(ctx, merchantID, after)
 	return s.changes.Make(ctx, caller, e.MerchantID, options, func(tx Tx) (Endpoint, error) {
@@ -127,6 +128,7 @@ func (e *Endpoint) update(c Change, at time.Time) (fields []string) {
 	fields = set(fields, "description", &e.Description, c.Description)
 	fields = set(fields, "types", &e.Types, c.Types)
 	fields = set(fields, "include", &e.Orders, c.Orders)
+	fields = set(fields, "batch", &e.MaxEvents, c.MaxEvents)
 	if e.changeAccess(c); !e.equal(access) {
 		fields = append(fields, "access")
 	}
@@ -209,7 +211,7 @@ func (s *Service) Replay(ctx context.Context, caller order.Caller, key delivery.
 		if e.Acknowledged, err = start(tx); err != nil {
 			return order.AuditEntry{}, err
 		}
-		e.Held = nil
+		e.Held, e.Batch = nil, 0
 		e.Recover(at)
 		return e.Audit(AuditReplayed, at, caller, order.AuditDetail("after", e.Position())), nil
 	})

@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/deliverytest"
 	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 )
@@ -45,14 +47,18 @@ func childMain(database string) int {
 	return 0
 }
 
-// shop is a merchant's server. It refuses some deliveries, before or after it has
-// processed the event.
+// shop is a merchant's server. It refuses some deliveries, before or after it has processed
+// their events.
 type shop struct {
 	mu       sync.Mutex
-	secret   string
+	secrets  []string // the first one, and those of a rotation, which signs with both
+	batch    int
 	inFlight int
-	last     int64 // number of the last event processed
-	repeated int   // deliveries of an event that was processed already
+	refused  string // id of the delivery that was refused last; empty: a later one was not
+	id       string // of the last delivery processed
+	last     int64  // number of the last event processed
+	repeated int    // deliveries that were processed already
+	largest  int    // number of events in a delivery
 }
 
 // shops are all of them, as one HTTP server. The path is the number of the shop.
@@ -62,6 +68,7 @@ type shops struct {
 	attempts  atomic.Int64
 	processed atomic.Int64
 	refused   atomic.Int64
+	rotated   atomic.Bool // a delivery was signed with a new secret
 }
 
 func (s *shops) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -82,39 +89,60 @@ func (s *shops) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the worker was killed
 	}
-	event, err := client.VerifyWebhook(r.Header, body, shop.secret)
+	shop.mu.Lock()
+	defer shop.mu.Unlock()
+	events, err := client.WebhookEvents(r.Header, body, shop.secrets[0])
 	if err != nil {
 		s.Errorf("%s: %v", r.URL.Path, err)
 	}
+	if _, err = client.WebhookEvents(r.Header, body, shop.secrets[len(shop.secrets)-1]); err == nil && len(shop.secrets) > 1 {
+		s.rotated.Store(true)
+	}
+	id := r.Header.Get("Webhook-Id")
+	if list := bytes.HasPrefix(body, []byte(`{"events":[`)); list != (shop.batch > 1) || len(events) > shop.batch || shop.refused != "" && shop.refused != id {
+		s.Errorf("%s: %d events in %s after %s was refused; batch %d", r.URL.Path, len(events), id, shop.refused, shop.batch)
+	}
 	refuse := rand.IntN(10)
 	if refuse >= 2 {
-		shop.process(s, r.URL.Path, event.Seq)
+		shop.process(s, r.URL.Path, id, events)
 	}
-	if refuse < 3 { // one of them after the event was processed
+	if shop.refused = ""; refuse < 3 { // one of them after the events were processed
+		shop.refused = id
 		s.refused.Add(1)
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 }
 
-// process processes an event, which must be the next one or the last one again.
-func (p *shop) process(s *shops, path string, seq int64) {
+// process processes events, which must be the next ones or those of the last delivery again.
+func (p *shop) process(s *shops, path, id string, events []client.Event) {
+	if id == p.id {
+		p.repeated++
+		if n := len(events); events[n-1].Seq != p.last {
+			s.Errorf("%s: %s ends with event %d, not %d", path, id, events[n-1].Seq, p.last)
+		}
+		return
+	}
+	for _, event := range events {
+		if event.Seq != p.last+1 {
+			s.Errorf("%s: event %d comes after %d", path, event.Seq, p.last)
+		}
+		p.last = event.Seq
+	}
+	p.id, p.largest = id, max(p.largest, len(events))
+	s.processed.Add(int64(len(events)))
+}
+
+// rotate adds a secret.
+func (p *shop) rotate(secret string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch seq {
-	case p.last + 1:
-		p.last = seq
-		s.processed.Add(1)
-	case p.last:
-		p.repeated++
-	default:
-		s.Errorf("%s: event %d comes after %d", path, seq, p.last)
-	}
+	p.secrets = append(p.secrets, secret)
 }
 
 // TestKilledSenders delivers to servers that refuse 30 % of the deliveries, with two
-// instances that are killed at random: every event arrives, in order, with a good
-// signature, and never two at once. With testenv.Soak these are 100,000 events on each
-// database.
+// instances that are killed at random, and with new secrets in between: every event arrives,
+// alone or in batches, in order, with a good signature, and never two at once; a delivery that
+// was refused is repeated. With testenv.Soak these are 100,000 events on each database.
 func TestKilledSenders(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -134,10 +162,11 @@ func killSenders(t *testing.T, database string) {
 	s := &shops{TB: t, byPath: make(map[string]*shop)}
 	server := httptest.NewUnstartedServer(s)
 	t.Cleanup(server.Close)
-	for _, e := range w.addEndpoints(merchants, 1) {
-		path := fmt.Sprint("/", e.MerchantID)
-		w.change(e.Key, webhook.Change{URL: new("http://" + server.Listener.Addr().String() + path)})
-		s.byPath[path] = &shop{secret: string(e.Secret)}
+	endpoints := w.addEndpoints(merchants, 1)
+	for i, e := range endpoints {
+		path, batch := fmt.Sprint("/", e.MerchantID), []int{1, 7, webhook.MaxBatch}[i%3]
+		w.change(e.Key, webhook.Change{URL: new("http://" + server.Listener.Addr().String() + path), MaxEvents: &batch})
+		s.byPath[path] = &shop{secrets: []string{string(e.Secret)}, batch: batch}
 	}
 	server.Start()
 	started := time.Now()
@@ -147,10 +176,10 @@ func killSenders(t *testing.T, database string) {
 		defer func() { killChild(children[i]) }()
 	}
 	go func() {
-		const batch = 20
-		for i := 0; i < events; i += batch {
+		const some = 20
+		for i := 0; i < events; i += some {
 			for m := range merchants {
-				w.AddEvents(int64(1+m), fmt.Sprint("B", i), batch)
+				w.AddEvents(int64(1+m), fmt.Sprint("B", i), some)
 			}
 		}
 	}()
@@ -161,16 +190,25 @@ func killSenders(t *testing.T, database string) {
 		i := rand.IntN(len(children))
 		killChild(children[i])
 		children[i] = startChild(t, database)
+		if k == 0 {
+			for _, e := range endpoints {
+				e = testenv.Of(w.hooks.RotateSecret(t.Context(), order.Command(), e.Key, webhook.MaxOverlap, order.Options[webhook.Endpoint]{})).Must(t)
+				s.byPath[fmt.Sprint("/", e.MerchantID)].rotate(string(e.Secret))
+			}
+		}
 	}
 	waitLong(t, s, total)
 	repeated := 0
 	for path, shop := range s.byPath {
 		shop.mu.Lock()
 		repeated += shop.repeated
-		if shop.last != int64(events) {
-			t.Errorf("%s has %d events", path, shop.last)
+		if shop.last != int64(events) || (shop.largest > 1) != (shop.batch > 1) {
+			t.Errorf("%s has %d events, at most %d at once; batch %d", path, shop.last, shop.largest, shop.batch)
 		}
 		shop.mu.Unlock()
+	}
+	if !s.rotated.Load() {
+		t.Error("no delivery is signed with a new secret")
 	}
 	t.Logf("%d events, %d attempts, %d refused, %d repeated, %d kills, %v", s.processed.Load(), s.attempts.Load(), s.refused.Load(),
 		repeated, kills, time.Since(started).Round(time.Second))

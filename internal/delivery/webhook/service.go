@@ -76,8 +76,9 @@ const (
 	// of those that were slow or have failed.
 	maxHealthy = 128
 	maxSlow    = 32
-	// pageEvents is how many events an endpoint gets at most until others follow.
-	pageEvents = 100
+	// PageEvents is how many events an endpoint gets at most until others follow. Those of a
+	// batch are less apart.
+	PageEvents = 100
 )
 
 // acknowledged is the result of a delivery without an error.

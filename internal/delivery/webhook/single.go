@@ -12,15 +12,16 @@ import (
 // Test sends a test event to an endpoint, in any state, and returns what came of it.
 // Errors beside those of order.Change: delivery.ErrNotFound, ErrBusy.
 func (s *Service) Test(ctx context.Context, caller order.Caller, key delivery.Key, options order.Options[delivery.Attempt]) (delivery.Attempt, error) {
-	return s.sendOnce(ctx, caller, key, options, func(Endpoint) (outgoing, error) {
+	return s.sendOnce(ctx, caller, key, options, func(e Endpoint) (outgoing, error) {
 		now := s.Now().UTC()
 		body, name, err := s.Encoder.Test(now)
-		return outgoing{delivery.Attempt{MessageID: "msg_" + number(key.ID) + "_test_" + number(now.UnixNano()), Type: name}, body}, err
+		body, _ = e.join([][]byte{body})
+		return outgoing{delivery.Attempt{MessageID: "msg_" + number(key.ID) + "_test_" + number(now.UnixNano()), Type: name, Events: 1}, body}, err
 	})
 }
 
 // Redeliver sends an event of a merchant to an endpoint again, in any state, with the same
-// message id. It does not move the cursor. Errors beside those of order.Change:
+// message id as if it was delivered alone. It does not move the cursor. Errors beside those of order.Change:
 // delivery.ErrNotFound, ErrBusy, ErrNoEvent, also for an event that is not in the endpoint's feed.
 func (s *Service) Redeliver(ctx context.Context, caller order.Caller, key delivery.Key, merchantID, event int64, options order.Options[delivery.Attempt]) (delivery.Attempt, error) {
 	return s.sendOnce(ctx, caller, key, options, func(e Endpoint) (outgoing, error) {
@@ -34,7 +35,7 @@ func (s *Service) Redeliver(ctx context.Context, caller order.Caller, key delive
 		if len(feed.Events) == 0 || feed.Events[0].Seq != event {
 			return outgoing{}, ErrNoEvent
 		}
-		return s.outgoing(ctx, e, feed.Events[0])
+		return s.outgoing(ctx, e, feed.Events)
 	})
 }
 

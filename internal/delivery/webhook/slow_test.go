@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -8,7 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"merchantorders/client"
 	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/testenv"
 )
 
 // TestSlowReceivers has endpoints with a backlog that acknowledge slowly. Everybody
@@ -60,6 +64,51 @@ func TestSlowReceivers(t *testing.T) {
 					if n := sent[fmt.Sprintf("msg_%d", e.ID)]; n < 2 {
 						t.Errorf("webhook %d has had %d deliveries in %v", e.ID, n, rounds*limit)
 					}
+				}
+			})
+		})
+	}
+}
+
+// TestBatchesKeepUp has receivers that respond after 100 ms: one with a long backlog, and more
+// than there are slots. What bounds the first are its responses, one after the other, and the
+// others the slots; the database takes no time here.
+func TestBatchesKeepUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		merchants, events int
+		limit             time.Duration
+	}{
+		"10,000 events":   {1, 10_000, 12 * time.Second},
+		"2,000 endpoints": {testenv.Count(200, 2000), 100, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := &recorder{took: func(string) time.Duration { return 100 * time.Millisecond }}
+				w := openWorld(t, "", r)
+				for _, e := range w.addEndpoints(c.merchants, 1) {
+					w.change(e.Key, webhook.Change{MaxEvents: new(webhook.MaxBatch)})
+					for i := 0; i < c.events; i += 1000 {
+						w.AddEvents(e.MerchantID, fmt.Sprint("A", i), min(c.events, 1000))
+					}
+				}
+				w.Run(nil)
+				time.Sleep(c.limit)
+				last := make(map[int64]int64)
+				for _, m := range r.after(0) {
+					var sent struct{ Events []client.Event }
+					testenv.NoError(t, json.Unmarshal(m.Body, &sent))
+					var id int64
+					testenv.Of(fmt.Sscanf(m.ID, "msg_%d_", &id)).Must(t)
+					for _, event := range sent.Events {
+						if last[id]++; event.Seq != last[id] {
+							t.Fatalf("webhook %d: event %d in place of %d", id, event.Seq, last[id])
+						}
+					}
+				}
+				for id := range int64(c.merchants) {
+					testenv.Equal(t, fmt.Sprintf("events of webhook %d in %v", id+1, c.limit), int64(c.events), last[id+1])
 				}
 			})
 		})

@@ -25,6 +25,10 @@ const (
 	MaxEndpoints = 20
 	// MaxDescription is the length of the longest description, in bytes.
 	MaxDescription = 200
+	// MaxBatch is how many events a delivery has at most, and maxBatchBytes how long its body is
+	// if it has several.
+	MaxBatch      = 100
+	maxBatchBytes = 1 << 20
 	// MaxOverlap is the longest time for which two secrets sign.
 	MaxOverlap = 7 * 24 * time.Hour
 )
@@ -95,6 +99,8 @@ type Endpoint struct {
 	URL         string
 	Description string // for people; may be empty
 	Orders      bool   // deliveries have the order of their event
+	// MaxEvents is how many events a delivery may have. If it is more than 1, its body is a list.
+	MaxEvents int
 	Access
 
 	Secret delivery.Secret // signs deliveries

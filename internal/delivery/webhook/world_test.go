@@ -27,12 +27,12 @@ func (plainEncoder) Event(e order.EventRecord, _ bool) ([]byte, error) {
 
 // marketEvent is the body of an event for the marketplace.
 type marketEvent struct {
-	ID              string
+	ID, Type        string
 	MerchantID, Seq int64
 }
 
 func (plainEncoder) MarketEvent(e order.EventRecord, _ bool) ([]byte, error) {
-	return json.Marshal(marketEvent{e.ID(), e.MerchantID, e.Seq})
+	return json.Marshal(marketEvent{e.ID(), e.Type.String(), e.MerchantID, e.Seq})
 }
 
 func (plainEncoder) Test(time.Time) ([]byte, string, error) { return []byte(`{}`), "webhook.test", nil }

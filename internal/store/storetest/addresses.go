@@ -60,7 +60,7 @@ func testAddresses(f *fixture) {
 	f.expectDue("an address", alpha, noon, delivery.Due{Key: hook.Key}, delivery.Due{Key: a.Key})
 	lease := f.lease(a.Key, noon)
 	testenv.Equal[any](f, "lease", a, lease.To)
-	a.Acknowledged.Seq, a.SentAt, a.BatchEnd = 1, noon, 2
+	a.Acknowledged.Seq, a.SentAt, a.Batch = 1, noon, 2
 	testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, delivery.Progress{Cursor: a.Cursor}))
 	expect()
 	last, err := f.b.LastMail(f.Context())

@@ -40,8 +40,8 @@ var tableColumns = map[string]string{
 
 	"webhooks": "merchant_id, id, url, description, types, include_orders, headers, username, password, created_at, secret, old_secret, old_secret_until, state, reason, " +
 		"state_set_at, acknowledged, event_merchant, event_position, event_nonce, feed_history, failures, failing_since, next_attempt_at, " +
-		"mail, language, digest_every, sent_at, link_hash, link_until, held, held_until, deliveries, lease_number, revision, lease_until, digest_end",
-	"webhook_deliveries": "merchant_id, webhook_id, id, at, message_id, event_seq, event_merchant, event_type, status, error, took_ms, response",
+		"mail, language, digest_every, sent_at, link_hash, link_until, held, held_until, deliveries, lease_number, revision, lease_until, digest_end, batch",
+	"webhook_deliveries": "merchant_id, webhook_id, id, at, message_id, event_seq, event_merchant, event_type, status, error, took_ms, response, events, last_event",
 
 	"sessions":    "hash, token_id, owns_token, created_at, last_used_at, merchant_id",
 	"login_links": "hash, merchant_id, created_by, scopes, name, expires_at",

@@ -37,7 +37,7 @@ func sampleEndpoint(merchantID int64) webhook.Endpoint {
 			State: delivery.Active, StateSet: noon.Add(time.Second),
 		},
 		URL: "https://hooks.example.com/a?b=c", Description: "Λογιστήριο",
-		Access: webhook.Access{Headers: map[string]delivery.Secret{"X-Api-Key": "k\"1", "Authorization": "Bearer b"}, Username: "u", Password: "p"},
+		Access: webhook.Access{Headers: map[string]delivery.Secret{"X-Api-Key": "k\"1", "Authorization": "Bearer b"}, Username: "u", Password: "p"}, MaxEvents: 7,
 		Secret: "whsec_new", OldSecret: "whsec_old", OldSecretUntil: noon.Add(time.Hour),
 	}
 }
@@ -93,7 +93,7 @@ func (f *fixture) expectWebhook(want webhook.Endpoint) {
 func testWebhookLife(f *fixture) {
 	e := f.addWebhook(alpha)
 	other := f.addWebhook(beta, func(e *webhook.Endpoint) {
-		*e = webhook.Endpoint{Cursor: delivery.Cursor{Key: e.Key, CreatedAt: noon, State: delivery.Disabled}, URL: "https://b.example", Secret: "s"}
+		*e = webhook.Endpoint{Cursor: delivery.Cursor{Key: e.Key, CreatedAt: noon, State: delivery.Disabled}, URL: "https://b.example", MaxEvents: 1, Secret: "s"}
 	})
 	market := f.addWebhook(delivery.Marketplace, func(e *webhook.Endpoint) {
 		e.Acknowledged = order.MarketCursor{History: 1, Position: 2, MerchantID: alpha, Seq: 3, Nonce: 4}
@@ -355,7 +355,7 @@ func failure(key delivery.Key, at time.Time) *delivery.Failure {
 // attempt returns an attempt to deliver an event.
 func attempt(event int64, at time.Time) delivery.Attempt {
 	return delivery.Attempt{
-		At: at, MessageID: "msg", Event: event, Type: "order.created", Result: delivery.Result{Status: 500, Error: "status", Took: 12 * time.Millisecond, Response: "ok ναι"},
+		At: at, MessageID: "msg", Event: event, Events: 1, LastEvent: event, Type: "order.created", Result: delivery.Result{Status: 500, Error: "status", Took: 12 * time.Millisecond, Response: "ok ναι"},
 	}
 }
 
@@ -392,15 +392,19 @@ func testWebhookDeliveries(f *fixture) {
 	}
 }
 
-// testOrderDeliveries has deliveries of two orders and of another merchant's order,
-// whose events have the same numbers.
+// testOrderDeliveries has deliveries of two orders and of another merchant's order, whose
+// events have the same numbers. One has several events, of types that its webhook wants.
 func testOrderDeliveries(f *fixture) {
 	first, second, theirs := f.create(minimal(alpha, "R")), f.create(minimal(alpha, "S")), f.create(minimal(beta, "T"))
 	f.upload(f.a, order.ByLegacyID(first), "a.pdf") // event 3
+	third := f.create(minimal(alpha, "U"))
 	one, other, foreign := f.addWebhook(alpha), f.addWebhook(alpha), f.addWebhook(beta)
-	deliver := func(e webhook.Endpoint, event int64, after time.Duration) delivery.Attempt {
+	deliver := func(e webhook.Endpoint, event int64, after time.Duration, changes ...func(*delivery.Attempt)) delivery.Attempt {
 		f.Helper()
 		lease, d := f.borrow(e.Key, noon.Add(after)), attempt(event, noon.Add(after))
+		for _, change := range changes {
+			change(&d)
+		}
 		testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, delivery.Progress{Cursor: lease.Cursor, Attempt: &d}))
 		d.WebhookID = e.ID
 		return d
@@ -412,14 +416,16 @@ func testOrderDeliveries(f *fixture) {
 	uploaded := deliver(one, 3, 4*time.Second)
 	toOther := deliver(other, 1, time.Second)
 	ofTheirs := deliver(foreign, 1, time.Second)
+	batch := deliver(other, 1, 5*time.Second, func(d *delivery.Attempt) { d.Events, d.LastEvent = 2, 3 })
 	for _, test := range []struct {
 		merchantID, legacyID int64
 		limit                int
 		want                 []delivery.Attempt
 	}{
-		{alpha, first, 9, []delivery.Attempt{uploaded, repeated, failed, toOther}},
-		{alpha, first, 2, []delivery.Attempt{uploaded, repeated}},
-		{alpha, second, 9, []delivery.Attempt{ofSecond}},
+		{alpha, first, 9, []delivery.Attempt{batch, uploaded, repeated, failed, toOther}},
+		{alpha, first, 2, []delivery.Attempt{batch, uploaded}},
+		{alpha, second, 9, []delivery.Attempt{batch, ofSecond}},
+		{alpha, third, 9, nil},
 		{beta, theirs, 9, []delivery.Attempt{ofTheirs}},
 		{beta, first, 9, nil},
 	} {
