@@ -22,11 +22,13 @@ func TestWebhooksAgainstService(t *testing.T) {
 	var secret string
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		event, err := client.VerifyWebhook(r.Header, body, secret)
+		events, err := client.WebhookEvents(r.Header, body, secret)
 		if err != nil {
 			t.Error(err)
 		}
-		received <- event
+		for _, event := range events {
+			received <- event
+		}
 	}))
 	t.Cleanup(receiver.Close)
 	zero, no, none := int64(0), false, client.Include("")

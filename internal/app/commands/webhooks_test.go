@@ -28,7 +28,7 @@ func (h *hookServer) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, err := client.VerifyWebhook(r.Header, body, h.secret); err != nil {
+	if _, err := client.WebhookEvents(r.Header, body, h.secret); err != nil {
 		h.t.Errorf("%s: %v", body, err)
 	}
 	h.bodies = append(h.bodies, string(body))

@@ -2,10 +2,14 @@ package instances
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -117,7 +121,7 @@ func TestSoakDeliveriesSeeFaults(t *testing.T) {
 	const again, between, lost = "comes after", "event 4 comes after 2", "1 of 4 events are missing: "
 	const otherID = 100
 	for name, tc := range map[string]struct {
-		events          []int64 // numbers; negative: with the content of another event; plus otherID: with another id
+		events          []int64 // numbers; negative: with the content of another event; plus otherID: with another id, twice: without one
 		webhook, market string  // part of the message; empty: nothing is wrong
 	}{
 		"right":                {[]int64{1, 2, 3, 4}, "", ""},
@@ -127,6 +131,7 @@ func TestSoakDeliveriesSeeFaults(t *testing.T) {
 		"misordered":           {[]int64{1, 2, 4, 3}, between, between},
 		"misordered, repeated": {[]int64{1, 2, 3, 1, 3, 2, 4}, "event 3 comes after 1", again},
 		"of another history":   {[]int64{1, -2, 3, 4}, lost + "2", lost + "2"},
+		"without an id":        {[]int64{1, 2 + 2*otherID, 3, 4}, "", ""},
 		"of another id":        {[]int64{1, 2, 3, 4 + otherID}, lost + "4", lost + "4"},
 	} {
 		for once, want := range map[bool]string{false: tc.webhook, true: tc.market} {
@@ -138,6 +143,9 @@ func TestSoakDeliveriesSeeFaults(t *testing.T) {
 				if seq > 0 {
 					e.Data.State = "registered"
 				}
+				if seq/otherID == 2 {
+					e.ID = ""
+				}
 				found = append(found, d.take(e))
 			}
 			found = append(found, d.missing(l))
@@ -145,6 +153,43 @@ func TestSoakDeliveriesSeeFaults(t *testing.T) {
 				t.Errorf("%s, once %t: %q, want %q", name, once, got, want)
 			}
 		}
+	}
+}
+
+// TestSoakHooksTakeBatches sends an event, a batch, which the marketplace's webhook refuses
+// once, and another event, to webhooks of a merchant and of the marketplace.
+func TestSoakHooksTakeBatches(t *testing.T) {
+	t.Parallel()
+	l := newTimeline()
+	for n := range sample(4) {
+		testenv.NoError(t, l.append(committed{kind: order.OrderCreated, order: 1 + n, to: order.Registered}))
+	}
+	for owner, want := range map[string]string{"355": "[200 200 200]", webhook.All: "[200 500 200 200]"} {
+		d := newSoakDeliveries(true)
+		h := &soakHooks{soak: &soak{t: t}, dice: rand.New(rand.NewPCG(1, 1)), received: map[soakHook]*soakDeliveries{{owner, 355}: d}}
+		h.again = map[[2]int64]int{{355, 3}: 1}
+		event := func(seq sample) string {
+			id := "" // those of a merchant have none
+			if owner == webhook.All {
+				id = fmt.Sprintf(`"id":"evt_355_%d_0","merchantId":355,`, seq)
+			}
+			return fmt.Sprintf(`{%s"seq":%d,"type":"order.created","orderReference":%q,"data":{"state":"registered"}}`, id, seq, seq.Reference())
+		}
+		var statuses []int
+		post := func(body string) {
+			r, w := httptest.NewRequest(http.MethodPost, "/"+owner, strings.NewReader(body)), httptest.NewRecorder()
+			r.Header.Set("webhook-id", "msg_1_1_0")
+			h.ServeHTTP(w, r)
+			statuses = append(statuses, w.Code)
+		}
+		post(event(1))
+		for batch := `{"events":[` + event(2) + "," + event(3) + "]}"; len(statuses) < 2 || statuses[len(statuses)-1] != http.StatusOK; {
+			post(batch)
+		}
+		testenv.Equal(t, owner, "1 of 4 events are missing: 4; ", d.missing(l)[:30])
+		post(event(4))
+		testenv.Equal(t, owner, want, fmt.Sprint(statuses))
+		testenv.Equal(t, owner, "", d.missing(l))
 	}
 }
 

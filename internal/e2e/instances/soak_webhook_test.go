@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,13 +39,13 @@ type soakDeliveries struct {
 	once   bool  // events are not repeated while the database stays the same
 	phase  int   // of the newest event
 	newest int64 // number of the newest event in this phase; 0: none
-	// received are the events by the end of their id, with number and nonce. A replacement of
-	// the database may bring back an event that was delivered before another of its number.
-	received map[string]soakEvent
+	// received are the events by their number: several, because a replacement of the database
+	// may bring back an event that was delivered before another of its number.
+	received map[int64][]soakEvent
 }
 
 func newSoakDeliveries(once bool) *soakDeliveries {
-	return &soakDeliveries{once: once, received: make(map[string]soakEvent)}
+	return &soakDeliveries{once: once, received: make(map[int64][]soakEvent)}
 }
 
 const (
@@ -53,8 +54,8 @@ const (
 	// hookWait is how long a delivery may take when the load has ended: longer than the
 	// pause after several failures.
 	hookWait = 3 * time.Minute
-	// hookRefuses and marketRefuses: of so many deliveries one is refused. That to the
-	// marketplace is refused twice more, so that the events of its merchant are held.
+	// hookRefuses and marketRefuses: of so many deliveries one is refused. An event of that to
+	// the marketplace is refused several times more, so that the events of its merchant are held.
 	hookRefuses   = 50
 	marketRefuses = 200
 )
@@ -88,48 +89,68 @@ func (h *soakHooks) add(owner, start string) {
 	}
 }
 
-// ServeHTTP takes a delivery.
+// ServeHTTP takes a delivery: of an event, or of a batch.
 func (h *soakHooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	owner := strings.TrimPrefix(r.URL.Path, "/")
-	var e soakMarketEvent
-	err := json.NewDecoder(r.Body).Decode(&e)
-	e.ID = r.Header.Get("webhook-id")
+	var sent struct {
+		soakMarketEvent
+		Events []soakMarketEvent
+	}
+	err := json.NewDecoder(r.Body).Decode(&sent)
+	events := sent.Events
+	if events == nil {
+		events = []soakMarketEvent{sent.soakMarketEvent}
+	}
+	if len(events) == 1 {
+		events[0].ID = r.Header.Get("webhook-id")
+	}
 	refuses, count := marketRefuses, &h.counts.marketDeliveries
 	if owner != webhook.All {
-		e.MerchantID, _ = strconv.ParseInt(owner, 10, 64)
+		for i := range events {
+			events[i].MerchantID, _ = strconv.ParseInt(owner, 10, 64)
+		}
 		refuses, count = hookRefuses, &h.counts.deliveries
 	}
 	phase := h.ask().phase
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.refuses(owner, e, refuses) {
+	if err != nil || len(events) == 0 {
+		h.problem("delivery to %s: %d events, %v", r.URL.Path, len(events), err)
+		return
+	}
+	if h.refuses(owner, events, refuses) {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
-	d := h.received[soakHook{owner, e.MerchantID}]
-	if err != nil || d == nil {
-		h.problem("delivery to %s: merchant %d, %v", r.URL.Path, e.MerchantID, err)
-		return
+	for _, e := range events {
+		d := h.received[soakHook{owner, e.MerchantID}]
+		if d == nil {
+			h.problem("delivery to %s: merchant %d", r.URL.Path, e.MerchantID)
+			continue
+		}
+		if phase != d.phase || phase%2 == 1 {
+			d.phase, d.newest = phase, 0
+		}
+		if problem := d.take(e.soakEvent); problem != "" {
+			h.problem("webhook of %s, merchant %d: %s", owner, e.MerchantID, problem)
+		}
+		count.Add(1)
 	}
-	if phase != d.phase || phase%2 == 1 {
-		d.phase, d.newest = phase, 0
-	}
-	if problem := d.take(e.soakEvent); problem != "" {
-		h.problem("webhook of %s, merchant %d: %s", owner, e.MerchantID, problem)
-	}
-	count.Add(1)
 }
 
-// refuses reports whether a delivery is refused, one of n.
-func (h *soakHooks) refuses(owner string, e soakMarketEvent, n int) bool {
-	at := [2]int64{e.MerchantID, e.Seq}
+// refuses reports whether a delivery is refused, one of n, or because of one of its events.
+func (h *soakHooks) refuses(owner string, events []soakMarketEvent, n int) bool {
+	at := func(e soakMarketEvent) [2]int64 { return [2]int64{e.MerchantID, e.Seq} }
+	again := slices.IndexFunc(events, func(e soakMarketEvent) bool { return h.again[at(e)] > 0 })
 	switch {
-	case owner == webhook.All && h.again[at] > 0:
-		h.again[at]--
+	case owner == webhook.All && again >= 0:
+		h.again[at(events[again])]--
 	case h.dice.IntN(n) > 0:
 		return false
-	case owner == webhook.All:
-		h.again[at] = 2
+	case owner == webhook.All && len(events) == 1:
+		h.again[at(events[0])] = 2
+	case owner == webhook.All: // also after they are sent one by one
+		h.again[at(events[h.dice.IntN(len(events))])] = 3
 	}
 	return true
 }
@@ -139,8 +160,8 @@ func (h *soakHooks) refuses(owner string, e soakMarketEvent, n int) bool {
 func (d *soakDeliveries) take(e soakEvent) string {
 	before := d.newest
 	d.newest = e.Seq
-	if nonce := strings.LastIndex(e.ID, "_"); nonce >= 0 {
-		d.received[fmt.Sprintf("%d%s", e.Seq, e.ID[nonce:])] = e
+	if !slices.Contains(d.received[e.Seq], e) {
+		d.received[e.Seq] = append(d.received[e.Seq], e)
 	}
 	if before != 0 && (e.Seq > before+1 || d.once && e.Seq <= before) {
 		return fmt.Sprintf("event %d comes after %d", e.Seq, before)
@@ -175,16 +196,17 @@ func (h *soakHooks) missing(hook soakHook) (missing string, deliveries int64) {
 }
 
 // missing returns which events of a merchant were not received as the table has them, with
-// their ids.
+// their ids where a delivery has one: the batch of a merchant has none.
 func (d *soakDeliveries) missing(l *timeline) string {
 	var all []string
 	var first string
 	for seq := int64(1); seq <= l.newest(); seq++ {
 		want := l.event(seq)
-		id := fmt.Sprintf("%d_%s", seq, strconv.FormatUint(uint64(want.nonce), 36))
-		if e, ok := d.received[id]; !ok || !e.tells(want) {
+		nonce := "_" + strconv.FormatUint(uint64(want.nonce), 36)
+		is := func(e soakEvent) bool { return e.tells(want) && (e.ID == "" || strings.HasSuffix(e.ID, nonce)) }
+		if !slices.ContainsFunc(d.received[seq], is) {
 			if all = append(all, fmt.Sprint(seq)); first == "" {
-				first = fmt.Sprintf("arrived as %+v, in the table it is %+v", e, want)
+				first = fmt.Sprintf("arrived as %+v, in the table it is %+v", d.received[seq], want)
 			}
 		}
 	}
