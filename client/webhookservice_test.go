@@ -32,8 +32,8 @@ func TestWebhooksAgainstService(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 	zero, no, none := int64(0), false, client.Include("")
-	added, text, err := c.AddWebhook(ctx, client.NewWebhook{URL: receiver.URL, Description: "a", Types: []client.EventType{client.OrderCreated}, Include: client.IncludeOrder, After: &zero})
-	if err != nil || text == "" || added.State != "active" || len(added.Types) != 1 {
+	added, text, err := c.AddWebhook(ctx, client.NewWebhook{URL: receiver.URL, Description: "a", Types: []client.EventType{client.OrderCreated}, Include: client.IncludeOrder, Batch: 10, After: &zero})
+	if err != nil || text == "" || added.State != "active" || len(added.Types) != 1 || added.Batch != 10 {
 		t.Fatalf("%+v, %v", added, err)
 	}
 	secret = text
@@ -52,8 +52,8 @@ func TestWebhooksAgainstService(t *testing.T) {
 	if event := <-received; event.Order == nil || event.Order.State != client.InProcessing {
 		t.Errorf("received %+v", event)
 	}
-	changed, err := c.ChangeWebhook(ctx, added.ID, client.WebhookChange{Enabled: &no, Include: &none})
-	if err != nil || changed.State != "disabled" || changed.Include != "" {
+	changed, err := c.ChangeWebhook(ctx, added.ID, client.WebhookChange{Enabled: &no, Include: &none, Batch: new(1)})
+	if err != nil || changed.State != "disabled" || changed.Include != "" || changed.Batch != 1 {
 		t.Errorf("%+v, %v", changed, err)
 	}
 	rotated, text, err := c.RotateWebhookSecret(ctx, added.ID, time.Hour)

@@ -53,7 +53,7 @@ const (
 	soakHooked = 6
 	// hookWait is how long a delivery may take when the load has ended: longer than the
 	// pause after several failures.
-	hookWait = 3 * time.Minute
+	hookWait = 5 * time.Minute
 	// hookRefuses and marketRefuses: of so many deliveries one is refused. An event of that to
 	// the marketplace is refused several times more, so that the events of its merchant are held.
 	hookRefuses   = 50
@@ -66,24 +66,34 @@ func (s *soak) startHooks() *soakHooks {
 	h := &soakHooks{soak: s, dice: rand.New(rand.NewPCG(*soakSeed, 103)), received: make(map[soakHook]*soakDeliveries), again: make(map[[2]int64]int)}
 	h.server = httptest.NewServer(h)
 	s.t.Cleanup(h.server.Close)
-	for _, m := range s.merchants[:soakHooked] {
-		owner := fmt.Sprint(m.id)
+	for i, m := range s.merchants[:soakHooked] {
+		owner, batch := fmt.Sprint(m.id), 1
+		if i%2 == 1 {
+			batch = h.batch()
+		}
 		h.received[soakHook{owner, m.id}] = newSoakDeliveries(false)
-		h.add(owner, `"after":0`)
+		h.add(owner, `"after":0`, batch)
 	}
 	for _, m := range s.merchants {
 		h.received[soakHook{webhook.All, m.id}] = newSoakDeliveries(false)
 	}
-	h.add(webhook.All, `"cursor":""`)
+	h.add(webhook.All, `"cursor":""`, h.batch())
 	return h
 }
 
+// batch returns how many events a delivery may have.
+func (h *soakHooks) batch() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return 2 + h.dice.IntN(webhook.MaxBatch-1)
+}
+
 // add adds a webhook that begins with the first event.
-func (h *soakHooks) add(owner, start string) {
+func (h *soakHooks) add(owner, start string, batch int) {
 	h.t.Helper()
 	c := h.operator
 	c.Base = h.instances[0].Load().process.BaseURL
-	got := testenv.Of(c.Try(http.MethodPost, "/operator/merchants/"+owner+"/webhooks", fmt.Sprintf(`{"url":"%s/%s",%s}`, h.server.URL, owner, start))).Must(h.t)
+	got := testenv.Of(c.Try(http.MethodPost, "/operator/merchants/"+owner+"/webhooks", fmt.Sprintf(`{"url":"%s/%s","batch":%d,%s}`, h.server.URL, owner, batch, start))).Must(h.t)
 	if got.Status != http.StatusCreated {
 		h.t.Fatalf("add a webhook: %d %s", got.Status, got.Body)
 	}
