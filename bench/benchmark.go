@@ -92,6 +92,7 @@ func (b *benchmark) measure(ctx context.Context, database string) error {
 		{"reading everything else of small and large merchants", i.measureGrowth},
 		{"waiting for events", i.measureWaiting},
 		{"delivering events", i.measureDeliveries},
+		{"delivering events in batches", i.measureBatches},
 		{"accepting orders", i.measureAccepts},
 		{"accepting orders after a crash", i.measureReturn},
 		{"requests far from the database", i.measureFar},

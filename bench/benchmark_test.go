@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,6 +64,7 @@ func TestRun(t *testing.T) {
 		"Memory, after the reads", "List, in a rare state: B/A", "List, in a rare state: C/A",
 		"Growth, console, one order: B/A", "Growth, console, one order: C/A", "Growth, operator, overview: all/A",
 		"Export, an order: B/A", "Export, peak memory over idle", "Deliveries of the marketplace's webhook",
+		"Deliveries answered after 100 ms, receivers and events of each: 1, 200", "Deliveries answered after 100 ms, receivers and events of each: 2, 100",
 		"Accepts, relative to bare updates", "Return after a crash", "Far database, list of 10, 304, 5ms", "Answers, 20 in one request", "Accepts beside answers, 99th percentile", "Accepts beside an export, 99th percentile", "Uploads of 4,000,000 bytes, processor time", "3 concurrent uploads of 4,000,000 bytes: memory",
 	} {
 		if !strings.Contains(progress.String(), "\n    "+name+": ") {
@@ -119,6 +122,23 @@ func TestReport(t *testing.T) {
 		r := newReport([]string{sqlite})
 		if r.add(sqlite, "row", empty); r.check() == nil {
 			t.Errorf("%+v measures something", empty)
+		}
+	}
+}
+
+// TestBacklogFindsGaps sends events to receivers, in order, repeated, and with one left out.
+func TestBacklogFindsGaps(t *testing.T) {
+	t.Parallel()
+	for want, bodies := range map[string][]string{
+		"<nil>":                               {`{"seq":1}`, `{"events":[{"seq":1},{"seq":2}]}`, `{"events":[{"seq":3}]}`},
+		"event 3 of merchant 0 comes after 1": {`{"events":[{"seq":1},{"seq":3}]}`, `{"seq":2}`, `{"seq":3}`},
+	} {
+		b := &backlog{received: make([]int, 1), wanted: 3, end: make(chan error, 1)}
+		for _, body := range bodies {
+			b.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/0", strings.NewReader(body)))
+		}
+		if got := fmt.Sprint(<-b.end); got != want {
+			t.Errorf("%v: %s, want %s", bodies, got, want)
 		}
 	}
 }
