@@ -251,8 +251,8 @@ type Attempt struct {
 	Event     int64 // number of the event, of a batch its first; 0: a test
 	// EventMerchant is whose event it is, if the endpoint receives those of all merchants.
 	EventMerchant int64
-	Events        int   // how many events it has
-	LastEvent     int64 // number of the last one
+	Events        int    // how many events it has
+	LastEvent     int64  // number of the last one
 	Type          string // published name of the event's type
 	Result
 }

@@ -60,4 +60,6 @@ func (q busyQuerier) QueryRow(ctx context.Context, text string, args []any, dest
 }
 
 // WithoutTimeout implements sqldb.Querier.
-func (q busyQuerier) WithoutTimeout() sqldb.Querier { return busyQuerier{q.Querier.WithoutTimeout(), q.db} }
+func (q busyQuerier) WithoutTimeout() sqldb.Querier {
+	return busyQuerier{q.Querier.WithoutTimeout(), q.db}
+}
