@@ -35,7 +35,7 @@ func (i *installation) measureAnswers(ctx context.Context) error {
 			times, beside = append(times, elapsed), append(beside, latencies...)
 		}
 		i.add(name, fmt.Sprintf("%.2f s", median(times).Seconds()), i.target("≤ 2 s", ""), "with accepts beside them; load average "+load+" before")
-		i.addBeside("answers", beside)
+		i.addBeside("answers", beside, 0)
 		return nil
 	})
 }
@@ -145,9 +145,18 @@ func (i *installation) acceptBeside(server *process, first int, fn func() error)
 	return latencies, errors.Join(err, <-beside)
 }
 
-// addBeside adds the results of acceptBeside, which may be of several calls.
-func (i *installation) addBeside(what string, latencies []time.Duration) {
+// addBeside adds the results of acceptBeside, which may be of several calls. loops is the 99th
+// percentile beside two busy loops; 0: it was not measured.
+func (i *installation) addBeside(what string, latencies []time.Duration, loops time.Duration) {
+	p99 := percentile99(latencies)
+	details := fmt.Sprintf("%d accepts by %d clients, p50 %s", len(latencies), besideClients, milliseconds(median(latencies)))
+	if loops > 0 {
+		details += "; beside two busy loops: ratio " + ratio(float64(p99)/float64(loops))
+	}
+	i.add("Accepts beside "+what+", 99th percentile", milliseconds(p99), "< 50 ms", details)
+}
+
+func percentile99(latencies []time.Duration) time.Duration {
 	slices.Sort(latencies)
-	i.add("Accepts beside "+what+", 99th percentile", milliseconds(latencies[(len(latencies)-1)*99/100]), "< 50 ms",
-		fmt.Sprintf("%d accepts by %d clients, p50 %s", len(latencies), besideClients, milliseconds(median(latencies))))
+	return latencies[(len(latencies)-1)*99/100]
 }

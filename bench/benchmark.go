@@ -99,6 +99,7 @@ func (b *benchmark) measure(ctx context.Context, database string) error {
 		{"accepting many orders at once", i.measureAnswers},
 		{"uploading files", i.measureUploads},
 		{"uploading files concurrently", i.measureConcurrentUploads},
+		{"accepting orders beside jobs", i.measureBeside},
 	}
 	if b.stores > 0 {
 		steps = []step{{"measuring many stores", i.measureScale}}

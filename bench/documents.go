@@ -35,7 +35,7 @@ func newMerchants(o options) merchants {
 		b: &merchant{name: "B", id: 1002, count: o.large},
 		c: &merchant{name: "C", id: 1003, count: o.oneDay, oneDay: true},
 		d: &merchant{name: "D", id: 1004, count: o.rounds*(o.accepts+1) + o.farOrders(), acceptable: true},
-		e: &merchant{name: "E", id: 1005, count: (2*o.rounds + 1) * o.answers, acceptable: true},
+		e: &merchant{name: "E", id: 1005, count: (2*o.rounds + 1 + besideJobs) * o.answers, acceptable: true},
 	}
 	first := 1
 	for _, each := range m.all() {

@@ -46,7 +46,7 @@ func (i *installation) measureExport(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		i.addBeside("an export", beside)
+		i.addBeside("an export", beside, 0)
 		c, err := dial(server.baseURL, i.tokens[i.a])
 		if err != nil {
 			return err
