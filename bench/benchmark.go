@@ -90,6 +90,7 @@ func (b *benchmark) measure(ctx context.Context, database string) error {
 		{"reading short and long lists", i.measureLists},
 		{"exporting few and many orders", i.measureExport},
 		{"reading everything else of small and large merchants", i.measureGrowth},
+		{"adding rows of each kind", i.measureKinds},
 		{"waiting for events", i.measureWaiting},
 		{"delivering events", i.measureDeliveries},
 		{"delivering events in batches", i.measureBatches},

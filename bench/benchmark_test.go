@@ -19,7 +19,7 @@ import (
 func smallOptions() options {
 	return options{
 		databases: []string{sqlite, postgres}, small: 100, large: 1200, oneDay: 100, rounds: 1, slice: time.Second,
-		requests: 2, uploads: 3, accepts: 20, answers: 20, clients: 2,
+		requests: 2, grown: 3, uploads: 3, accepts: 20, answers: 20, clients: 2,
 		program: os.Getenv("MERCHANT_ORDERS_TEST_PROGRAM"), // scripts/test builds it once
 	}
 }
@@ -49,7 +49,7 @@ func TestRun(t *testing.T) {
 	require(t, "initdb", "postgresql")
 	o := smallOptions()
 	o.dir = t.TempDir()
-	o.only = regexp.MustCompile(`^(Disk|Export.*|Deliveries.*|Far.*|Return.*|v2 order, random(, during 200.*)?|List, in a rare state|Growth, (console, one order|operator, overview)|Accepts.*|Answers.*|Uploads.*|\d+ concurrent uploads.*)$`)
+	o.only = regexp.MustCompile(`^(Disk|Growth by each kind|Export.*|Deliveries.*|Far.*|Return.*|v2 order, random(, during 200.*)?|List, in a rare state|Growth, (console, one order|operator, overview)|Accepts.*|Answers.*|Uploads.*|\d+ concurrent uploads.*)$`)
 	var table, progress bytes.Buffer
 	if err := run(t.Context(), o, &table, &progress); err != nil {
 		t.Fatalf("%v\n%s", err, &progress)
@@ -63,6 +63,7 @@ func TestRun(t *testing.T) {
 		"Disk: durable writes", "Program", "Import", "Start", "Memory, idle", "v2 order, random", "v2 order, random, during 200 accepts/s",
 		"Memory, after the reads", "List, in a rare state: B/A", "List, in a rare state: C/A",
 		"Growth, console, one order: B/A", "Growth, console, one order: C/A", "Growth, operator, overview: all/A",
+		"Growth by each kind, merchants: 10×/1×", "Growth by each kind, deliveries: 10×/1×",
 		"Export, an order: B/A", "Export, peak memory over idle", "Deliveries of the marketplace's webhook",
 		"Deliveries answered after 100 ms, receivers and events of each: 1, 200", "Deliveries answered after 100 ms, receivers and events of each: 2, 100",
 		"Accepts, relative to bare updates", "Return after a crash", "Far database, list of 10, 304, 5ms", "Answers, 20 in one request", "Accepts beside answers, 99th percentile", "Accepts beside an export, 99th percentile", "Accepts beside check, 99th percentile", "Accepts beside the retention, 99th percentile", "Uploads of 4,000,000 bytes, processor time", "3 concurrent uploads of 4,000,000 bytes: memory",
@@ -170,6 +171,7 @@ func TestInvalidOptions(t *testing.T) {
 		"one day below small": func(o *options) { o.oneDay = 99 },
 		"no rounds":           func(o *options) { o.rounds = 0 },
 		"no requests":         func(o *options) { o.requests = 0 },
+		"no rows":             func(o *options) { o.grown = 0 },
 		"no uploads":          func(o *options) { o.uploads = 0 },
 		"too many uploads":    func(o *options) { o.uploads = 301 },
 		"no changes":          func(o *options) { o.accepts = 0 },

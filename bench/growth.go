@@ -20,6 +20,11 @@ type growthCase struct {
 	// whole says that the response is about all merchants. The time is compared with
 	// that of an installation that has the orders of A alone.
 	whole bool
+	// keyed requests have idempotency keys. refused is a status that is no failure either, and
+	// do is called in place of a request.
+	keyed   bool
+	refused int
+	do      func(s *subject, c *connection, n int) error
 }
 
 // client is who sends the request of a growthCase.
@@ -185,6 +190,8 @@ type subject struct {
 	server  *process
 	tokens  map[client]string
 	cookies map[client]string // header fields
+	about   *merchant
+	sent    int // requests with {open}, which stands for a registered order
 }
 
 // newSubject prepares a merchant: a webhook with deliveries, and a file of an order.
@@ -203,7 +210,7 @@ func (i *installation) newSubject(ctx context.Context, server *process, m *merch
 		return nil, err
 	}
 	defer c.close()
-	s := &subject{server: server, cookies: make(map[client]string), tokens: map[client]string{
+	s := &subject{about: m, server: server, cookies: make(map[client]string), tokens: map[client]string{
 		byOperator: operatorToken, byMerchant: merchantToken, atConsole: merchantToken, operatorAtConsole: operatorToken,
 	}}
 	for _, who := range []client{atConsole, operatorAtConsole} {
@@ -256,14 +263,25 @@ func (s *subject) prepare(c *connection, m *merchant) error {
 
 // send sends the request of a case and returns how long it took.
 func (s *subject) send(c *connection, g growthCase) (time.Duration, error) {
-	method, path := g.method, s.names.Replace(g.path)
+	method, path, headers := g.method, s.names.Replace(g.path), s.cookies[g.who]
+	if strings.Contains(path, "{open}") {
+		path = strings.ReplaceAll(path, "{open}", s.about.reference(s.about.count-1-s.sent))
+		s.sent++
+	}
+	if g.keyed {
+		headers += fmt.Sprintf("Idempotency-Key: accept-%d\r\n", s.sent)
+	}
 	if method == "" {
 		method = http.MethodGet
 	}
 	start := time.Now()
-	response, body, err := c.send(method, path, s.cookies[g.who], nil)
+	if g.do != nil {
+		err := g.do(s, c, 0)
+		return time.Since(start), err
+	}
+	response, body, err := c.send(method, path, headers, nil)
 	elapsed := time.Since(start)
-	if err == nil && response.StatusCode/100 != 2 {
+	if err == nil && response.StatusCode/100 != 2 && response.StatusCode != g.refused {
 		err = fmt.Errorf("%s: status %d: %.300s", path, response.StatusCode, body)
 	}
 	return elapsed, err

@@ -55,6 +55,7 @@ func parseFlags() options {
 	flag.IntVar(&o.rounds, "rounds", o.rounds, "how often the service and its baseline are measured in alternation")
 	flag.DurationVar(&o.slice, "slice", o.slice, "duration of one measurement with wrk, whole seconds")
 	flag.IntVar(&o.requests, "requests", o.requests, "requests of each list for each merchant")
+	flag.IntVar(&o.grown, "rows", o.grown, "rows of each kind that grows, before there are ten times as many")
 	flag.IntVar(&o.uploads, "uploads", o.uploads, "concurrent uploads of the largest file")
 	flag.IntVar(&o.accepts, "changes", o.accepts, "accepts, and bare updates, in one round")
 	flag.IntVar(&o.answers, "answers", o.answers, "answers in one request")

@@ -25,6 +25,7 @@ type options struct {
 	rounds    int            // alternations of service and baseline; results are medians
 	slice     time.Duration  // duration of one run of wrk, whole seconds
 	requests  int            // requests of each list for each merchant
+	grown     int            // rows of each kind that grows, before there are ten times as many
 	uploads   int            // concurrent uploads of the largest file
 	accepts   int            // accepts, and bare updates, in one round
 	answers   int            // answers in one request
@@ -37,7 +38,7 @@ type options struct {
 func defaultOptions() options {
 	return options{
 		databases: []string{sqlite, postgres}, small: 1000, large: 200_000, oneDay: 20_000,
-		rounds: 3, slice: time.Second, requests: 400, uploads: 64, accepts: 8000, answers: 10_000, clients: 16,
+		rounds: 3, slice: time.Second, requests: 400, grown: 400, uploads: 64, accepts: 8000, answers: 10_000, clients: 16,
 	}
 }
 
@@ -55,8 +56,8 @@ func (o options) check() error {
 		return errors.New("too few orders: merchant A needs 100 or more, the others as many as A or more")
 	case o.stores < 0 || o.stores > 0 && o.large < 10*o.stores:
 		return errors.New("too few orders: each store needs 10 or more")
-	case min(o.rounds, o.requests, o.uploads, o.accepts, o.answers, o.clients) < 1:
-		return errors.New("rounds, requests, uploads, changes, answers and clients must be 1 or more")
+	case min(o.rounds, o.requests, o.grown, o.uploads, o.accepts, o.answers, o.clients) < 1:
+		return errors.New("rounds, requests, rows, uploads, changes, answers and clients must be 1 or more")
 	case o.uploads > o.small*maxFiles || o.rounds*uploadsPerRound > o.large*maxFiles:
 		return fmt.Errorf("too many uploads: an order takes %d files; use fewer uploads or rounds, or more orders", maxFiles)
 	case o.slice < time.Second || o.slice%time.Second != 0:
