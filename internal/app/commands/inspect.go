@@ -54,7 +54,7 @@ type deliveryJSON struct {
 	WebhookID int64     `json:"webhookId"`
 	At        time.Time `json:"at"`
 	Event     int64     `json:"event"`
-	Events    int       `json:"events"` // how many, Event is the first
+	Events    int       `json:"events,omitempty"` // how many, if Event is the first of several
 	Type      string    `json:"type"`
 	Status    int       `json:"status,omitempty"`
 	Error     string    `json:"error,omitempty"`
@@ -62,9 +62,13 @@ type deliveryJSON struct {
 }
 
 func newDeliveryJSON(d delivery.Attempt) deliveryJSON {
-	return deliveryJSON{
-		WebhookID: d.WebhookID, At: utc(d.At), Event: d.Event, Events: d.Events, Type: d.Type, Status: d.Status, Error: d.Error, TookMs: d.Took.Milliseconds(),
+	view := deliveryJSON{
+		WebhookID: d.WebhookID, At: utc(d.At), Event: d.Event, Type: d.Type, Status: d.Status, Error: d.Error, TookMs: d.Took.Milliseconds(),
 	}
+	if d.Events > 1 {
+		view.Events = d.Events
+	}
+	return view
 }
 
 func newEventJSON(e order.EventRecord) eventJSON {
