@@ -675,7 +675,8 @@ export interface webhooks {
         /**
          * Receive an event
          * @description Your endpoint receives each event until it acknowledges it with a status from 200 to 299. Verify the signature first; the page
-         *     about webhooks of the guide has receivers. Acknowledge types that you do not know.
+         *     about webhooks of the guide has receivers. Acknowledge types that you do not know. With a `batch` above 1 the body is
+         *     `{"events":[...]}`, also with a single event: events in order, of which each is as here, acknowledged as a whole.
          */
         post: operations["receiveEvent"];
         delete?: never;
@@ -1615,6 +1616,7 @@ export interface components {
             description: components["schemas"]["WebhookDescription"];
             types: components["schemas"]["WebhookTypes"];
             include: components["schemas"]["WebhookInclude"];
+            batch: components["schemas"]["WebhookBatch"];
             /**
              * @description Names of the further headers of deliveries, sorted. Their values are not shown.
              * @example [
@@ -1695,12 +1697,19 @@ export interface components {
          * @enum {string|null}
          */
         WebhookInclude: "order" | null;
+        /**
+         * @description How many events a delivery may have. With more than 1 its body is `{"events":[...]}`, also with a single event.
+         * @default 1
+         * @example 1
+         */
+        WebhookBatch: number;
         /** @description A new webhook. Unknown keys are refused. */
         WebhookRequest: {
             url: components["schemas"]["WebhookURL"];
             description?: components["schemas"]["WebhookDescription"];
             types?: components["schemas"]["WebhookTypes"];
             include?: components["schemas"]["WebhookInclude"];
+            batch?: components["schemas"]["WebhookBatch"];
             headers?: components["schemas"]["WebhookHeaders"];
             username?: components["schemas"]["WebhookUsername"];
             password?: components["schemas"]["WebhookPassword"];
@@ -1717,6 +1726,7 @@ export interface components {
             description?: components["schemas"]["WebhookDescription"];
             types?: components["schemas"]["WebhookTypes"];
             include?: components["schemas"]["WebhookInclude"];
+            batch?: components["schemas"]["WebhookBatch"];
             headers?: components["schemas"]["WebhookHeaders"];
             username?: components["schemas"]["WebhookUsername"];
             password?: components["schemas"]["WebhookPassword"];
@@ -1777,10 +1787,15 @@ export interface components {
             messageId: string;
             /**
              * Format: int64
-             * @description Number of the event; null of a test.
+             * @description Number of the event, of several the first; null of a test.
              * @example 17
              */
             event: number | null;
+            /**
+             * @description Of a delivery with several events: how many.
+             * @example 37
+             */
+            events?: number;
             /**
              * @description Type of the event, or `webhook.test`.
              * @example order.created
