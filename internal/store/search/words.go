@@ -96,8 +96,8 @@ func Add(ctx context.Context, tx sqldb.Querier, d *sqldb.Dialect, words []Word) 
 	return insertWords.Insert(ctx, tx, d, values)
 }
 
-// AddNew is Add for new orders, of which there are no words yet: a server takes 31 µs an
-// order for the words of an import instead of 53, and the service 7 instead of 17.
+// AddNew is Add for new orders. A server with lists takes all words with one statement, which
+// costs it and the service about half.
 func AddNew(ctx context.Context, tx sqldb.Querier, d *sqldb.Dialect, words []Word) error {
 	if d.WordLists == "" || len(words) == 0 {
 		return Add(ctx, tx, d, words)
@@ -108,7 +108,7 @@ func AddNew(ctx context.Context, tx sqldb.Querier, d *sqldb.Dialect, words []Wor
 	for i, w := range words {
 		blocks[i], texts[i], created[i], ids[i], merchants[i] = periodBlock(w.CreatedAt), w.Text, w.CreatedAt, w.LegacyID, w.MerchantID
 	}
-	return tx.Later(ctx, nil, `INSERT INTO order_words (block, word, created_at, legacy_id, merchant_id) SELECT * FROM `+d.WordLists,
+	return tx.Later(ctx, nil, `INSERT INTO order_words (block, word, created_at, legacy_id, merchant_id) SELECT * FROM `+d.WordLists+` ON CONFLICT DO NOTHING`,
 		blocks, strings.Join(texts, "\n"), created, ids, merchants)
 }
 
