@@ -179,7 +179,7 @@ func (i *installation) measureKinds(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", kind.name, g.name, err)
 			}
-			grown := float64(times[1]) / float64(times[0])
+			grown := float64(times[1].p50) / float64(times[0].p50)
 			if !g.whole || kind.name != "merchants" && kind.name != "webhooks" { // it reads a row of each merchant, whose sums it shows
 				worst = max(worst, grown)
 			}
