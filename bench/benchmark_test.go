@@ -65,7 +65,7 @@ func TestRun(t *testing.T) {
 		"Growth, console, one order: B/A", "Growth, console, one order: C/A", "Growth, operator, overview: all/A",
 		"Growth by each kind, merchants: 10×/1×", "Growth by each kind, deliveries: 10×/1×",
 		"Export, an order: B/A", "Export, peak memory over idle", "Deliveries of the marketplace's webhook",
-		"Deliveries answered after 100 ms, receivers and events of each: 1, 200", "Deliveries answered after 100 ms, receivers and events of each: 2, 100",
+		"Deliveries answered after 100 ms, receivers and events of each: 1, 1,200", "Deliveries answered after 100 ms, receivers and events of each: 12, 100",
 		"Accepts, relative to bare updates", "Return after a crash", "Far database, list of 10, 304, 5ms", "Answers, 20 in one request", "Accepts beside answers, 99th percentile", "Accepts beside an export, 99th percentile", "Accepts beside check, 99th percentile", "Accepts beside the retention, 99th percentile", "Uploads of 4,000,000 bytes, processor time", "3 concurrent uploads of 4,000,000 bytes: memory",
 	} {
 		if !strings.Contains(progress.String(), "\n    "+name+": ") {
