@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,14 @@ type field struct {
 
 // Copied reports whether people take the value to another program.
 func (f field) Copied() bool { return f.Label == "carrier.tracking" || f.Label == "invoice.vat" }
+
+// Link returns where the value leads to, of a tracking code that is an address; empty: nowhere.
+func (f field) Link() string {
+	if f.Label == "carrier.tracking" {
+		return webURL(f.Value)
+	}
+	return ""
+}
 
 // fields collects those values that are given.
 type fields []field
@@ -109,6 +118,11 @@ func addressLines(a order.Address) []string {
 		}
 	}
 	return lines
+}
+
+// sameAddress reports whether the invoice goes where the parcel does, which people read once.
+func sameAddress(o order.Order) bool {
+	return o.Billing.Phone == o.Shipping.Phone && slices.Equal(addressLines(o.Billing), addressLines(o.Shipping))
 }
 
 // codes returns the codes by which people find a line item in their warehouse.

@@ -16,6 +16,7 @@ type eventView struct {
 	Text   string
 	File   string // name of the file that it is about; empty: none
 	Who    string
+	By     bool   // Who is a person, a program or the service; a new order comes from no one
 	Reason string // empty: none
 }
 
@@ -50,6 +51,16 @@ func (n names) Label(token int64) string { return n.labels[token] }
 // Staff reports whether the page is for a merchant's staff.
 func (n names) Staff() bool { return n.staff }
 
+// lastChange returns the change that gave an order its state; nil: none is known.
+func lastChange(history []order.EventRecord) *order.EventRecord {
+	for _, event := range slices.Backward(history) {
+		if event.Type == order.OrderStateChanged || event.Type == order.OrderCreated {
+			return &event
+		}
+	}
+	return nil
+}
+
 // eventCaller returns who made an event.
 func eventCaller(e order.EventRecord) order.Caller { return e.By }
 
@@ -69,8 +80,10 @@ func subjectToken(e order.AuditEntry) int64 {
 
 // event returns an event as people read it.
 func (l language) event(e order.EventRecord, n names) eventView {
-	view := eventView{At: e.At, File: e.FileName, Text: l.text("event." + e.Type.String()), Who: l.text("who." + e.By.Actor.String())}
+	view := eventView{At: e.At, File: e.FileName, Text: l.text("event." + e.Type.String()), Who: l.text("who." + e.By.Actor.String()), By: e.Type != order.OrderCreated}
 	switch {
+	case e.Type == order.OrderStateChanged && e.To == order.InProcessing:
+		view.Text = l.text("event.accepted")
 	case e.Type == order.OrderStateChanged:
 		view.Text = l.text("state." + e.To.String())
 	case e.Type == order.OrderUpdated && e.By.Actor == order.ActorMerchant:

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,16 +11,27 @@ import (
 )
 
 // from returns the path of the view that a person came from to an order, as the address
-// names it; empty: none. It is the queue or the list of orders.
+// names it; empty: none. It is one of viewTitles.
 func from(r *web.Request) string { return listOf(r.URL.Query().Get("from")) }
 
-// listOf returns a path of the queue or of the list of orders, and nothing for any other.
+// viewTitles has the keys of the titles of the views of orders, by their paths.
+var viewTitles = map[string]string{queuePath: "nav.new", shipPath: "nav.ship", listPath: "nav.orders"}
+
+// listOf returns the path of a view of orders, and nothing for any other.
 func listOf(path string) string {
-	view := localPath(path)
-	if base, _, _ := strings.Cut(view, "?"); base == queuePath || base == listPath {
+	if view := localPath(path); viewTitles[baseOf(view)] != "" {
 		return view
 	}
 	return ""
+}
+
+// titleOf returns the key of the title of a view; of none, that of the list.
+func titleOf(view string) string { return cmp.Or(viewTitles[baseOf(view)], viewTitles[listPath]) }
+
+// baseOf returns the path of a view without its query.
+func baseOf(view string) string {
+	base, _, _ := strings.Cut(view, "?")
+	return base
 }
 
 // queryOf returns the query of the path of a view.
@@ -29,10 +41,7 @@ func queryOf(view string) string {
 }
 
 // isQueue reports whether the path of a view is that of the queue.
-func isQueue(view string) bool {
-	base, _, _ := strings.Cut(view, "?")
-	return base == queuePath
-}
+func isQueue(view string) bool { return baseOf(view) == queuePath }
 
 // orderIn returns the path of the page of an order, for a person who comes from a view;
 // empty: from none.
@@ -54,8 +63,11 @@ func withQuery(path, query string) string {
 // neighbors returns the paths of the orders before and after an order in a view; empty:
 // there is none.
 func (s *site) neighbors(r *web.Request, o order.Order, view string) (previous, next string, err error) {
-	if isQueue(view) {
+	switch baseOf(view) {
+	case queuePath:
 		return s.queueNeighbors(r, o, view)
+	case shipPath:
+		return s.shipNeighbors(r, o, view)
 	}
 	return s.listNeighbors(r, o, view)
 }

@@ -43,7 +43,7 @@ type invoicesView struct {
 }
 
 // Queue reports whether the person came from the queue.
-func (v invoicesView) Queue() bool { return isQueue(v.Back) }
+func (v invoicesView) Came() string { return titleOf(v.Back) }
 
 // Limits of the form.
 func (invoicesView) MaxFiles() int64 { return maxInvoiceFiles }

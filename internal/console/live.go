@@ -29,6 +29,7 @@ type liveView struct {
 	Orders  []string `json:"orders"`  // references of the orders that have changed, each once
 	Created int      `json:"created"` // how many of them are new
 	New     int64    `json:"new"`     // orders that wait for an answer
+	ToShip  int64    `json:"toShip"`  // accepted ones that wait for their dispatch
 }
 
 // live serves GET /live?after=5: it waits for the merchant's events after a number.
@@ -66,6 +67,6 @@ func (s *site) live(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	view.New = orders[order.Registered]
+	view.New, view.ToShip = queueCounts(orders)
 	return web.WriteJSON(w, http.StatusOK, view)
 }

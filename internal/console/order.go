@@ -31,8 +31,16 @@ type orderView struct {
 	Uploads       []uploadResult
 }
 
-// Queue reports whether the person came from the queue.
-func (v orderView) Queue() bool { return isQueue(v.From) }
+// Last returns the change that gave the order its state; nil: none is known.
+func (v orderView) Last() *order.EventRecord { return lastChange(v.History) }
+
+// OwnOpen reports whether the merchant's own data is shown without a click.
+func (v orderView) OwnOpen() bool {
+	return v.Own.Refused() || v.Own.Filled(merchantReferenceField, merchantNoteField) > 0
+}
+
+// Came returns the key of the title of the view that the person came from.
+func (v orderView) Came() string { return titleOf(v.From) }
 
 // In returns the query of the path of a form of the order: it leads back to the same view.
 func (v orderView) In() string {

@@ -44,10 +44,10 @@ func TestOrder(t *testing.T) {
 	b := s.signedIn(s.token)
 	o := testenv.Of(s.Orders.Get(t.Context(), ours, order.ByReference("A-1"))).Must(s.T)
 	texts := []string{
-		"A-1", "no. 900004", `<span class="dot dot-registered"></span>New`, "Ring twice", "TRACK-7", "Back door", `<code class="attributes">[&#34;ribbon&#34;]</code>`, "435366", "39a",
+		"A-1", "<dt>Number</dt><dd>900004", `<span class="dot dot-registered"></span>New`, "Ring twice", "TRACK-7", "Back door", `<code class="attributes">[&#34;ribbon&#34;]</code>`, "435366", "39a",
 		o.Customer.FirstName, o.Customer.LastName, o.Customer.Email, *o.Customer.Phone, o.Shipping.Street + " " + o.Shipping.StreetNumber,
 		o.Shipping.PostCode + " " + o.Shipping.City, o.InvoiceDetails.VATNumber, *o.InvoiceDetails.TaxOfficeName,
-		"25&nbsp;Nov&nbsp;2026, 10:00&nbsp;UTC", "<bdi>26&nbsp;Nov&nbsp;2026</bdi>", "<bdi>28&nbsp;Nov&nbsp;2026, 07:00&nbsp;UTC</bdi>", `href="tel:2610000329"`, "1 d 16 h", "-", "Placed", "the marketplace",
+		"25&nbsp;Nov&nbsp;2026, 10:00&nbsp;UTC", "<bdi>26&nbsp;Nov&nbsp;2026</bdi>", "<bdi>28&nbsp;Nov&nbsp;2026, 07:00&nbsp;UTC</bdi>", `href="tel:2610000329"`, "1 d 16 h", "-", "Placed", "Received", "the marketplace",
 		"<dt>Discount</dt><dd>-€1.00</dd>", "<dt>Shipping and other charges</dt><dd>€4.00</dd>", "<bdi>Card</bdi>", `href="tel:` + *o.Customer.Phone + `"`, `href="mailto:` + o.Customer.Email + `"`,
 	}
 	for _, item := range o.LineItems {

@@ -97,12 +97,21 @@ func (s *site) stateCounts(r *web.Request) ([]stateCount, error) {
 	return counts, nil
 }
 
-// unanswered returns how many orders wait for an answer: as the session was read with, unless
-// the request may have changed it since.
-func (s *site) unanswered(r *web.Request) (int64, error) {
+// queues returns how many orders wait for an answer, and how many for their dispatch: as the
+// session was read with, unless the request may have changed them since.
+func (s *site) queues(r *web.Request) (unanswered, toShip int64, err error) {
 	if r.Method == http.MethodGet {
-		return r.Session.Unanswered, nil
+		return r.Session.Unanswered, r.Session.ToShip, nil
 	}
 	orders, err := s.Orders.StateCounts(r.Context(), r.Caller.MerchantID)
-	return orders[order.Registered], err
+	unanswered, toShip = queueCounts(orders)
+	return unanswered, toShip, err
+}
+
+// queueCounts returns the numbers of the two queues.
+func queueCounts(orders map[order.State]int64) (unanswered, toShip int64) {
+	for _, state := range order.ShipStates {
+		toShip += orders[state]
+	}
+	return orders[order.Registered], toShip
 }

@@ -32,11 +32,17 @@ func (s *site) print(w http.ResponseWriter, r *web.Request) error {
 // printSeveral serves GET /print?order=A-1&order=A-2: the packing slips of the selected
 // orders, each on a page of its own.
 func (s *site) printSeveral(w http.ResponseWriter, r *web.Request) error {
+	return s.showSelected(w, r, "print")
+}
+
+// showSelected sends a page for paper about the orders that a form selects, without those
+// that are not to be shipped.
+func (s *site) showSelected(w http.ResponseWriter, r *web.Request, template string) error {
 	view := printView{Back: localPath(cmp.Or(r.URL.Query().Get("back"), listPath))}
 	selected, problem := selection(r.URL.Query())
 	if problem != "" {
 		view.Problem = problem
-		return s.show(w, r, http.StatusUnprocessableEntity, "print", view)
+		return s.show(w, r, http.StatusUnprocessableEntity, template, view)
 	}
 	var err error
 	if view.Orders, view.Missing, err = s.selectedOrders(r, selected); err != nil {
@@ -48,7 +54,7 @@ func (s *site) printSeveral(w http.ResponseWriter, r *web.Request) error {
 		}
 		return notSent(o)
 	})
-	return s.show(w, r, http.StatusOK, "print", view)
+	return s.show(w, r, http.StatusOK, template, view)
 }
 
 // selectedOrders returns the whole orders that a form selects, and the references of those

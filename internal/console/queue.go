@@ -91,7 +91,7 @@ func (s *site) showQueue(w http.ResponseWriter, r *web.Request, status int, view
 	if err != nil {
 		return err
 	}
-	if view.Total, err = s.unanswered(r); err != nil {
+	if view.Total, _, err = s.queues(r); err != nil {
 		return err
 	}
 	view.Orders = newOrders(page.Orders, s.Orders.Now())
@@ -306,10 +306,8 @@ func (s *site) lastTransition(ctx context.Context, merchantID int64, reference s
 	if err != nil {
 		return nil, err
 	}
-	for _, event := range slices.Backward(events) {
-		if event.Type == order.OrderStateChanged {
-			return &event, nil
-		}
+	if last := lastChange(events); last != nil && last.Type == order.OrderStateChanged {
+		return last, nil
 	}
 	return nil, nil
 }

@@ -122,7 +122,7 @@ func TestQueue(t *testing.T) {
 	s := start(t, documents...)
 	b := s.signedIn(s.token)
 	got := b.get("/console/new")
-	got.WantText(t, http.StatusOK, "30 orders</h2>", "1 h 0 min", "×", `class="more">+`, `href="/console/new?limit=100"`)
+	got.WantText(t, http.StatusOK, "30 orders</h2>", "1 h 0 min", "×", `class="more">+`, `href="?limit=100"`)
 	if last, next := strings.Index(got.Body, `value="Q-29"`), strings.Index(got.Body, `value="Q-28"`); last < 0 || next < last || strings.Contains(got.Body, `value="Q-04"`) {
 		t.Errorf("the page does not have the soonest deadlines first: %s", got.Body)
 	}

@@ -76,7 +76,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"operatorsOnly": func() bool { return s.Audience == Operators },
 		"tokenStates":   names("active", "expired", "revoked"),
 
-		"address": newAddressView, "recipient": recipient, "onDelivery": onDelivery, "notSent": notSent, "total": total, "pick": newPick, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges, "minus": func(amount int64) int64 { return -amount },
+		"address": newAddressView, "recipient": recipient, "sameAddress": sameAddress, "onDelivery": onDelivery, "notSent": notSent, "total": total, "pick": newPick, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges, "minus": func(amount int64) int64 { return -amount },
 		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
 }
@@ -121,7 +121,8 @@ type layout struct {
 	Live  bool
 	After int64
 	Order string
-	New   int64 // orders that wait for an answer, for the title
+	// New and ToShip are the numbers of orders in the two queues.
+	New, ToShip int64
 }
 
 // signIn makes the layout that of somebody who is signed in.
@@ -135,10 +136,13 @@ func (l layout) Can(name string) bool {
 	return err == nil && l.Scopes.Has(scope)
 }
 
-// InQueue reports whether the page is about an order to which a person came from the queue.
-func (l layout) InQueue() bool {
-	view, ok := l.Page.(*orderView)
-	return ok && view.Queue()
+// Came returns the key of the title of the view that led to the order that the page is about;
+// empty: it is about none.
+func (l layout) Came() string {
+	if view, ok := l.Page.(*orderView); ok {
+		return view.Came()
+	}
+	return ""
 }
 
 // Staff reports whether a merchant's staff, who may see orders, are signed in.
@@ -168,7 +172,7 @@ func (s *site) show(w http.ResponseWriter, r *web.Request, status int, name stri
 	l.signIn(&r.Session, r.Caller.Scopes, r.Caller.Operator(), r.URL.Path)
 	if l.Staff() {
 		var err error
-		if l.New, err = s.unanswered(r); err != nil {
+		if l.New, l.ToShip, err = s.queues(r); err != nil {
 			return err
 		}
 	}

@@ -59,8 +59,9 @@ type Session struct {
 	// MerchantName and TimeZone are those of the token's merchant, and Name is the label of
 	// the token: the person, if the session owns it. Set on read.
 	MerchantName, TimeZone, Name string
-	// Unanswered is how many orders of the merchant are registered. Set on read.
-	Unanswered int64
+	// Unanswered and ToShip are how many orders of the merchant are registered, and in
+	// order.ShipStates. Set on read.
+	Unanswered, ToShip int64
 }
 
 // Person returns the name of who signed in; empty: it is not known.

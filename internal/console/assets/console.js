@@ -56,6 +56,9 @@ function showHidden(part) {
 }
 showHidden(document);
 
+// A phone shows folded what is asked for less often.
+if (matchMedia("(max-width: 60rem)").matches) for (const details of document.querySelectorAll(".fold")) details.open = false;
+
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-print]")) print();
 });

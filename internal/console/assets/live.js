@@ -50,6 +50,7 @@
         after = other ? feed.newest : feed.next;
         failures = 0;
         count(feed.new);
+        for (const tally of document.querySelectorAll("[data-tally]")) tally.textContent = feed[tally.dataset.tally]?.toLocaleString(document.documentElement.lang) || "";
         if (!other && feed.created) document.dispatchEvent(new CustomEvent("created", { detail: feed.created }));
       } catch (error) {
         if (error.name === "AbortError") break;
@@ -156,7 +157,7 @@
     part.replaceChildren(...next.childNodes);
     part.liveSource = source;
     for (const box of part.querySelectorAll("input[type=checkbox]")) box.checked = checked.has(box.value);
-    for (const details of part.querySelectorAll("details")) if (open.has(details.id)) details.open = true;
+    for (const details of part.querySelectorAll("details[id]")) details.open = open.has(details.id);
     if (focused) [...part.querySelectorAll("a, button, input, select, summary")].find((element) => signature(element) === focused)?.focus();
     document.dispatchEvent(new CustomEvent("live", { detail: part }));
   }

@@ -39,8 +39,8 @@ var (
 	merchantPages = []consolePage{
 		{"order-new", "/console/orders/DEMO-0060", ""}, {"order-a39", "/console/orders/DEMO-0002", ""}, {"order-shipped", "/console/orders/DEMO-0030", ""},
 		{"order-extreme", "/console/orders/" + extremeReference, ""},
-		{"order-noreason", "/console/orders/" + extremeReference, send(".reject form")}, {"print", "/console/orders/DEMO-0060/print", ""},
-		{"print-many", "/console/print?order=DEMO-0060&order=DEMO-0059&order=NONE", ""}, {"print-none", "/console/print", ""},
+		{"order-noreason", "/console/orders/" + extremeReference, `(() => { document.querySelector(".reject div button").click(); return true })()`}, {"print", "/console/orders/DEMO-0060/print", ""},
+		{"print-many", "/console/print?order=DEMO-0060&order=DEMO-0059&order=NONE", ""}, {"print-none", "/console/print", ""}, {"pick", "/console/pick?order=DEMO-0060&order=DEMO-0059&order=NONE", ""},
 		{"print-extreme", "/console/orders/" + extremeReference + "/print", ""}, {"withdraw", "/console/orders/FILES/withdraw/1", ""},
 		{"files", "/console/orders/FILES", ""}, {"invoices", "/console/invoices?file=FILES.pdf&file=DEMO-0053.pdf&file=none.pdf", ""}, {"notfound", "/console/orders/NONE", ""},
 		{"order-of-queue", "/console/orders/DEMO-0049?from=%2Fconsole%2Fnew", ""}, {"orders-wrong", "/console/orders?from=2026-13-01", ""},
@@ -51,9 +51,9 @@ var (
 		{"webhook", "/console/webhooks/1", ""}, {"webhook-remove", "/console/webhooks/1/remove", ""},
 		{"webhooks-wrong", "/console/webhooks", send("form.wide", "url", "https://10.0.0.1/")}, {"forbidden", "/console/operator/orders", ""},
 		{"mail", "/console/mail", ""}, {"mail-wrong", "/console/mail", send("form.wide", "do", "add", "email", "x")}, {"mail-notsent", "/console/mail", send("form.wide", "do", "add", "email", "orders@example.com")},
-		{"overview", "/console", ""}, {"queue", "/console/new?limit=50", ""}, {"orders", "/console/orders?page=2", ""}, {"tokens", "/console/tokens", ""}, {"people", "/console/people", ""}, {"webhooks", "/console/webhooks", ""},
+		{"overview", "/console", ""}, {"queue", "/console/new?limit=50", ""}, {"ship", "/console/ship", ""}, {"orders", "/console/orders?page=2", ""}, {"tokens", "/console/tokens", ""}, {"people", "/console/people", ""}, {"webhooks", "/console/webhooks", ""},
 	}
-	emptyPages    = merchantPages[len(merchantPages)-5:]
+	emptyPages    = merchantPages[len(merchantPages)-6:]
 	operatorPages = []consolePage{
 		{"op-attention", "/console/operator", ""}, {"op-orders", "/console/operator/orders", ""}, {"op-orders-wrong", "/console/operator/orders?merchant=x&from=2026-13-01", ""},
 		{"op-order", "/console/operator/orders/355/DEMO-0060", ""}, {"op-order-extreme", "/console/operator/orders/355/" + extremeReference, ""},

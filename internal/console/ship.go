@@ -1,0 +1,154 @@
+package console
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+const shipPath = Prefix + "/ship"
+
+// shipView is the data of a page of the orders to ship: those accepted that are still with
+// the store, the earliest time of dispatch first.
+type shipView struct {
+	Orders      []shipOrder
+	Total       int64
+	Shown       int64 // of Total, on all pages
+	Size        int
+	Path        string // of this page, with its query
+	First, Next string // paths of the first and the next page; empty: there is none
+}
+
+// Sizes returns the sizes of a page.
+func (shipView) Sizes() []int { return queueSizes }
+
+// shipOrder is an order to ship.
+type shipOrder struct {
+	order.Order
+	Due newOrder // the time of dispatch is its deadline
+}
+
+// ship serves GET /ship.
+func (s *site) ship(w http.ResponseWriter, r *web.Request) error {
+	query := web.ParseRawQuery(r.URL.RawQuery)
+	view := shipView{Size: query.Limit(queueSizes[0], order.MaxUnansweredLimit)}
+	if err := query.Err(); err != nil {
+		return err
+	}
+	orders, err := s.Orders.ToShip(r.Context(), r.Caller.MerchantID)
+	if err != nil {
+		return err
+	}
+	if _, view.Total, err = s.queues(r); err != nil {
+		return err
+	}
+	view.Shown = int64(len(orders))
+	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	page = max(1, min(page, (len(orders)+view.Size-1)/view.Size))
+	view.Path = shipPage(view.Size, page)
+	if page > 1 {
+		view.First = shipPage(view.Size, 1)
+	}
+	if page*view.Size < len(orders) {
+		view.Next = shipPage(view.Size, page+1)
+	}
+	begin := min((page-1)*view.Size, len(orders))
+	view.Orders = s.newShipOrders(orders[begin:min(begin+view.Size, len(orders))])
+	return s.show(w, r, http.StatusOK, "ship", &view)
+}
+
+func (s *site) newShipOrders(orders []order.Order) []shipOrder {
+	due := newOrders(web.Collect(orders, func(o order.Order) order.UnansweredOrder {
+		return order.UnansweredOrder{ExpiresAt: o.DispatchUntil, LineItems: o.LineItems}
+	}), s.Orders.Now())
+	all := make([]shipOrder, len(orders))
+	for i, o := range orders {
+		all[i] = shipOrder{o, due[i]}
+	}
+	return all
+}
+
+// shipPage returns the path of a page of the orders to ship.
+func shipPage(size, page int) string {
+	query := url.Values{"limit": {strconv.Itoa(size)}}
+	if page > 1 {
+		query.Set("page", strconv.Itoa(page))
+	}
+	return shipPath + "?" + query.Encode()
+}
+
+// shipNeighbors is neighbors for the orders to ship. An order that has left them has none.
+func (s *site) shipNeighbors(r *web.Request, o order.Order, view string) (previous, next string, err error) {
+	orders, err := s.Orders.ToShip(r.Context(), r.Caller.MerchantID)
+	i := slices.IndexFunc(orders, func(other order.Order) bool { return other.LegacyID == o.LegacyID })
+	if i > 0 {
+		previous = orderIn(orders[i-1].Reference, view)
+	}
+	if i >= 0 && i+1 < len(orders) {
+		next = orderIn(orders[i+1].Reference, view)
+	}
+	return previous, next, err
+}
+
+// pickLine is an item of a pick list, summed over the orders.
+type pickLine struct {
+	order.LineItem // of the first order; Quantity is the sum
+	In             []pickedOrder
+}
+
+// pickedOrder is how many of an item an order has.
+type pickedOrder struct {
+	Reference string
+	Quantity  int64
+}
+
+// PickLines returns the items of the orders, by the store's code and the name.
+func (v printView) PickLines() []pickLine {
+	type key struct{ merchantSKU, sku, ean, name string }
+	var lines []pickLine
+	at := make(map[key]int)
+	for _, o := range v.Orders {
+		for _, item := range o.LineItems {
+			k := key{item.MerchantSKU, item.SKU, cmp.Or(item.MerchantEAN, order.TextOf(item.EAN)), item.ProductName}
+			i, known := at[k]
+			if !known {
+				i = len(lines)
+				at[k] = i
+				lines = append(lines, pickLine{LineItem: item})
+				lines[i].Quantity = 0
+			}
+			line := &lines[i]
+			line.Quantity += item.Quantity
+			if n := len(line.In); n > 0 && line.In[n-1].Reference == o.Reference {
+				line.In[n-1].Quantity += item.Quantity
+			} else {
+				line.In = append(line.In, pickedOrder{o.Reference, item.Quantity})
+			}
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b pickLine) int {
+		return cmp.Or(cmp.Compare(cmp.Or(a.MerchantSKU, a.SKU), cmp.Or(b.MerchantSKU, b.SKU)), cmp.Compare(a.ProductName, b.ProductName))
+	})
+	return lines
+}
+
+// Pieces returns how many items of all kinds the orders have.
+func (v printView) Pieces() (n int64) {
+	for _, o := range v.Orders {
+		for _, item := range o.LineItems {
+			n += item.Quantity
+		}
+	}
+	return n
+}
+
+// pickList serves GET /pick?order=A-1&order=A-2: what the selected orders need from the
+// warehouse.
+func (s *site) pickList(w http.ResponseWriter, r *web.Request) error {
+	return s.showSelected(w, r, "pick")
+}

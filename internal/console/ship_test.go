@@ -1,0 +1,68 @@
+package console_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
+)
+
+// TestShip lists the accepted orders by their time of dispatch, and what to take from the
+// warehouse for some of them.
+func TestShip(t *testing.T) {
+	t.Parallel()
+	first := make(map[string]any)
+	dispatched := func(hours int) func(map[string]any) {
+		return func(document map[string]any) {
+			for _, name := range []string{"lineItems", "subtotal", "discount", "total"} {
+				if hours == 50 {
+					first[name] = document[name]
+				}
+				document[name] = first[name]
+			}
+			if delete(document, "dispatchUntil"); hours != 0 {
+				document["dispatchUntil"] = apptest.StartOfTime.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339)
+			}
+		}
+	}
+	var documents [][]byte
+	for n, hours := range []int{50, 3, 0, -1, 20} {
+		documents = append(documents, newOrder(n+1, fmt.Sprintf("S-%d", n+1), dispatched(hours)))
+	}
+	documents = append(documents, newOrder(6, "NEW"), newOrder(7, "THEIRS", ofMerchant(theirs)))
+	s := start(t, documents...)
+	b := s.signedIn(s.token)
+	b.get("/console/ship").WantText(t, http.StatusOK, "0 orders", "Nothing to ship.")
+	for n := range 5 {
+		testenv.Of(s.Orders.Accept(t.Context(), order.CommandFor(ours), order.ByReference(fmt.Sprintf("S-%d", n+1)), order.Options[order.WriteResult]{})).Must(t)
+	}
+	page := b.get("/console/ship")
+	page.WantText(t, http.StatusOK, "5 orders</h2>", `data-tally="toShip">5<`, `data-tally="new">1<`, "Overdue", "3 h 0 min", "No limit")
+	rest := page.Body
+	for _, reference := range []string{"S-4", "S-2", "S-5", "S-1", "S-3"} {
+		_, after, ok := strings.Cut(rest, `id="order-`+reference+`"`)
+		if rest = after; !ok {
+			t.Fatalf("%s is not in its place: %s", reference, page.Body)
+		}
+	}
+	b.get("/console/ship?limit=2").WantText(t, http.StatusOK, `rel="next" href="/console/ship?limit=2&amp;page=2"`)
+	b.get("/console/ship?limit=2&page=9").WantText(t, http.StatusOK, `id="order-S-3"`, `href="/console/ship?limit=2">First`)
+	b.get("/console/ship?limit=101").WantStatus(t, http.StatusBadRequest)
+	const view = "%2Fconsole%2Fship%3Flimit%3D25"
+	b.get("/console/orders/S-5?from="+view).WantText(t, http.StatusOK, `rel="prev" href="/console/orders/S-2?from=`+view, `rel="next" href="/console/orders/S-1?from=`+view, ">To ship</a>")
+
+	o := testenv.Of(s.Orders.Get(t.Context(), ours, order.ByReference("S-1"))).Must(t)
+	var pieces int64
+	for _, item := range o.LineItems {
+		pieces += 2 * item.Quantity
+	}
+	item := o.LineItems[0]
+	b.get("/console/pick?order=S-1&order=S-3&order=S-1&order=THEIRS").WantText(t, http.StatusOK, fmt.Sprintf("%d items of 2 orders", pieces), "<bdi>THEIRS</bdi>",
+		fmt.Sprintf(`<td class="amount">%d</td>`, 2*item.Quantity), "<bdi>"+item.MerchantSKU+"</bdi>", `href="/console/orders/S-3"`)
+	b.get("/console/pick").WantText(t, http.StatusUnprocessableEntity, "Select at least one.")
+}
