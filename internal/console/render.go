@@ -110,6 +110,7 @@ type layout struct {
 	Back     string // path of the page below the root, for the switch
 	Session  *token.Session
 	Operator bool   // the session is an operator's
+	Refused  bool   // the form that led to the page is refused: its title says so
 	Section  string // of the operator's pages
 	Scopes   order.Scope
 	Stores   map[int64]string // names of the stores of the operator's pages
@@ -165,7 +166,7 @@ func (s *site) show(w http.ResponseWriter, r *web.Request, status int, name stri
 	l := layout{
 		Stores:   stores,
 		Zone:     s.zoneOf(r),
-		Template: name, Page: page,
+		Template: name, Page: page, Refused: status >= http.StatusBadRequest,
 		// A form that came back is not replaced under the person's hands.
 		Live: (r.Method == http.MethodGet || status == http.StatusOK) && !r.Caller.Operator(), After: r.DataVersion.Event, Order: r.PathValue("reference"),
 	}

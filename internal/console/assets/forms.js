@@ -1,6 +1,14 @@
 // Makes forms more comfortable. They work without it.
 "use strict";
 
+// After a refused form a person begins where something is wrong.
+const wrong = document.querySelector("[aria-invalid=true]") ?? document.querySelector("main > .notice.bad[role=alert]");
+if (wrong) {
+  if (wrong.matches(".notice")) wrong.tabIndex = -1;
+  wrong.focus();
+}
+if (!navigator.cookieEnabled) document.querySelector("[data-cookies]")?.removeAttribute("hidden");
+
 // A form that makes a change is sent once. The server makes sure of it; this only
 // shows that something happens.
 document.addEventListener("submit", (event) => {

@@ -1,5 +1,5 @@
-// Says that the connection is lost. Meanwhile no form is sent: the browser would replace the
-// page, with what was typed, by an error of its own.
+// Says that the connection is lost. Meanwhile no form is sent and no link followed: the browser
+// would replace the page, with what was typed, by an error of its own.
 "use strict";
 
 (() => {
@@ -10,9 +10,8 @@
   addEventListener("online", () => show(false));
   document.addEventListener("connection", (event) => show(event.detail.lost)); // see live.js
 
-  document.addEventListener("submit", async (event) => {
-    const { target: form, submitter } = event;
-    if (notice.hidden || form.method === "dialog") return;
+  // hold does something only with a connection.
+  async function hold(event, then) {
     event.preventDefault();
     event.stopImmediatePropagation();
     try {
@@ -23,6 +22,14 @@
       return;
     }
     show(false);
-    form.requestSubmit(submitter);
+    then();
+  }
+  document.addEventListener("submit", (event) => {
+    const { target: form, submitter } = event;
+    if (!notice.hidden && form.method !== "dialog") hold(event, () => form.requestSubmit(submitter));
+  }, true);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href]");
+    if (!notice.hidden && link?.origin === location.origin) hold(event, () => location.assign(link.href));
   }, true);
 })();

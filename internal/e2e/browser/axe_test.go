@@ -73,7 +73,7 @@ func installAxe(t *testing.T) axeScript {
 
 // axeRun starts the checks. The result has a line for each element that violates a rule.
 const axeRun = `window.axeResult = null;
-axe.run({ resultTypes: ["violations"] }).then(result => {
+axe.run({ resultTypes: ["violations"], rules: { "target-size": { enabled: true } } }).then(result => {
 	window.axeResult = { lines: result.violations.flatMap(v => v.nodes.map(n => v.id + ": " + n.target.join(" ") + ": " + n.failureSummary)) };
 }); true`
 
