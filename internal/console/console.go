@@ -108,6 +108,7 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			post("/store", order.ScopeTokens, s.changeStore),
 			get("/live", order.ScopeOrdersRead, s.live),
 			get("/new", order.ScopeOrdersRead, s.queue),
+			get("/find", order.ScopeOrdersRead, s.findAhead),
 			get("/ship", order.ScopeOrdersRead, s.ship),
 			get("/pick", order.ScopeOrdersRead, s.pickList),
 			post("/new", order.ScopeOrdersRead|order.ScopeOrdersWrite, s.answerSelected),

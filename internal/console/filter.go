@@ -34,7 +34,6 @@ type filterView struct {
 	Form   filterForm
 	States []order.State
 	Path   string    // of the list, below the root
-	Help   string    // key of the message about the search
 	Market *formView // the store, and "overdue"; nil: the orders are those of one store
 }
 

@@ -55,7 +55,7 @@ func newMonths(form filterForm, today order.Day) []monthView {
 func (s *site) list(w http.ResponseWriter, r *web.Request) error {
 	form, filter := s.ownFilter(r, r.URL.Query())
 	view := listView{
-		filterView: filterView{Form: form, States: order.States(), Path: listPath, Help: "filter.query.own"},
+		filterView: filterView{Form: form, States: order.States(), Path: listPath},
 		View:       form.query(1), Months: newMonths(form, order.DayIn(s.Orders.Now(), filter.Zone)),
 	}
 	if !form.valid() {

@@ -26,7 +26,7 @@ type foundView struct {
 func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
 	form, filter := readFilter(r.URL.Query())
 	market := newForm(r.URL.Query())
-	view := foundView{filterView: filterView{Form: form, States: order.States(), Path: operatorPrefix + "/orders", Help: "filter.query.help", Market: &market}}
+	view := foundView{filterView: filterView{Form: form, States: order.States(), Path: operatorPrefix + "/orders", Market: &market}}
 	merchantID, text := int64(0), strings.TrimSpace(market.Value("merchant"))
 	if text != "" {
 		var ok bool

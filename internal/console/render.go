@@ -104,18 +104,20 @@ func webURL(text string) string {
 
 // layout is the data of a whole page.
 type layout struct {
-	Language string
-	Other    string // the language that the switch leads to
-	Template string
-	Back     string // path of the page below the root, for the switch
-	Session  *token.Session
-	Operator bool   // the session is an operator's
-	Refused  bool   // the form that led to the page is refused: its title says so
-	Section  string // of the operator's pages
-	Scopes   order.Scope
-	Stores   map[int64]string // names of the stores of the operator's pages
-	Zone     *time.Location   // that of the store; nil: there is none
-	Page     any
+	Language      string
+	Other         string // the language that the switch leads to
+	Template      string
+	Back          string // path of the page below the root, for the switch
+	Session       *token.Session
+	Operator      bool   // the session is an operator's
+	Refused       bool   // the form that led to the page is refused: its title says so
+	Section       string // of the operator's pages
+	Searched      string // the text in the search of the header
+	SearchRefused bool   // the page says what is wrong with it
+	Scopes        order.Scope
+	Stores        map[int64]string // names of the stores of the operator's pages
+	Zone          *time.Location   // that of the store; nil: there is none
+	Page          any
 
 	// Live: a script keeps the page current, from the event with the number After.
 	// Order is the reference of the order that the page is about; empty: of many.
@@ -169,6 +171,9 @@ func (s *site) show(w http.ResponseWriter, r *web.Request, status int, name stri
 		Template: name, Page: page, Refused: status >= http.StatusBadRequest,
 		// A form that came back is not replaced under the person's hands.
 		Live: (r.Method == http.MethodGet || status == http.StatusOK) && !r.Caller.Operator(), After: r.DataVersion.Event, Order: r.PathValue("reference"),
+	}
+	if view, ok := page.(searched); ok {
+		l.Searched, l.SearchRefused = view.searchText()
 	}
 	l.signIn(&r.Session, r.Caller.Scopes, r.Caller.Operator(), r.URL.Path)
 	if l.Staff() {

@@ -35,7 +35,6 @@
       if (!target.parentElement.open) target.click();
       target.parentElement.querySelector("select, input[type=radio]").focus();
     } else if (target?.matches("input")) target.focus();
-    else if (key === "/" && target) location.assign(target.href + "#q");
     else if (target) target.click();
     else if (key === "j" || key === "k") return step(key === "j" ? 1 : -1);
     else if (key === "x" && row) row.querySelector("input[type=checkbox]")?.click();
@@ -43,7 +42,6 @@
     return true;
   }
 
-  if (location.hash === "#q") document.querySelector("#q")?.focus();
   document.addEventListener("keydown", (event) => {
     const reject = document.querySelector("details.reject[open]");
     if (event.key === "Escape" && reject) {

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
@@ -189,7 +190,7 @@ func (p *staff) findOrders(t *testing.T) {
 	p.see(t, "/console", "h2", "New orders")
 	p.see(t, "/console/orders", "h2", fmt.Sprintf("%d orders", consoleOrders+1))
 	p.run(t, chromedp.SendKeys(chromedp.CSS("#q"), "C-17"))
-	p.click(t, ".filter button")
+	p.press(t, kb.Enter)
 	p.wait(t, `#q[value="C-17"]`, "") // the page before has the order, too
 	p.wait(t, "tbody a", "C-17")
 	p.click(t, "tbody a")

@@ -28,7 +28,7 @@ func (p *staff) connect(t *testing.T, offline bool) {
 // loseConnection types a note, and sends it twice: without a connection and with one.
 func (p *staff) loseConnection(t *testing.T) {
 	p.see(t, "/console/orders/C-12", "h1", "C-12")
-	p.run(t, chromedp.SetValue(chromedp.CSS("[name=merchantNote]"), "call first"))
+	p.run(t, chromedp.Click(chromedp.CSS("#own-data summary")), chromedp.SetValue(chromedp.CSS("[name=merchantNote]"), "call first"))
 	const save = "form[action$='/own'] button"
 	p.connect(t, true)
 	p.wait(t, "[data-offline]:not([hidden])", "Offline: nothing is sent.")

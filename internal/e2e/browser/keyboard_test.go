@@ -114,6 +114,12 @@ func (p *staff) useShortcuts(t *testing.T) {
 	p.wait(t, ".notice.good", "C-29: The order is accepted.")
 	p.press(t, "/")
 	p.wait(t, "#q:focus", "")
+	p.insert(t, "C-17")
+	p.wait(t, ".find dialog[open] a strong", "C-17")
+	p.press(t, kb.ArrowDown+kb.ArrowUp+kb.ArrowDown)
+	p.wait(t, ".find dialog a:focus", "")
+	p.press(t, kb.Enter)
+	p.wait(t, "h1", "C-17")
 }
 
 // insert types a text into the field with the focus, at once.

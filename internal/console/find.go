@@ -1,0 +1,115 @@
+package console
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// foundOrders is how many orders the search of the header shows while one types.
+const foundOrders = 8
+
+// findView is the data of what the search of the header finds while one types.
+type findView struct {
+	Pages  []findable
+	Orders []matchedOrder
+	More   string // query of all orders that are found; empty: there are no others
+}
+
+// findable is a page of the console that people look for by its name.
+type findable struct{ Title, Path, Scope string }
+
+// findables are the pages for a merchant's staff.
+var findables = []findable{
+	{"nav.overview", "", "orders:read"}, {"nav.new", "/new", "orders:read"}, {"nav.ship", "/ship", "orders:read"}, {"invoices.title", "/invoices", "invoices:write"},
+	{"op.tokens", "/tokens", "tokens"}, {"people.heading", "/people", "tokens"}, {"store.heading", "/store", "tokens"}, {"op.webhooks", "/webhooks", "webhooks"}, {"mail.heading", "/mail", "webhooks"},
+}
+
+// matchedOrder is an order with what of it a search matches, if the list does not show it.
+type matchedOrder struct {
+	order.FoundOrder
+	Match string
+}
+
+// findAhead serves GET /find?q=: a part of a page, which find.js shows.
+func (s *site) findAhead(w http.ResponseWriter, r *web.Request) error {
+	form, filter := s.ownFilter(r, r.URL.Query())
+	form = filterForm{Query: form.Query, QueryProblem: form.QueryProblem}
+	var view findView
+	if !form.valid() || form.Query == "" {
+		return s.show(w, r, http.StatusOK, "find", &view)
+	}
+	text := folded(form.Query)
+	can := layout{Scopes: r.Caller.Scopes}
+	for _, page := range findables {
+		for _, code := range languages {
+			if (page.Path != "/mail" || s.Digests != nil) && can.Can(page.Scope) && strings.Contains(folded(messages[code][page.Title]), text) {
+				view.Pages = append(view.Pages, page)
+				break
+			}
+		}
+	}
+	search := form.ownSearch(r.Caller.MerchantID, filter, nil)
+	search.Limit = foundOrders
+	page, err := s.Orders.Search(r.Context(), search)
+	if err != nil {
+		return err
+	}
+	if err := s.addOwnNumber(r, search, filter, &page); err != nil {
+		return err
+	}
+	for _, o := range page.Orders {
+		view.Orders = append(view.Orders, matchedOrder{o, matchOf(o, text)})
+	}
+	if page.Next != nil {
+		view.More = form.query(1)
+	}
+	return s.show(w, r, http.StatusOK, "find", &view)
+}
+
+// matchOf returns the value of an order that a folded text begins or is in; empty: the
+// reference or the name, which the list shows, or several.
+func matchOf(o order.FoundOrder, text string) string {
+	if strings.Contains(folded(o.Reference+" "+o.Customer.FirstName+" "+o.Customer.LastName), text) {
+		return ""
+	}
+	values := append([]string{
+		order.TextOf(o.Customer.Phone), o.Customer.Email, o.Customer.Company, order.TextOf(o.MerchantData.Reference), order.TextOf(o.MerchantData.Note),
+	}, o.Codes...)
+	for _, value := range values {
+		if strings.Contains(folded(value), text) {
+			return value
+		}
+	}
+	return ""
+}
+
+// folded returns a text as a search compares it: small letters without accents, spaces and signs.
+func folded(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, norm.NFKD.String(strings.ToLower(text)))
+}
+
+// searched is a page that the search of the header leads to.
+type searched interface {
+	searchText() (text string, refused bool)
+}
+
+func (v filterView) searchText() (text string, refused bool) {
+	return v.Form.Query, v.Form.QueryProblem != ""
+}
+
+// SearchPath returns the path that the search of the header leads to.
+func (l layout) SearchPath() string {
+	return cmp.Or(map[bool]string{true: operatorPrefix + "/orders"}[l.Operator], listPath)
+}
