@@ -111,7 +111,7 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			get("/find", order.ScopeOrdersRead, s.findAhead),
 			get("/ship", order.ScopeOrdersRead, s.ship),
 			get("/pick", order.ScopeOrdersRead, s.pickList),
-			post("/new", order.ScopeOrdersRead|order.ScopeOrdersWrite, s.answerSelected),
+			web.FormRoute("/new", web.Merchants(order.ScopeOrdersRead|order.ScopeOrdersWrite), maxAllForm, s.answerSelected),
 			get("/invoices", order.ScopeOrdersRead|order.ScopeInvoicesWrite, s.invoices),
 			web.PostRoute("/invoices", web.Merchants(order.ScopeOrdersRead|order.ScopeInvoicesWrite), s.storeInvoices).AsUpload(),
 			get("/orders", order.ScopeOrdersRead, s.list),

@@ -16,8 +16,14 @@ import (
 	"merchantorders/internal/web"
 )
 
-// maxSelected is how many orders one form may select: those of the largest page.
-const maxSelected = order.MaxPageSize
+const (
+	// maxSelected is how many orders one form may select: those of the largest page.
+	maxSelected = order.MaxPageSize
+	// maxAll is how many orders of all pages a form may answer at once, and maxAllForm its
+	// size in bytes.
+	maxAll     = 5000
+	maxAllForm = 1 << 20
+)
 
 const (
 	queuePath = Prefix + "/new"
@@ -43,9 +49,11 @@ type queueView struct {
 	Form          formView // what was sent, of a form that is refused
 	Problem       string   // key of a message; empty: none
 	ReasonProblem string   // key of the message at the reasons; empty: none
-	Done          []string // references of the orders that were answered
-	Rejected      bool     // Done were rejected, not accepted
+	Done          []string // references of the orders that were answered, of up to maxSelected
+	Answered      int64    // how many were answered
+	Rejected      bool     // they were rejected, not accepted
 	Refused       []refusal
+	Unnamed       int64 // how many were refused beside Refused
 	Names         names
 }
 
@@ -160,6 +168,13 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	if err != nil {
 		return err
 	}
+	all := form.Get("all") != ""
+	if all && form.Get("sure") == "" {
+		if form[shownField], err = s.allUnanswered(r); err != nil {
+			return err
+		}
+		delete(form, "order")
+	}
 	selected, problem := selection(form)
 	shown := shownRevisions(form)
 	if problem == "" && slices.ContainsFunc(selected, func(reference string) bool { _, ok := shown[reference]; return !ok }) {
@@ -168,7 +183,7 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	if view.Problem = cmp.Or(view.Problem, problem); view.Problem != "" || view.ReasonProblem != "" {
 		return s.showQueue(w, r, http.StatusUnprocessableEntity, view)
 	}
-	if (view.Rejected || len(selected) > maxUnasked) && form.Get("sure") == "" {
+	if (view.Rejected || all || len(selected) > maxUnasked) && form.Get("sure") == "" {
 		return s.askAnswers(w, r, form, selected, queuePage(size, after))
 	}
 	batch := make([]order.BatchChange, len(selected))
@@ -189,17 +204,23 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 		return err
 	}
 	said := url.Values{"do": {form.Get("do")}}
+	var answered, refused int
 	for i, result := range results {
 		if replay, ok := errors.AsType[*order.ReplayError](result.Err); ok {
 			result.Changed, result.Err = string(replay.Response) == answerDone, nil
 		}
-		name := "refused"
+		name, n := "refused", &refused
 		if result.Err == nil && result.Changed {
-			name = "order"
+			name, n = "order", &answered
 		}
-		if order.ValidReference(selected[i]) {
+		if *n++; order.ValidReference(selected[i]) && len(said[name]) < maxSelected {
 			said.Add(name, selected[i])
 		}
+	}
+	if all {
+		delete(said, "order")
+		said.Set("answered", strconv.Itoa(answered))
+		said.Set("unnamed", strconv.Itoa(refused-len(said["refused"])))
 	}
 	// A page of its own: a person comes back to it from the packing slips.
 	http.Redirect(w, r.Request, s.root+withQuery(queuePage(size, after), said.Encode()), http.StatusSeeOther)
@@ -222,7 +243,7 @@ func (s *site) askAnswers(w http.ResponseWriter, r *web.Request, form url.Values
 	if view.Danger {
 		view.Reason = order.Reason(form.Get("reason"))
 	}
-	for _, name := range []string{"key", "do", "reason", "order", shownField} {
+	for _, name := range []string{"key", "do", "reason", "order", "all", shownField} {
 		view.Fields[name] = form[name]
 	}
 	for _, reference := range selected[:min(len(selected), maxNamed)] {
@@ -255,11 +276,35 @@ func shownRevisions(form url.Values) map[string]int64 {
 	return shown
 }
 
+// allUnanswered returns what the page of a form with all orders of the queue would have shown,
+// for shownField: up to one more than maxAll.
+func (s *site) allUnanswered(r *web.Request) (shown []string, err error) {
+	query := order.UnansweredQuery{Limit: order.MaxUnansweredLimit}
+	for len(shown) <= maxAll {
+		page, err := s.Orders.Unanswered(r.Context(), r.Caller.MerchantID, query)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range page.Orders {
+			shown = append(shown, o.Reference+" "+strconv.FormatInt(o.Revision, 10))
+		}
+		if query.After = page.Next; query.After == nil {
+			break
+		}
+	}
+	return shown, nil
+}
+
 // readAnswers puts into the view what the address says became of the selected orders: of
 // those refused, why.
 func (s *site) readAnswers(r *web.Request, view *queueView) error {
 	query := r.URL.Query()
 	view.Done, view.Rejected = query["order"], query.Get("do") == "reject"
+	view.Answered = int64(len(view.Done))
+	if query.Has("answered") {
+		view.Answered, _ = order.ParseID(query.Get("answered"))
+		view.Unnamed, _ = order.ParseID(query.Get("unnamed"))
+	}
 	var first []order.Caller
 	for _, reference := range query["refused"][:min(len(query["refused"]), maxSelected)] {
 		refused := refusal{Reference: reference, Problem: "bulk.changed"}
@@ -283,8 +328,13 @@ func (s *site) readAnswers(r *web.Request, view *queueView) error {
 // selection returns the references of the selected orders, each once and in the sequence
 // of the page, or the key of a message.
 func selection(form url.Values) (selected []string, problem string) {
+	references, limit := form["order"], maxSelected
+	if form.Get("all") != "" {
+		limit = maxAll
+		references = web.Collect(form[shownField], func(text string) string { reference, _, _ := strings.Cut(text, " "); return reference })
+	}
 	seen := make(map[string]bool)
-	for _, reference := range form["order"] {
+	for _, reference := range references {
 		if !seen[reference] {
 			seen[reference] = true
 			selected = append(selected, reference)
@@ -293,7 +343,7 @@ func selection(form url.Values) (selected []string, problem string) {
 	switch {
 	case len(selected) == 0:
 		return nil, "bulk.none"
-	case len(selected) > maxSelected:
+	case len(selected) > limit:
 		return nil, "bulk.many"
 	}
 	return selected, ""

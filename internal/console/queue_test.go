@@ -272,3 +272,31 @@ func TestPackingSlip(t *testing.T) {
 		t.Errorf("the slip of a rejected order: %s", got.Body)
 	}
 }
+
+// TestAnswerAll rejects the orders of all pages, as they were when the question named their
+// number: neither the one that somebody accepts meanwhile, nor the one that arrives.
+func TestAnswerAll(t *testing.T) {
+	t.Parallel()
+	var documents [][]byte
+	for n := range 130 {
+		documents = append(documents, newOrder(n+1, fmt.Sprintf("A-%03d", n)))
+	}
+	s := start(t, documents...)
+	b := s.signedIn(s.token)
+	page := b.get("/console/new")
+	page.WantText(t, http.StatusOK, `data-all="130"`, "All 130 orders of all pages")
+	form := page.form(t, queueForm)
+	form["all"], form["do"], form["reason"], form["order"] = []string{"yes"}, []string{"reject"}, []string{"out-of-stock"}, []string{"A-000"}
+	asked := b.post("/console/new", form)
+	asked.WantText(t, http.StatusOK, "<h1>Reject 130 orders?</h1>", "and 125 more", ">Reject 130 orders</button>")
+	testenv.Of(s.Orders.Accept(t.Context(), order.CommandFor(ours), order.ByReference("A-100"), order.Options[order.WriteResult]{})).Must(t)
+	s.add(newOrder(200, "LATER"))
+	for range 2 { // the second time it is a repetition
+		answer := b.post("/console/new", asked.form(t, queueForm))
+		answer.WantStatus(t, http.StatusSeeOther)
+		done := b.get(answer.location())
+		done.WantText(t, http.StatusOK, "129 orders were rejected.", "1 order was not rejected", "A-100", "LATER", "1 order</h2>")
+	}
+	form["do"], form["reason"] = []string{"accept"}, nil
+	b.post("/console/new", form).WantText(t, http.StatusOK, "<h1>Accept 1 order?</h1>", "LATER")
+}

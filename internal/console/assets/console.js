@@ -15,10 +15,13 @@ localTimes(document);
 // Forms whose buttons are for the selected rows. live.js replaces the rows.
 function countSelected(form) {
   const boxes = [...form.querySelectorAll("tbody input[type=checkbox]")];
-  const n = boxes.filter((box) => box.checked).length;
+  const every = form.querySelector("[data-all]"); // of all pages
+  for (const box of boxes) if (every && !box.closest(".gone")) box.disabled = every.checked;
+  const n = every?.checked ? Number(every.dataset.all) : boxes.filter((box) => box.checked).length;
   const all = form.querySelector("[data-select-all] input");
   if (all) {
-    all.checked = n > 0 && n === boxes.length;
+    all.disabled = Boolean(every?.checked);
+    all.checked = n > 0 && n >= boxes.length;
     all.indeterminate = n > 0 && n < boxes.length;
   }
   const text = form.querySelector("[data-selected]");
@@ -30,7 +33,7 @@ function countSelected(form) {
     if (n) button.textContent = n === 1 ? one : many.replace("%s", n);
   }
   for (const element of form.querySelectorAll("[data-needs-selection]")) {
-    element.disabled = n === 0;
+    element.disabled = n === 0 || Boolean(every?.checked && element.formMethod === "get");
     if (element.matches("summary")) {
       element.setAttribute("aria-disabled", String(n === 0));
       if (n === 0) element.parentElement.open = false;
@@ -48,8 +51,24 @@ document.addEventListener("change", (event) => {
 });
 countAll();
 addEventListener("pageshow", countAll); // the browser keeps selections
+let last = null; // the box that was clicked before
 document.addEventListener("click", (event) => {
   if (event.target.closest("summary[aria-disabled=true]")) event.preventDefault();
+  const box = event.target.closest("form[data-select] tbody input[type=checkbox]");
+  if (box) {
+    // With Shift a click selects, or not, all rows from the one that was clicked before.
+    const boxes = [...box.form.querySelectorAll("tbody input[type=checkbox]:not(:disabled)")];
+    const ends = [boxes.indexOf(last), boxes.indexOf(box)].sort((a, b) => a - b);
+    if (event.shiftKey && ends[0] >= 0) for (const other of boxes.slice(ends[0], ends[1])) other.checked = box.checked;
+    last = box;
+    countSelected(box.form);
+    return;
+  }
+  // A row leads to its order, also with the keys by which a browser opens a tab.
+  const row = event.target.closest("tr[data-order]:not(.gone)");
+  if (row && !event.target.closest("a, button, input, label") && !getSelection().toString()) {
+    row.querySelector("th a").dispatchEvent(new MouseEvent("click", event));
+  }
 });
 function showHidden(part) {
   for (const element of part.querySelectorAll("[data-select-all], [data-print]")) element.hidden = false;
