@@ -109,6 +109,7 @@ var onlyIn = map[string][]string{
 	"github.com/klauspost/compress":      {"internal/web"},
 	"golang.org/x/time":                  {"internal/web"},
 	"golang.org/x/text":                  {"internal/console", "internal/store/search"},
+	"rsc.io/qr":                          {"internal/console"},
 	"code.dny.dev/ssrf":                  {"internal/delivery/webhook"},
 	"github.com/go-json-experiment/json": {"internal/strict", "internal/api", "internal/ingest", "openapi", "internal/docpages"},
 	"github.com/yuin/goldmark":           {"internal/docpages"},

@@ -3,8 +3,12 @@ package console
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
+
+	"rsc.io/qr"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -72,6 +76,31 @@ func (s *site) selectedOrders(r *web.Request, selected []string) (orders []order
 		}
 	}
 	return orders, missing, nil
+}
+
+// qrView is a QR code: of each row its dark squares, as an SVG path.
+type qrView struct {
+	Text string
+	Size int // squares of a side, with the white border
+	Path string
+}
+
+// newQR returns the QR code of a reference, for the scanner of a packing table.
+func newQR(text string) (qrView, error) {
+	code, err := qr.Encode(text, qr.M)
+	if err != nil {
+		return qrView{}, err
+	}
+	const border = 4 // squares, as ISO/IEC 18004 asks for
+	var path strings.Builder
+	for y := range code.Size {
+		for x := range code.Size {
+			if code.Black(x, y) {
+				fmt.Fprintf(&path, "M%d %dh1v1h-1z", x+border, y+border)
+			}
+		}
+	}
+	return qrView{text, code.Size + 2*border, path.String()}, nil
 }
 
 // recipient returns where a parcel goes to, for a courier: the customer's name and phone

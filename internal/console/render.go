@@ -76,7 +76,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"operatorsOnly": func() bool { return s.Audience == Operators },
 		"tokenStates":   names("active", "expired", "revoked"),
 
-		"address": newAddressView, "recipient": recipient, "sameAddress": sameAddress, "onDelivery": onDelivery, "notSent": notSent, "total": total, "pick": newPick, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges, "minus": func(amount int64) int64 { return -amount },
+		"address": newAddressView, "recipient": recipient, "qr": newQR, "sameAddress": sameAddress, "onDelivery": onDelivery, "notSent": notSent, "total": total, "pick": newPick, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges, "minus": func(amount int64) int64 { return -amount },
 		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
 }

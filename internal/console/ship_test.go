@@ -65,4 +65,5 @@ func TestShip(t *testing.T) {
 	b.get("/console/pick?order=S-1&order=S-3&order=S-1&order=THEIRS").WantText(t, http.StatusOK, fmt.Sprintf("%d items of 2 orders", pieces), "<bdi>THEIRS</bdi>",
 		fmt.Sprintf(`<td class="amount">%d</td>`, 2*item.Quantity), "<bdi>"+item.MerchantSKU+"</bdi>", `href="/console/orders/S-3"`)
 	b.get("/console/pick").WantText(t, http.StatusUnprocessableEntity, "Select at least one.")
+	b.get("/console/print?order=S-1").WantText(t, http.StatusOK, `aria-label="QR: S-1"><path d="M4 4h1v1h-1z`, `data-print="now"`)
 }

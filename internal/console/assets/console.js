@@ -81,6 +81,8 @@ if (matchMedia("(max-width: 60rem)").matches) for (const details of document.que
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-print]")) print();
 });
+// Who comes to papers from another page wants them printed; who comes back or reloads, has.
+if (document.querySelector("[data-print=now]") && performance.getEntriesByType("navigation")[0]?.type === "navigate" && document.referrer.startsWith(location.origin)) print();
 
 document.addEventListener("live", (event) => {
   localTimes(event.detail);
