@@ -53,7 +53,7 @@ var operatorForms = []formCase{
 		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices, "batch": {"0", "101", "x", "1.5"}}, []string{"url"},
 	},
 	{
-		"/operator/orders/355/FIRST", "/operator/orders/355/FIRST/state", url.Values{"state": {"canceled"}, "other": {"customer-request"}},
+		"/operator/orders/355/FIRST", "/operator/orders/355/FIRST/state", url.Values{"state": {"in-processing"}, "other": {"customer-request"}},
 		map[string][]string{"state": wrongChoices, "other": append([]string{"Δύο λέξεις"}, wrongLines...)}, []string{"state"},
 	},
 	{

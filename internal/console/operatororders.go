@@ -68,7 +68,8 @@ const auditShown = 50
 // operatorOrderView is the data of the page of an order for operators.
 type operatorOrderView struct {
 	orderView
-	To          []order.State // transitions that are allowed
+	To          []order.State // transitions that are allowed, without a cancellation
+	MayCancel   bool
 	Form        formView      // of a transition
 	Usual       []order.Reason
 	MayCorrect  bool
@@ -119,7 +120,10 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *web.Request, status i
 	}
 	view.MayCorrect = r.Caller.Can(order.ScopeOrdersTransition)
 	for _, to := range order.States() {
-		if view.MayCorrect && order.ActorOperator.CanTransition(view.Order.State, to) {
+		switch allowed := view.MayCorrect && order.ActorOperator.CanTransition(view.Order.State, to); {
+		case allowed && to == order.Canceled:
+			view.MayCancel = true
+		case allowed:
 			view.To = append(view.To, to)
 		}
 	}
@@ -188,9 +192,14 @@ func (v transitionView) stores() []int64 { return []int64{v.Merchant} }
 func (s *site) transition(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form, reason := newForm(values), readReason(values)
 	to, ok := order.ParseState(values.Get("state"))
+	if values.Get("do") == "cancel" {
+		to, ok = order.Canceled, true
+	}
 	switch {
 	case !ok:
 		form.refuse("state", "transition.state")
+	case to == order.Canceled && reason == "":
+		form.refuse("reason", "transition.why")
 	case to == order.RejectedByMerchant && !reason.Valid():
 		form.refuse("reason", "transition.rejection")
 	case !reason.ValidFor(to):
