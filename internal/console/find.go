@@ -49,7 +49,7 @@ func (s *site) findAhead(w http.ResponseWriter, r *web.Request) error {
 	can := layout{Scopes: r.Caller.Scopes}
 	for _, page := range findables {
 		for _, code := range languages {
-			if (page.Path != "/mail" || s.Digests != nil) && can.Can(page.Scope) && strings.Contains(folded(messages[code][page.Title]), text) {
+			if (page.Path != "/mail" || s.Digests != nil) && can.Can(page.Scope) && strings.Contains(folded(language{code: code}.text(page.Title)), text) {
 				view.Pages = append(view.Pages, page)
 				break
 			}
