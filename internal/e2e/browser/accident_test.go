@@ -157,7 +157,7 @@ func (u user) pressEnter() {
 	})
 	u.unchanged("Enter in the own number", func() {
 		u.see("/console/orders/C-20", "h2", "is waiting for your answer")
-		u.click("#own-data summary")
+		u.do(`document.querySelector("#own-data").open = true`)
 		u.focus("#merchantReference")
 		u.keys("20\r")
 		u.wait(".notice.good", "Your number and note are saved.")
@@ -238,7 +238,7 @@ func (u user) fileInvoices(scripts bool) {
 // another order that is open: it offers no answer any more.
 func (u user) keepNote() {
 	u.see("/console/orders/C-12", "h2", "is waiting for your answer")
-	u.click("#own-data summary")
+	u.do(`document.querySelector("#own-data").open = true`)
 	u.focus("#merchantNote")
 	u.keys("Call first")
 	testenv.NoError(u, u.press(true, "\r"))

@@ -22,9 +22,7 @@ func (p *staff) doJobs(t *testing.T) {
 
 	p.seeFirstOrder(t)
 	p.job(t, "find and answer a caller", 2, func() {
-		p.press(t, "/")
-		p.wait(t, "#q:focus", "")
-		p.insert(t, "J-23")
+		p.search(t, "J-23")
 		p.press(t, kb.Enter)
 		p.wait(t, "h2", "Βρέθηκε 1 παραγγελία")
 		p.click(t, "tbody a")

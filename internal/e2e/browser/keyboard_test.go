@@ -112,14 +112,21 @@ func (p *staff) useShortcuts(t *testing.T) {
 	p.run(t, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 	p.wait(t, "h1", "C-28")
 	p.wait(t, ".notice.good", "C-29: The order is accepted.")
-	p.press(t, "/")
-	p.wait(t, "#q:focus", "")
-	p.insert(t, "C-17")
+	p.search(t, "C-17")
 	p.wait(t, ".find dialog[open] a strong", "C-17")
 	p.press(t, kb.ArrowDown+kb.ArrowUp+kb.ArrowDown)
 	p.wait(t, ".find dialog a:focus", "")
 	p.press(t, kb.Enter)
 	p.wait(t, "h1", "C-17")
+}
+
+// search types a text into the search, to which / leads: the key alone, as a browser has it
+// after a shortcut has taken it.
+func (p *staff) search(t *testing.T, text string) {
+	t.Helper()
+	command(t, p.tab, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: "/", Code: "Slash"})
+	p.wait(t, "#q:focus", "")
+	p.insert(t, text)
 }
 
 // insert types a text into the field with the focus, at once.
