@@ -34,7 +34,7 @@ var AuditActions = func() []string {
 	for _, action := range []order.AuditAction{
 		order.AuditErased, order.AuditExported, order.InvoiceLinked, order.LinksRevoked,
 		order.MerchantAdded, order.MerchantUpdated, order.MerchantSuspended, order.MerchantResumed,
-		token.ActionCreated, token.ActionRotated, token.ActionRevoked, token.ActionLinkCreated, token.ActionSessionEnded,
+		token.ActionCreated, token.ActionRotated, token.ActionRevoked, token.ActionLinkCreated, token.ActionSessionBegun, token.ActionSessionEnded,
 		webhook.AuditAdded, webhook.AuditChanged, webhook.AuditRemoved, webhook.AuditSecretRotated, webhook.AuditReplayed,
 		digest.AuditAdded, digest.AuditLink, digest.AuditNotSent, digest.AuditConfirmed, digest.AuditRemoved, digest.AuditEnded,
 		digest.AuditFailed, digest.AuditFailing,

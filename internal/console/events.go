@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
@@ -72,7 +71,7 @@ func entrySubject(e order.AuditEntry) order.Caller { return order.Caller{TokenID
 
 // subjectToken returns the id of the token that an entry of the audit log is about; 0: none.
 func subjectToken(e order.AuditEntry) int64 {
-	if strings.HasPrefix(string(e.Action), "token.") || e.Action == token.ActionSessionEnded {
+	if strings.HasPrefix(string(e.Action), "token.") || strings.HasPrefix(string(e.Action), "session.") {
 		return e.SubjectID
 	}
 	return 0

@@ -17,7 +17,7 @@ import (
 
 // selectTokens is completed by a condition.
 const (
-	tokenColumns = `id, merchant_id, scopes, hint, label, created_at, created_by, expires_at, revoked_at, last_used_at, last_used_from`
+	tokenColumns = `id, merchant_id, scopes, hint, label, created_at, created_by, expires_at, revoked_at, last_used_at, last_used_from, passkey`
 	selectTokens = `SELECT ` + tokenColumns + ` FROM tokens WHERE `
 )
 
@@ -25,13 +25,13 @@ const (
 type tokenRow struct {
 	token.Token
 	created, by, expires, revoked, used sql.NullInt64
-	from                                sql.NullString
+	from, passkey                       sql.NullString
 }
 
 // dest returns the Scan destinations of selectTokens.
 func (r *tokenRow) dest() []any {
 	return []any{
-		&r.ID, &r.MerchantID, sqldb.Int(&r.Scopes), &r.Hint, &r.Label, &r.created, &r.by, &r.expires, &r.revoked, &r.used, &r.from,
+		&r.ID, &r.MerchantID, sqldb.Int(&r.Scopes), &r.Hint, &r.Label, &r.created, &r.by, &r.expires, &r.revoked, &r.used, &r.from, &r.passkey,
 	}
 }
 
@@ -40,6 +40,7 @@ func (r *tokenRow) token() token.Token {
 	t := r.Token
 	t.CreatedAt, t.CreatedBy, t.ExpiresAt = timeOf(r.created), r.by.Int64, timeOf(r.expires)
 	t.RevokedAt, t.LastUsedAt, t.LastUsedFrom = timeOf(r.revoked), timeOf(r.used), r.from.String
+	t.Passkey = r.passkey.String
 	return t
 }
 
@@ -91,6 +92,9 @@ func (db *DB) tokensStatement(filter token.Filter, now time.Time) (string, []any
 	if filter.Label != "" {
 		label := `label` + db.dialect.ByteOrder
 		add(label + ` >= ` + param(filter.Label) + ` AND ` + label + ` < ` + param(filter.Label+afterAnyText))
+	}
+	if filter.Passkeys {
+		add(`passkey IS NOT NULL`)
 	}
 	if filter.Scopes != 0 {
 		scopes := param(int64(filter.Scopes))
@@ -149,9 +153,9 @@ func (t *tx) AddToken(ctx context.Context, hash token.Hash, added token.Token, e
 		return 0, err
 	}
 	by := sql.NullInt64{Int64: added.CreatedBy, Valid: added.CreatedBy != 0}
-	err = t.Later(ctx, nil, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, bound_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
-		id, hash[:], added.MerchantID, int64(added.Scopes), added.Hint, added.Label, seconds(added.CreatedAt), by, seconds(added.ExpiresAt))
+	err = t.Later(ctx, nil, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, bound_at, passkey)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)`,
+		id, hash[:], added.MerchantID, int64(added.Scopes), added.Hint, added.Label, seconds(added.CreatedAt), by, seconds(added.ExpiresAt), sql.NullString{String: added.Passkey, Valid: added.Passkey != ""})
 	if err != nil {
 		return 0, err
 	}
@@ -183,6 +187,16 @@ func (t *tx) RevokeToken(ctx context.Context, id int64, at time.Time, entry orde
 	return nil
 }
 
+// LockPasskeys implements token.Tx.
+func (t *tx) LockPasskeys(ctx context.Context, merchantID int64, label string) ([]token.Token, error) {
+	return sqldb.All(ctx, t, selectTokens+`merchant_id = $1 AND passkey IS NOT NULL AND label = $2 AND revoked_at IS NULL ORDER BY id`+t.db.dialect.RowLock, []any{merchantID, label}, scanToken)
+}
+
+// RecordPasskey implements token.Tx.
+func (t *tx) RecordPasskey(ctx context.Context, id int64, record string) error {
+	return t.update(ctx, token.ErrUnknown, `UPDATE tokens SET passkey = $1 WHERE id = $2`, record, id)
+}
+
 // UnrevokedTokens implements token.Tx.
 func (t *tx) UnrevokedTokens(ctx context.Context, merchantID int64) ([]int64, error) {
 	if err := t.expectMerchant(ctx, merchantID); err != nil {
@@ -197,7 +211,8 @@ func (t *tx) UnrevokedTokens(ctx context.Context, merchantID int64) ([]int64, er
 const selectTokenCounts = `SELECT
 	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND hint <> '' AND ` + validToken + `$2 LIMIT $3+0) n),
 	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND hint <> '' AND ` + tokenEnd + ` > $4 AND created_at > $4 LIMIT $3+0) n),
-	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND hint = '' AND created_by IS NOT NULL AND created_at > $4 LIMIT $3+0) n)
+	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND passkey IS NOT NULL AND ` + validToken + `$2 LIMIT $3+0) n),
+	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND hint = '' AND passkey IS NULL AND created_by IS NOT NULL AND created_at > $4 LIMIT $3+0) n)
 	+ (SELECT COUNT(*) FROM (SELECT 1 FROM login_links WHERE merchant_id = $1 AND created_by IS NOT NULL AND expires_at > $2 LIMIT $3+0) n)`
 
 // CountTokens implements token.Tx. It locks the row from which the next token takes its
@@ -207,7 +222,7 @@ func (t *tx) CountTokens(ctx context.Context, merchantID int64, now, after time.
 	if err := t.QueryRow(ctx, `SELECT last FROM counters WHERE name = 'token'`+t.db.dialect.RowLock, nil, &last); err != nil {
 		return n, err
 	}
-	err = t.QueryRow(ctx, selectTokenCounts, []any{merchantID, now.Unix(), max(token.MaxValid, token.MaxPerDay), after.Unix()}, sqldb.Int(&n.Valid), sqldb.Int(&n.Created), sqldb.Int(&n.Links))
+	err = t.QueryRow(ctx, selectTokenCounts, []any{merchantID, now.Unix(), max(token.MaxValid, token.MaxPerDay, token.MaxPasskeys), after.Unix()}, sqldb.Int(&n.Valid), sqldb.Int(&n.Created), sqldb.Int(&n.Passkeys), sqldb.Int(&n.Links))
 	return n, err
 }
 
@@ -230,7 +245,7 @@ func (db *DB) RecordTokenUse(ctx context.Context, used map[int64]token.Use) erro
 }
 
 // selectEndedTokens finds the tokens of sessions that ended before a time, the oldest first.
-const selectEndedTokens = `SELECT id FROM tokens WHERE hint = '' AND ` + tokenEnd + ` < $1 ORDER BY ` + tokenEnd + ` LIMIT $2+0`
+const selectEndedTokens = `SELECT id FROM tokens WHERE hint = '' AND passkey IS NULL AND ` + tokenEnd + ` < $1 ORDER BY ` + tokenEnd + ` LIMIT $2+0`
 
 // DeleteSessionTokens implements token.Store.
 func (db *DB) DeleteSessionTokens(ctx context.Context, before time.Time, limit int) (deleted int, err error) {

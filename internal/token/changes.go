@@ -30,6 +30,8 @@ const (
 	ActionLinkCreated order.AuditAction = "login_link.created"
 	// ActionSessionEnded is of a session that somebody else ended, and whose token stays.
 	ActionSessionEnded order.AuditAction = "session.ended"
+	// ActionSessionBegun is of a session that acts as a passkey, which is older than it.
+	ActionSessionBegun order.AuditAction = "session.begun"
 )
 
 // Request describes a new token.
@@ -308,16 +310,30 @@ func (r *Registry) Revoke(ctx context.Context, caller order.Caller, idOrText str
 	return r.RevokeID(ctx, caller, id, order.Options[int64]{})
 }
 
-// RevokeID revokes a token by its id and returns the id. Revoking it again has no effect.
+// RevokeID revokes a token by its id and returns the id. Revoking it again has no effect. With
+// the token of a session it revokes the passkeys of the person.
 // Errors beside those of order.Change: ErrUnknown.
 func (r *Registry) RevokeID(ctx context.Context, caller order.Caller, id int64, options order.Options[int64]) (int64, error) {
 	return order.Change(ctx, r.changes, caller, options, func(tx Tx) (int64, error) {
-		t, _, err := lockFor(ctx, tx, id, caller)
-		if err != nil || !t.RevokedAt.IsZero() {
-			return id, err
+		all, err := lockAccess(ctx, tx, id, caller)
+		for _, t := range all {
+			if err == nil && t.RevokedAt.IsZero() {
+				err = r.revoke(ctx, tx, t, caller)
+			}
 		}
-		return id, r.revoke(ctx, tx, t, caller)
+		return id, err
 	})
+}
+
+// lockAccess locks a token that a caller revokes, and with the valid one of a session the
+// passkeys of its person, who shall not come back.
+func lockAccess(ctx context.Context, tx Tx, id int64, caller order.Caller) ([]Token, error) {
+	t, _, err := lockFor(ctx, tx, id, caller)
+	if err != nil || t.Hint != "" || t.Passkey != "" || !t.RevokedAt.IsZero() {
+		return []Token{t}, err
+	}
+	passkeys, err := tx.LockPasskeys(ctx, t.MerchantID, t.Label)
+	return append(passkeys, t), err
 }
 
 // revoke revokes a locked token that is not revoked.
@@ -330,10 +346,10 @@ func (r *Registry) revoke(ctx context.Context, tx Tx, t Token, caller order.Call
 // order.Change: ErrUnknown.
 func (r *Registry) RevokeFamily(ctx context.Context, caller order.Caller, id int64, options order.Options[[]int64]) ([]int64, error) {
 	return order.Change(ctx, r.changes, caller, options, func(tx Tx) ([]int64, error) {
-		t, _, err := lockFor(ctx, tx, id, caller)
+		family, err := lockAccess(ctx, tx, id, caller)
 		var revoked []int64
 		// Until there are no more: those that are locked make no others.
-		for family := []Token{t}; err == nil && len(family) > 0; {
+		for err == nil && len(family) > 0 {
 			for _, t := range family {
 				if err == nil && t.RevokedAt.IsZero() {
 					revoked, err = append(revoked, t.ID), r.revoke(ctx, tx, t, caller)

@@ -49,6 +49,7 @@ type Filter struct {
 	Scopes     order.Scope // only those that have all of these
 	IDs        []int64     // only these; nil: all
 	After      int64       // id of the last token of the page before; 0: none
+	Passkeys   bool        // only passkeys
 	Limit      int         // up to MaxPage; 0: all
 }
 

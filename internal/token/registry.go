@@ -93,6 +93,11 @@ type Tx interface {
 	ExpireToken(ctx context.Context, id int64, at time.Time) error
 	// RevokeToken marks a locked token as revoked.
 	RevokeToken(ctx context.Context, id int64, at time.Time, entry order.AuditEntry) error
+	// LockPasskeys locks and returns the passkeys with a label of a merchant's staff, or of
+	// operators, that are not revoked, by id.
+	LockPasskeys(ctx context.Context, merchantID int64, label string) ([]Token, error)
+	// RecordPasskey replaces Token.Passkey of a locked passkey.
+	RecordPasskey(ctx context.Context, id int64, record string) error
 	// UnrevokedTokens locks and returns the ids of a merchant's tokens that are not
 	// revoked.
 	UnrevokedTokens(ctx context.Context, merchantID int64) ([]int64, error)
@@ -126,6 +131,8 @@ type Counts struct {
 	// Links is of login links that tokens made: of sessions that began by them after that
 	// time, and of links that can still be used.
 	Links int
+	// Passkeys is of valid passkeys.
+	Passkeys int
 }
 
 // Registry creates, authenticates and revokes tokens. It is safe for concurrent use.

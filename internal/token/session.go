@@ -305,6 +305,8 @@ const (
 	byIdentity     = "identity-provider"
 	bySignOut      = "sign-out"
 	bySessionLimit = "session-limit"
+	byPasskey      = "passkey"
+	byCopy         = "copied-passkey"
 )
 
 // entry returns the audit entry of the token of a session.

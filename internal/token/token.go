@@ -48,6 +48,9 @@ type Token struct {
 	// LastUsedFrom is the address of the client at that time; empty if it is not known.
 	LastUsedAt   time.Time
 	LastUsedFrom string
+	// Passkey is what the answers of a passkey are checked with; empty: it is none. Not set in
+	// a Grant.
+	Passkey string
 }
 
 // Grant is the token of an authenticated request.

@@ -50,7 +50,7 @@ var (
 			" in_state_1, in_state_2, in_state_3, in_state_4, in_state_5, in_state_6, in_state_7, in_state_8,"+
 			" in_state_9, in_state_10, in_state_11")
 	tokensTable = newTable(table{name: "tokens", keyColumns: 1},
-		"id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, bound_at, revoked_at, last_used_at, last_used_from")
+		"id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, bound_at, revoked_at, last_used_at, last_used_from, passkey")
 	countersTable = newTable(table{name: "counters", keyColumns: 1, permanent: true},
 		"name, last")
 	linkKeyTable = newTable(table{name: "link_key", keyColumns: 1, permanent: true},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,8 @@ var sessionSubjects = []subject{
 	{"sessions/as many as may be", testManySessions},
 	{"sessions/deleted tokens", testDeletedTokens},
 	{"sessions/overview", testOverview},
+	{"sessions/passkeys", testPasskeys},
+	{"sessions/ends of passkeys", testPasskeyEnds},
 }
 
 // testSessionLife signs in at one instance and uses the session at the other.
@@ -300,6 +303,187 @@ func testDeletedTokens(f *fixture) {
 			f.Errorf("open sessions %+v, %v, want %d", open, err, want)
 		}
 		testenv.Of(sessions.DeleteTokens(f.Context())).Want(f, "deleted", 0)
+	}
+}
+
+// passkeys makes and uses passkeys of a store.
+type passkeys struct {
+	*fixture
+	now      time.Time
+	tokens   *token.Registry
+	sessions *token.Sessions
+
+	credential string // of testPasskeyEnds
+}
+
+func newPasskeys(f *fixture) *passkeys {
+	p := &passkeys{fixture: f, now: noon}
+	p.tokens = token.NewRegistry(f.a, func() time.Time { return p.now })
+	p.sessions = token.NewSessions(f.a, p.tokens)
+	return p
+}
+
+// find returns a session by its secret, and who acts in it.
+func (p *passkeys) find(secret string) (order.Caller, token.Session) {
+	p.Helper()
+	session, grant, err := p.sessions.Find(p.Context(), secret, netip.Addr{})
+	testenv.NoError(p, err)
+	return order.Caller{Actor: order.ActorMerchant, MerchantID: grant.MerchantID, TokenID: grant.ID, Scopes: grant.Scopes}, session
+}
+
+// link signs somebody in with a link that a token has made.
+func (p *passkeys) link(by order.Caller, name string) (order.Caller, token.Session) {
+	p.Helper()
+	link := testenv.Of(p.sessions.NewLoginLink(p.Context(), by, token.Person{MerchantID: alpha, Name: name, Scopes: order.ScopeOrdersRead}, order.Options[token.CreatedLink]{})).Must(p)
+	return p.find(testenv.Of(p.sessions.UseLoginLink(p.Context(), order.Caller{}, link.Secret, func(token.LoginLink) error { return nil })).Must(p))
+}
+
+// use signs somebody in with a passkey whose record is to be another one.
+func (p *passkeys) use(credential, record string, results ...error) (secret string, err error) {
+	p.Helper()
+	results = append(results, nil, nil)
+	return p.sessions.UsePasskey(p.Context(), order.Caller{RequestID: "sign-in"}, []byte(credential), func(got string) (string, error) {
+		testenv.Equal(p, "record", record, got)
+		return got + "+", results[0]
+	}, func(token.Token) error { return results[1] })
+}
+
+// maker is a token that makes links, for 200 days.
+func (p *passkeys) maker() order.Caller {
+	p.Helper()
+	_, made, err := p.tokens.Create(p.Context(), alpha, order.MerchantScopes, 200*24*time.Hour)
+	testenv.NoError(p, err)
+	return order.Caller{Actor: order.ActorMerchant, MerchantID: alpha, TokenID: made.ID, Scopes: made.Scopes}
+}
+
+// testPasskeys makes passkeys in sessions of all kinds, and signs in with one.
+func testPasskeys(f *fixture) {
+	p, refused := newPasskeys(f), errors.New("refused")
+	by := p.maker()
+	nikos, session := p.link(by, "Νίκος")
+	typed, typedSession := p.find(testenv.Of(p.sessions.Begin(f.Context(), by)).Must(f))
+	command, commandSession := p.link(order.Command(), "Μαρία")
+	eleni, elenisSession := p.find(testenv.Of(p.sessions.BeginAs(f.Context(), order.Caller{}, token.Person{MerchantID: beta, Name: "Νίκος", Scopes: order.ScopeOrdersRead})).Must(f))
+	for _, made := range []struct {
+		by         order.Caller
+		session    token.Session
+		credential string
+		want       error
+		lifetime   time.Duration
+	}{
+		{nikos, session, "1", nil, 200 * 24 * time.Hour}, // as long as the token that made the link
+		{command, commandSession, "2", nil, token.PasskeyLifetime},
+		{eleni, elenisSession, "3", nil, token.IdentityPasskeyLifetime},
+		{nikos, session, "1", token.ErrNotPerson, 0},
+		{typed, typedSession, "4", token.ErrNotPerson, 0},
+	} {
+		testenv.Equal(f, "make "+made.credential, made.want, p.sessions.AddPasskey(f.Context(), made.by, made.session, []byte(made.credential), "r"+made.credential))
+		if own := testenv.Of(p.sessions.Passkeys(f.Context(), made.by.MerchantID, &made.session)).Must(f); made.want == nil {
+			if len(own) != 1 || own[0].ExpiresAt.Sub(noon) != made.lifetime || own[0].Scopes != made.by.Scopes || own[0].Passkey != "r"+made.credential || own[0].Hint != "" {
+				f.Errorf("passkeys of %s: %+v, want one for %s", made.credential, own, made.lifetime)
+			}
+		}
+	}
+	secret := testenv.Of(p.use("1", "r1")).Must(f)
+	again, ofPasskey := p.find(secret)
+	testenv.Equal(f, "scopes", nikos.Scopes, again.Scopes)
+	testenv.Equal(f, "name", "Νίκος", ofPasskey.Person())
+	testenv.Equal(f, "a passkey makes one", token.ErrNotPerson, p.sessions.AddPasskey(f.Context(), again, ofPasskey, []byte("5"), "r5"))
+	testenv.Of(p.use("1", "r1+", refused)).WantError(f, "an answer that is refused", refused)
+	testenv.Of(p.use("1", "r1+", nil, refused)).WantError(f, "a sign-in that is refused", refused)
+	testenv.Of(p.use("1", "r1+")).Must(f)
+	testenv.Of(p.use("4", "")).WantError(f, "an unknown credential", token.ErrNoPasskey)
+	var got []string
+	merchant := alpha
+	for _, e := range f.auditLog(order.AuditQuery{MerchantID: &merchant, Limit: 9}) {
+		if e.By.TokenID == again.TokenID || strings.Contains(e.Detail, "by=passkey") {
+			got = append(got, fmt.Sprint(e.Action, " ", e.By.TokenID, " ", e.SubjectID, " ", e.Detail))
+		}
+	}
+	slices.Sort(got)
+	detail := ` by=passkey scopes=orders:read name="Νίκος"`
+	used := fmt.Sprint("session.begun ", again.TokenID, " ", again.TokenID, detail)
+	testenv.Equal(f, "audit", []string{
+		used, used, fmt.Sprint("token.created ", nikos.TokenID, " ", again.TokenID, detail),
+		fmt.Sprint("token.created ", command.TokenID, " ", again.TokenID+1, strings.ReplaceAll(detail, "Νίκος", "Μαρία")),
+	}, got)
+
+	for n := range token.MaxPasskeys - 2 {
+		testenv.NoError(f, p.sessions.AddPasskey(f.Context(), nikos, session, []byte(fmt.Sprint("many ", n)), "r"))
+	}
+	testenv.Equal(f, "one more", token.ErrTooMany, p.sessions.AddPasskey(f.Context(), nikos, session, []byte("5"), "r5"))
+	testenv.NoError(f, p.sessions.AddPasskey(f.Context(), eleni, elenisSession, []byte("6"), "r6"))
+}
+
+// testPasskeyEnds ends passkeys in every way: what was signed in with them ends, too.
+func testPasskeyEnds(f *fixture) {
+	colleague := order.Caller{Actor: order.ActorMerchant, MerchantID: alpha, TokenID: 1 << 40, Scopes: order.ScopeTokens}
+	remove := func(p *passkeys, by order.Caller, session token.Session, id int64) error {
+		return p.sessions.RemovePasskey(f.Context(), by, session, id, order.Options[int64]{})
+	}
+	for name, test := range map[string]struct {
+		do    func(p *passkeys, by, person order.Caller, session token.Session, passkey int64) error
+		want  error
+		stays bool
+	}{
+		"sign-out of all": {func(p *passkeys, _, person order.Caller, session token.Session, _ int64) error {
+			return p.sessions.EndOther(f.Context(), person, session.ID, order.Options[string]{})
+		}, nil, true},
+		"removed by the person": {func(p *passkeys, _, person order.Caller, session token.Session, id int64) error {
+			return remove(p, person, session, id)
+		}, nil, false},
+		"removed by a colleague": {func(p *passkeys, _, _ order.Caller, _ token.Session, id int64) error {
+			return remove(p, colleague, token.Session{Name: "Μαρία"}, id)
+		}, nil, false},
+		"removed by somebody who may not": {func(p *passkeys, _, person order.Caller, _ token.Session, id int64) error {
+			return remove(p, person, token.Session{Name: "Μαρία"}, id)
+		}, token.ErrNoPasskey, true},
+		"removed by another store": {func(p *passkeys, _, _ order.Caller, session token.Session, id int64) error {
+			return remove(p, order.Caller{Actor: order.ActorMerchant, MerchantID: beta, Scopes: order.MerchantScopes}, session, id)
+		}, token.ErrNoPasskey, true},
+		"removed with the id of a token": {func(p *passkeys, by, _ order.Caller, session token.Session, _ int64) error {
+			return remove(p, colleague, session, by.TokenID)
+		}, token.ErrNoPasskey, true},
+		"the session's token is revoked": {func(p *passkeys, _, person order.Caller, _ token.Session, _ int64) error {
+			_, err := p.tokens.RevokeID(f.Context(), order.Command(), person.TokenID, order.Options[int64]{})
+			return err
+		}, nil, false},
+		"the maker's family is revoked": {func(p *passkeys, by, _ order.Caller, _ token.Session, _ int64) error {
+			_, err := p.tokens.RevokeFamily(f.Context(), order.Command(), by.TokenID, order.Options[[]int64]{})
+			return err
+		}, nil, false},
+		"the store's tokens are revoked": {func(p *passkeys, _, _ order.Caller, _ token.Session, _ int64) error {
+			_, err := p.tokens.RevokeAll(f.Context(), order.Command(), alpha, order.Options[[]int64]{})
+			return err
+		}, nil, false},
+		"the maker has expired": {func(p *passkeys, _, _ order.Caller, _ token.Session, _ int64) error {
+			p.now = noon.Add(200 * 24 * time.Hour)
+			return nil
+		}, nil, false},
+		"copied": {func(p *passkeys, _, _ order.Caller, _ token.Session, _ int64) error {
+			_, err := p.use(p.credential, "r+", token.ErrPasskeyCopied)
+			return err
+		}, token.ErrPasskeyCopied, false},
+	} {
+		p := newPasskeys(f)
+		p.credential = name
+		by := p.maker()
+		person, session := p.link(by, "Νίκος "+name)
+		testenv.NoError(f, p.sessions.AddPasskey(f.Context(), person, session, []byte(name), "r"))
+		secret := testenv.Of(p.use(name, "r")).Must(f)
+		acting, _ := p.find(secret)
+		if err := test.do(p, by, person, session, acting.TokenID); !errors.Is(err, test.want) {
+			f.Errorf("%s: %v, want %v", name, err, test.want)
+		}
+		_, err := p.use(name, "r+")
+		_, _, found := p.sessions.Find(f.Context(), secret, netip.Addr{})
+		wantUse, wantFind := token.ErrNoPasskey, token.ErrNoSession
+		if test.stays {
+			wantUse, wantFind = nil, nil
+		}
+		if !errors.Is(err, wantUse) || !errors.Is(found, wantFind) {
+			f.Errorf("%s: use %v, session %v", name, err, found)
+		}
 	}
 }
 
