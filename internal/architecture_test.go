@@ -104,6 +104,7 @@ var onlyIn = map[string][]string{
 	"go.opentelemetry.io":                {"internal/tracing"},
 	"github.com/coreos/go-oidc/v3":       {"internal/identity"},
 	"github.com/coreos/go-systemd":       {"internal/app"},
+	"github.com/go-webauthn/webauthn":    {"internal/identity"},
 	"golang.org/x/oauth2":                {"internal/identity"},
 	"github.com/wneessen/go-mail":        {"internal/mail"},
 	"github.com/klauspost/compress":      {"internal/web"},

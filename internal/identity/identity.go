@@ -1,6 +1,6 @@
 // Package identity signs people in with the identity provider of their company, by OpenID
 // Connect: the authorization code flow with PKCE. Rules say what the claims of a person
-// allow.
+// allow. It also checks passkeys, by which people come back.
 package identity
 
 import (
@@ -32,9 +32,9 @@ import (
 var (
 	// ErrUnavailable means that the provider cannot be reached.
 	ErrUnavailable = errors.New("the identity provider cannot be reached")
-	// ErrRefused means that the provider signed nobody in, or that its answer is forged, has
-	// expired, or belongs to another attempt.
-	ErrRefused = errors.New("the identity provider's answer is not valid")
+	// ErrRefused means that the provider signed nobody in, or that its answer, or that of a
+	// device with a passkey, is forged, has expired, or belongs to another attempt.
+	ErrRefused = errors.New("the answer is not valid")
 	// ErrSettings means that the settings and the provider do not fit together: nobody can
 	// sign in until somebody changes one of them.
 	ErrSettings = errors.New("the identity provider and the settings do not fit together")
@@ -76,29 +76,38 @@ const AttemptLifetime = 10 * time.Minute
 
 // Seal returns an attempt as text for the browser, with an HMAC: a home-made attempt would
 // make the service send requests to the provider.
-func (p *Provider) Seal(key []byte, a Attempt) (string, error) {
-	text, err := json.Marshal(a)
-	return base64.RawURLEncoding.EncodeToString(append(p.mac(key, text), text...)), err
-}
+func (p *Provider) Seal(key []byte, a Attempt) (string, error) { return seal(key, p.purpose(), a) }
 
 // Unseal returns the attempt of a text that Seal has returned within AttemptLifetime.
 // Errors: ErrRefused.
 func (p *Provider) Unseal(key []byte, sealed string) (a Attempt, err error) {
-	text, err := base64.RawURLEncoding.DecodeString(sealed)
-	if err != nil || len(text) < sha256.Size || !hmac.Equal(text[:sha256.Size], p.mac(key, text[sha256.Size:])) {
-		return Attempt{}, fmt.Errorf("%w: there is no such attempt", ErrRefused)
+	if err = unseal(key, p.purpose(), sealed, &a); err == nil && p.Now().Unix()-a.Begun > int64(AttemptLifetime/time.Second) {
+		err = fmt.Errorf("%w: the attempt is too old", ErrRefused)
 	}
-	if err := json.Unmarshal(text[sha256.Size:], &a); err != nil || p.Now().Unix()-a.Begun > int64(AttemptLifetime/time.Second) {
-		return Attempt{}, fmt.Errorf("%w: the attempt is too old", ErrRefused)
-	}
-	return a, nil
+	return a, err
 }
 
-// mac returns the HMAC of an attempt at this provider.
-func (p *Provider) mac(key, text []byte) []byte {
+// purpose tells attempts at this provider from all others.
+func (p *Provider) purpose() string { return fmt.Sprintf("%q %q ", p.Issuer, p.ClientID) }
+
+// seal returns an attempt as text for the browser, with an HMAC that is for one purpose.
+func seal(key []byte, purpose string, attempt any) (string, error) {
+	text, err := json.Marshal(attempt)
+	return base64.RawURLEncoding.EncodeToString(append(mac(key, purpose, text), text...)), err
+}
+
+// unseal reads the attempt of a text that seal has returned. Errors: ErrRefused.
+func unseal(key []byte, purpose, sealed string, attempt any) error {
+	text, err := base64.RawURLEncoding.DecodeString(sealed)
+	if err != nil || len(text) < sha256.Size || !hmac.Equal(text[:sha256.Size], mac(key, purpose, text[sha256.Size:])) || json.Unmarshal(text[sha256.Size:], attempt) != nil {
+		return fmt.Errorf("%w: there is no such attempt", ErrRefused)
+	}
+	return nil
+}
+
+func mac(key []byte, purpose string, text []byte) []byte {
 	mac := hmac.New(sha256.New, key)
-	_, _ = fmt.Fprintf(mac, "%q %q ", p.Issuer, p.ClientID) // a hash never returns an error
-	_, _ = mac.Write(text)
+	_, _ = mac.Write(append([]byte(purpose), text...)) // a hash never returns an error
 	return mac.Sum(nil)
 }
 
