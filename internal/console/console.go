@@ -73,12 +73,16 @@ type site struct {
 	https     bool   // browsers reach the service with https
 	templates templateCache
 	assets    map[string]asset
+	passkeys  *identity.Passkeys // nil: browsers have none for the address
 }
 
 func newSite(c Console) *site {
 	s := &site{Console: c, assets: loadAssets(), templates: templateCache{all: lru.New[language, func() *template.Template](maxTemplates)}}
 	if base, err := url.Parse(c.BaseURL); err == nil {
 		s.root, s.https = strings.TrimSuffix(base.EscapedPath(), "/"), base.Scheme == "https"
+	}
+	if c.KnowsURL {
+		s.passkeys = identity.NewPasskeys(c.BaseURL, c.Orders.Now)
 	}
 	if s.MerchantURL == "" {
 		s.MerchantURL = s.BaseURL
@@ -144,6 +148,9 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 	if c.Identity != nil {
 		pages.Routes = append(pages.Routes, web.PublicRoute(http.MethodGet, identityPath, s.toProvider),
 			web.PublicRoute(http.MethodGet, identityPath+"/callback", s.fromProvider))
+	}
+	if s.passkeys != nil {
+		pages.Routes = append(pages.Routes, s.passkeyRoutes()...)
 	}
 	pages.Routes = append(pages.Routes, s.formPages(pages.Routes)...)
 	const root = "/{$}"

@@ -18,6 +18,7 @@ type peopleView struct {
 	Base     string // path of the page below the root
 	Sessions []token.OpenSession
 	Next     string // query of the next page; empty: there is none
+	Passkeys []token.Token
 	Own      string // id of the session that asks
 
 	Form   formView // that invites somebody
@@ -39,9 +40,7 @@ func peopleBase(r *web.Request) string {
 // people serves GET /people and GET /operator/tokens/people.
 func (s *site) people(w http.ResponseWriter, r *web.Request) error {
 	view := peopleView{Form: invitation()}
-	if r.URL.Query().Get("done") == "ended" {
-		view.Notice = "people.ended"
-	}
+	view.Notice = map[string]string{"ended": "people.ended", "removed": "passkey.removed"}[r.URL.Query().Get("done")]
 	return s.showPeople(w, r, http.StatusOK, view)
 }
 
@@ -55,6 +54,11 @@ func (s *site) showPeople(w http.ResponseWriter, r *web.Request, status int, vie
 	}
 	if view.Sessions = open; next != nil {
 		view.Next = "?after=" + strconv.FormatInt(next.CreatedAt.Unix(), 10) + "." + next.ID
+	}
+	if s.passkeys != nil {
+		if view.Passkeys, err = s.Sessions.Passkeys(r.Context(), r.Caller.MerchantID, nil); err != nil {
+			return err
+		}
 	}
 	view.Base, view.Own = peopleBase(r), r.Session.ID
 	view.Scopes = (r.Caller.Scopes & order.ScopesOf(r.Caller.Operator())).Names()

@@ -73,6 +73,12 @@ func (s *site) functions(l language) template.FuncMap {
 		"eraseFields":   names("email", "merchant", "reference", "files"),
 		"mails":         func() bool { return s.Digests != nil },
 		"identity":      func() bool { return s.Identity != nil },
+		"passkeys": func() string { // the address that they are for; empty: there are none
+			if s.passkeys == nil {
+				return ""
+			}
+			return s.passkeys.Origin
+		},
 		"operatorsOnly": func() bool { return s.Audience == Operators },
 		"tokenStates":   names("active", "expired", "revoked"),
 

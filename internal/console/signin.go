@@ -160,8 +160,8 @@ func (s *site) refuseLoginLink(w http.ResponseWriter, r *web.Request) error {
 	return s.render(w, r, http.StatusForbidden, "signin", signInView{Next: Prefix, Problem: "login.used"})
 }
 
-// errElsewhere means that a login link is of the other port.
-var errElsewhere = errors.New("the login link is of another address")
+// errElsewhere means that a login link or a passkey is of the other port.
+var errElsewhere = errors.New("the login link or passkey is of another address")
 
 // useLoginLink serves POST /login/{secret}.
 func (s *site) useLoginLink(w http.ResponseWriter, r *web.Request) error {

@@ -142,7 +142,7 @@ func (p *staff) signIn(t *testing.T, token string) {
 	t.Helper()
 	p.run(t, chromedp.Navigate(p.BaseURL+"/"),
 		chromedp.SetValue(chromedp.CSS("#token"), token),
-		chromedp.Click(chromedp.CSS("main button")),
+		chromedp.Click(chromedp.CSS("form:has(#token) button")),
 		chromedp.WaitVisible(chromedp.CSS(".tabs")))
 	p.token = token
 }
@@ -409,5 +409,5 @@ func (p *staff) signOut(t *testing.T) {
 func (p *staff) typeToken(t *testing.T, token string) {
 	t.Helper()
 	p.run(t, chromedp.SetValue(chromedp.CSS("#token"), token))
-	p.click(t, "main button")
+	p.click(t, "form:has(#token) button")
 }

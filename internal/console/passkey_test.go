@@ -1,0 +1,52 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/config"
+	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
+)
+
+// TestPasskeyPages looks at what the pages say of passkeys, and sends what no device answers:
+// that counts as a sign-in that failed.
+func TestPasskeyPages(t *testing.T) {
+	t.Parallel()
+	if body := startAt(t, "http://192.0.2.1").browser().get("/").Body; strings.Contains(body, "passkey") {
+		t.Error("an address without passkeys has a page about them")
+	}
+	s := startWith(t, "http://localhost", config.Serve{RateLimit: "1000"})
+	b := s.browser()
+	b.get("/").WantText(t, http.StatusOK, `data-passkey="http://localhost"`, `data-failed="The device gave no passkey. Try again." hidden>`)
+	asked := b.post("/console/passkey/ask", nil)
+	asked.WantText(t, http.StatusOK, `"rpId":"localhost"`, `"userVerification":"required"`)
+	if cookie := asked.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "passkey=") || !strings.HasSuffix(cookie, "; Path=/; Max-Age=600; HttpOnly; SameSite=Lax") {
+		t.Errorf("Set-Cookie: %s", cookie)
+	}
+	typed := s.signedIn(s.token)
+	typed.get("/console/passkeys").WantText(t, http.StatusOK, "To make a passkey, sign in with a link")
+	typed.post("/console/passkeys", url.Values{"passkey": {"{}"}}).WantText(t, http.StatusForbidden, "The device gave no passkey")
+	made := testenv.Of(s.Sessions.NewLoginLink(t.Context(), order.Command(), token.Person{MerchantID: ours, Name: "Νίκος", Scopes: order.DefaultScopes}, order.Options[token.CreatedLink]{})).Must(t)
+	invited := s.browser()
+	invited.post("/console/login/"+made.Secret, nil).WantStatus(t, http.StatusSeeOther)
+	const offer = "data-passkey-offer"
+	invited.get("/console").WantText(t, http.StatusOK, offer)
+	if strings.Contains(typed.get("/console").Body, offer) {
+		t.Error("whoever has a token is offered a passkey")
+	}
+	invited.post("/console/passkeys/offer", nil).WantText(t, http.StatusOK, `"residentKey":"required"`, `"userVerification":"required"`, `"name":"Νίκος · Store B"`)
+	for n := range 100 {
+		got := b.post("/console/passkey", url.Values{"passkey": {"{}"}})
+		if got.Status == http.StatusTooManyRequests {
+			return
+		}
+		got.WantText(t, http.StatusForbidden, "This passkey does not work here")
+		if n == 99 {
+			t.Error("an address may fail as often as it likes")
+		}
+	}
+}
