@@ -70,7 +70,7 @@ type operatorOrderView struct {
 	orderView
 	To          []order.State // transitions that are allowed, without a cancellation
 	MayCancel   bool
-	Form        formView      // of a transition
+	Form        formView // of a transition
 	Usual       []order.Reason
 	MayCorrect  bool
 	Correct     formView // of a correction
