@@ -43,11 +43,14 @@ func Blocks(ctx context.Context, q sqldb.Querier) ([]int64, error) {
 	for i, n := range blocks {
 		blocks[i] = periodBlock(n * period)
 	}
-	for last := int64(math.MinInt64); last != 0 && err == nil; blocks = append(blocks, last) {
+	for last := int64(math.MinInt64); err == nil; blocks = append(blocks, last) {
 		err = q.QueryRow(ctx, `SELECT COALESCE(MIN(block), 0) FROM order_words WHERE block > $1 AND block < 0`, []any{last}, &last)
+		if err != nil || last == 0 {
+			break
+		}
 	}
 	slices.Sort(blocks)
-	return slices.Compact(blocks[:len(blocks)-1]), err // without the 0
+	return slices.Compact(blocks), err
 }
 
 // Word is a word of an order, a row of order_words without its block.
