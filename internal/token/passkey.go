@@ -1,6 +1,7 @@
 package token
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -45,11 +46,11 @@ func passkeyHash(credential []byte) Hash {
 func (s *Sessions) AddPasskey(ctx context.Context, caller order.Caller, session Session, credential []byte, record string) error {
 	own, err := s.tokens.List(ctx, Filter{IDs: []int64{caller.TokenID}})
 	if err != nil || len(own) == 0 || !session.OwnsToken {
-		return errors.Join(err, ErrNotPerson)
+		return cmp.Or(err, ErrNotPerson)
 	}
 	hash, made, by := passkeyHash(credential), own[0], caller
 	if _, err := s.tokens.store.Grant(ctx, hash); !errors.Is(err, ErrUnknown) {
-		return errors.Join(err, ErrNotPerson)
+		return cmp.Or(err, ErrNotPerson)
 	}
 	usual := PasskeyLifetime
 	if made.ExpiresAt.Sub(made.CreatedAt) <= IdentityLifetime {
@@ -66,7 +67,7 @@ func (s *Sessions) AddPasskey(ctx context.Context, caller order.Caller, session 
 		}
 		now := s.now()
 		if n, err := tx.CountTokens(ctx, made.MerchantID, now, now); err != nil || n.Passkeys >= MaxPasskeys {
-			return Created{}, errors.Join(err, ErrTooMany)
+			return Created{}, cmp.Or(err, ErrTooMany)
 		}
 		t := Token{MerchantID: made.MerchantID, Scopes: made.Scopes, Label: made.Label, Passkey: record}
 		if t.ExpiresAt, err = s.tokens.expiry(Expiry{}, usual, bound); err != nil {

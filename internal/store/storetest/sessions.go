@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -383,6 +384,11 @@ func testPasskeys(f *fixture) {
 				f.Errorf("passkeys of %s: %+v, want one for %s", made.credential, own, made.lifetime)
 			}
 		}
+	}
+	gone, cancel := context.WithCancel(f.Context())
+	cancel()
+	if err := p.sessions.AddPasskey(gone, nikos, session, []byte("5"), "r5"); err == nil || errors.Is(err, token.ErrNotPerson) || errors.Is(err, token.ErrTooMany) {
+		f.Errorf("a failure of the store is %v", err)
 	}
 	secret := testenv.Of(p.use("1", "r1")).Must(f)
 	again, ofPasskey := p.find(secret)
