@@ -1,8 +1,8 @@
 package console
 
 import (
-	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -46,15 +46,7 @@ func (s *site) findAhead(w http.ResponseWriter, r *web.Request) error {
 		return s.show(w, r, http.StatusOK, "find", &view)
 	}
 	text := folded(form.Query)
-	can := layout{Scopes: r.Caller.Scopes}
-	for _, page := range findables {
-		for _, code := range languages {
-			if (page.Path != "/mail" || s.Digests != nil) && can.Can(page.Scope) && strings.Contains(folded(language{code: code}.text(page.Title)), text) {
-				view.Pages = append(view.Pages, page)
-				break
-			}
-		}
-	}
+	view.Pages = s.pagesNamed(text, layout{Scopes: r.Caller.Scopes})
 	search := form.ownSearch(r.Caller.MerchantID, filter, nil)
 	search.Limit = foundOrders
 	page, err := s.Orders.Search(r.Context(), search)
@@ -71,6 +63,20 @@ func (s *site) findAhead(w http.ResponseWriter, r *web.Request) error {
 		view.More = form.query(1)
 	}
 	return s.show(w, r, http.StatusOK, "find", &view)
+}
+
+// pagesNamed returns the pages that somebody may see and whose title has a folded text, in any
+// language.
+func (s *site) pagesNamed(text string, who layout) (pages []findable) {
+	for _, page := range findables {
+		named := slices.ContainsFunc(languages, func(code string) bool {
+			return strings.Contains(folded(language{code: code}.text(page.Title)), text)
+		})
+		if named && who.Can(page.Scope) && (page.Path != "/mail" || s.Digests != nil) {
+			pages = append(pages, page)
+		}
+	}
+	return pages
 }
 
 // matchOf returns the value of an order that a folded text begins or is in; empty: the
@@ -111,5 +117,8 @@ func (v filterView) searchText() (text string, refused bool) {
 
 // SearchPath returns the path that the search of the header leads to.
 func (l layout) SearchPath() string {
-	return cmp.Or(map[bool]string{true: operatorPrefix + "/orders"}[l.Operator], listPath)
+	if l.Operator {
+		return operatorPrefix + "/orders"
+	}
+	return listPath
 }

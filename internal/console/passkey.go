@@ -57,24 +57,24 @@ func (s *site) sendOptions(w http.ResponseWriter, r *web.Request, options any, a
 	return nil
 }
 
-// attempt returns the attempt of a request, which ends, and the key for it.
-func (s *site) attempt(w http.ResponseWriter, r *web.Request) (key []byte, sealed string, err error) {
+// readAnswer returns the form with what a device has answered, and the attempt that it ends
+// with the key for it.
+func (s *site) readAnswer(w http.ResponseWriter, r *web.Request) (form url.Values, key []byte, sealed string, err error) {
+	if form, err = web.ReadForm(r, web.MaxBody); err != nil {
+		return nil, nil, "", err
+	}
 	name := s.cookieName(r.Request, passkeyCookie)
 	if cookie, err := r.Cookie(name); err == nil {
 		sealed = cookie.Value
 		s.setCookie(w, r.Request, name, "", 0)
 	}
 	key, err = s.attemptKey(r)
-	return key, sealed, err
+	return form, key, sealed, err
 }
 
 // usePasskey serves POST /passkey: it signs in the person of a passkey.
 func (s *site) usePasskey(w http.ResponseWriter, r *web.Request) error {
-	form, err := web.ReadForm(r, web.MaxBody)
-	if err != nil {
-		return err
-	}
-	key, attempt, err := s.attempt(w, r)
+	form, key, attempt, err := s.readAnswer(w, r)
 	if err != nil {
 		return err
 	}
@@ -146,11 +146,7 @@ func (s *site) offerPasskey(w http.ResponseWriter, r *web.Request) error {
 
 // makePasskey serves POST /passkeys.
 func (s *site) makePasskey(w http.ResponseWriter, r *web.Request) error {
-	form, err := web.ReadForm(r, web.MaxBody)
-	if err != nil {
-		return err
-	}
-	key, attempt, err := s.attempt(w, r)
+	form, key, attempt, err := s.readAnswer(w, r)
 	if err != nil {
 		return err
 	}

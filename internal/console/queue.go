@@ -35,14 +35,22 @@ const (
 // is the default.
 var queueSizes = []int{25, 50, 100}
 
-// queueView is the data of the queue: the orders that wait for the merchant's answer, the
-// soonest deadline first.
-type queueView struct {
-	Orders      []newOrder
+// queuePages are what the pages of both queues have in common.
+type queuePages struct {
 	Total       int64
 	Size        int
 	Path        string // of this page, with its query
 	First, Next string // paths of the first and the next page; empty: there is none
+}
+
+// Sizes returns the sizes of a page.
+func (queuePages) Sizes() []int { return queueSizes }
+
+// queueView is the data of the queue: the orders that wait for the merchant's answer, the
+// soonest deadline first.
+type queueView struct {
+	queuePages
+	Orders []newOrder
 
 	Notice        string   // key of a message: what was done to one order; empty: nothing
 	Was           string   // its reference
@@ -63,9 +71,6 @@ type refusal struct {
 	Problem   string             // key of a message
 	First     *order.EventRecord // the change of state that came first; nil: none known
 }
-
-// Sizes returns the sizes of a page.
-func (queueView) Sizes() []int { return queueSizes }
 
 // Reasons returns the reasons of a rejection.
 func (queueView) Reasons() []order.Reason { return order.Reasons }
@@ -186,6 +191,19 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	if (view.Rejected || all || len(selected) > maxUnasked) && form.Get("sure") == "" {
 		return s.askAnswers(w, r, form, selected, queuePage(size, after))
 	}
+	results, err := s.answerAll(r, selected, shown, update)
+	if err != nil {
+		return err
+	}
+	said := saidOf(selected, results, all)
+	said.Set("do", form.Get("do"))
+	// A page of its own: a person comes back to it from the packing slips.
+	http.Redirect(w, r.Request, s.root+withQuery(queuePage(size, after), said.Encode()), http.StatusSeeOther)
+	return nil
+}
+
+// answerAll changes the selected orders that are still as they were shown.
+func (s *site) answerAll(r *web.Request, selected []string, shown map[string]int64, update order.Update) ([]order.BatchResult, error) {
 	batch := make([]order.BatchChange, len(selected))
 	for i, reference := range selected {
 		// A key for each order: the same form with another selection, as after going
@@ -194,16 +212,19 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 		asShown := func(o order.LockedOrder) bool { return o.Revision == shown[reference] }
 		batch[i] = order.BatchChange{MerchantID: r.Caller.MerchantID, Reference: reference, Update: update, IfMatch: asShown, Key: options.Key}
 	}
-	results, err := s.Orders.ChangeOrders(r.Context(), r.Caller, batch, func(_ order.BatchChange, result order.BatchResult) ([]byte, error) {
+	return s.Orders.ChangeOrders(r.Context(), r.Caller, batch, func(_ order.BatchChange, result order.BatchResult) ([]byte, error) {
 		if result.Changed {
 			return []byte(answerDone), nil
 		}
 		return []byte(answerUnchanged), nil
 	})
-	if err != nil {
-		return err
-	}
-	said := url.Values{"do": {form.Get("do")}}
+}
+
+// saidOf returns what the address of the next page says became of the selected orders: the
+// references of up to maxSelected that were answered, and of those that were refused; of the
+// orders of all pages numbers instead of the answered ones.
+func saidOf(selected []string, results []order.BatchResult, all bool) url.Values {
+	said := make(url.Values)
 	var answered, refused int
 	for i, result := range results {
 		if replay, ok := errors.AsType[*order.ReplayError](result.Err); ok {
@@ -222,9 +243,7 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 		said.Set("answered", strconv.Itoa(answered))
 		said.Set("unnamed", strconv.Itoa(refused-len(said["refused"])))
 	}
-	// A page of its own: a person comes back to it from the packing slips.
-	http.Redirect(w, r.Request, s.root+withQuery(queuePage(size, after), said.Encode()), http.StatusSeeOther)
-	return nil
+	return said
 }
 
 // reasonOfAcceptance is the problem of an acceptance with a reason: a person who chose one

@@ -16,16 +16,10 @@ const shipPath = Prefix + "/ship"
 // shipView is the data of a page of the orders to ship: those accepted that are still with
 // the store, the earliest time of dispatch first.
 type shipView struct {
-	Orders      []shipOrder
-	Total       int64
-	Shown       int64 // of Total, on all pages
-	Size        int
-	Path        string // of this page, with its query
-	First, Next string // paths of the first and the next page; empty: there is none
+	queuePages
+	Orders []shipOrder
+	Shown  int64 // of Total, on all pages
 }
-
-// Sizes returns the sizes of a page.
-func (shipView) Sizes() []int { return queueSizes }
 
 // shipOrder is an order to ship.
 type shipOrder struct {
@@ -36,7 +30,7 @@ type shipOrder struct {
 // ship serves GET /ship.
 func (s *site) ship(w http.ResponseWriter, r *web.Request) error {
 	query := web.ParseRawQuery(r.URL.RawQuery)
-	view := shipView{Size: query.Limit(queueSizes[0], order.MaxUnansweredLimit)}
+	view := shipView{queuePages: queuePages{Size: query.Limit(queueSizes[0], order.MaxUnansweredLimit)}}
 	if err := query.Err(); err != nil {
 		return err
 	}

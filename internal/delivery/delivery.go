@@ -257,6 +257,15 @@ type Attempt struct {
 	Result
 }
 
+// Several returns how many events the attempt has, for views that show it only then; 0: one, or
+// none.
+func (a Attempt) Several() int {
+	if a.Events > 1 {
+		return a.Events
+	}
+	return 0
+}
+
 // Counts counts by result.
 type Counts struct {
 	mu     sync.Mutex

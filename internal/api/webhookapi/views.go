@@ -142,17 +142,9 @@ func newWebhooksView(endpoints []webhook.Endpoint) webhooksView {
 	return view
 }
 
-// several returns how many events a delivery has; 0: one.
-func several(d delivery.Attempt) int {
-	if d.Events > 1 {
-		return d.Events
-	}
-	return 0
-}
-
 func newDeliveryView(d delivery.Attempt) deliveryView {
 	return deliveryView{
-		ID: d.ID, At: web.TimeText(d.At), MessageID: d.MessageID, Event: web.NonZero(d.Event), EventMerchant: d.EventMerchant, Events: several(d), Type: d.Type,
+		ID: d.ID, At: web.TimeText(d.At), MessageID: d.MessageID, Event: web.NonZero(d.Event), EventMerchant: d.EventMerchant, Events: d.Several(), Type: d.Type,
 		Status: web.NonZero(d.Status), Error: web.NonZero(d.Error), TookMs: d.Took.Milliseconds(), Response: d.Response,
 	}
 }
@@ -162,7 +154,7 @@ func NewOrderDeliveries(deliveries []delivery.Attempt) []OrderDelivery {
 	views := make([]OrderDelivery, len(deliveries))
 	for i, d := range deliveries {
 		views[i] = OrderDelivery{
-			WebhookID: d.WebhookID, ID: d.ID, At: web.TimeText(d.At), Event: d.Event, Events: several(d), Type: d.Type,
+			WebhookID: d.WebhookID, ID: d.ID, At: web.TimeText(d.At), Event: d.Event, Events: d.Several(), Type: d.Type,
 			Status: web.NonZero(d.Status), Error: web.NonZero(d.Error), TookMs: d.Took.Milliseconds(),
 		}
 	}

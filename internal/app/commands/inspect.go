@@ -62,13 +62,9 @@ type deliveryJSON struct {
 }
 
 func newDeliveryJSON(d delivery.Attempt) deliveryJSON {
-	view := deliveryJSON{
-		WebhookID: d.WebhookID, At: utc(d.At), Event: d.Event, Type: d.Type, Status: d.Status, Error: d.Error, TookMs: d.Took.Milliseconds(),
+	return deliveryJSON{
+		WebhookID: d.WebhookID, At: utc(d.At), Event: d.Event, Events: d.Several(), Type: d.Type, Status: d.Status, Error: d.Error, TookMs: d.Took.Milliseconds(),
 	}
-	if d.Events > 1 {
-		view.Events = d.Events
-	}
-	return view
 }
 
 func newEventJSON(e order.EventRecord) eventJSON {

@@ -146,7 +146,13 @@ func (c *merchantCheck) checkEvents(ctx context.Context) error {
 					n++
 					var position int64
 					err := rows.Scan(&after, &position)
-					early, beyond, before = early+flag(position < before), beyond+flag(position > c.ends.position), position
+					if position < before {
+						early++
+					}
+					if position > c.ends.position {
+						beyond++
+					}
+					before = position
 					c.findGap(next, after)
 					next = max(next, after+1)
 					return err
@@ -161,13 +167,6 @@ func (c *merchantCheck) checkEvents(ctx context.Context) error {
 		c.find("the feed of all merchants has %d events before an earlier one, and %d after the merchant's last position", early, beyond)
 	}
 	return nil
-}
-
-func flag(is bool) int64 {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // findGap reports the numbers that events lack between the next one and one that follows.
