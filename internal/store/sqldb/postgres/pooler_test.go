@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -54,8 +55,8 @@ func startPooler(t *testing.T, database, mode string) string {
 	testenv.NoError(t, command.Start())
 	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
 	testenv.Eventually(t, "PgBouncer listens", func() bool {
-		_, err := os.Stat(filepath.Join(dir, ".s.PGSQL.6432"))
-		return err == nil
+		conn, err := net.Dial("unix", filepath.Join(dir, ".s.PGSQL.6432")) // the file is there earlier
+		return err == nil && conn.Close() == nil
 	})
 	return "postgres://" + server.User.String() + "@" + server.Path + "?port=6432&host=" + url.QueryEscape(dir)
 }
