@@ -197,6 +197,9 @@ func decodeNewToken(r response) (NewToken, error) {
 	return decode(r, func(n NewToken) bool { return n.Token.complete() })
 }
 
+// decodeToken decodes the response with a token.
+func decodeToken(r response) (Token, error) { return decode(r, Token.complete) }
+
 // complete reports whether the token has the required fields.
 func (t Token) complete() bool { return t.ID > 0 && t.Scopes != nil && !t.CreatedAt.IsZero() }
 

@@ -61,6 +61,12 @@ func (c *Client) Tokens(ctx context.Context) ([]Token, error) {
 	}
 }
 
+// CurrentToken returns the client's own token. It needs no scope.
+func (c *Client) CurrentToken(ctx context.Context) (Token, error) {
+	call := &call{op: "read the token of the client", method: http.MethodGet, url: c.address(nil, "tokens", "current")}
+	return fetch(ctx, c, call, decodeToken)
+}
+
 // CreateToken creates a token of the merchant.
 func (c *Client) CreateToken(ctx context.Context, request TokenRequest, options ...WriteOption) (NewToken, error) {
 	body := struct {

@@ -70,6 +70,12 @@ func TestOwnTokens(t *testing.T) {
 		t.Errorf("made %+v", made.Token)
 	}
 	s.Send(*made.Text, "GET", "/v2/orders/R-1", "").WantStatus(t, http.StatusOK)
+	var own tokenBody
+	s.Send(*made.Text, "GET", path+"/current", "").Decode(t, &own)
+	if !own.Current || own.ID != 5 || !slices.Equal(own.Scopes, []string{"orders:read"}) || *own.ExpiresAt != "2027-02-18T10:00:00Z" {
+		t.Errorf("its own: %+v", own)
+	}
+	s.Send(s.operator, "GET", path+"/current", "").Want(t, "an operator's", 403, coded("forbidden", "This is an operator's token; use a token of the merchant."))
 	// Without a body: those of the default scopes that the manager has.
 	if plain := s.create(manager, path, ""); !slices.Equal(plain.Token.Scopes, []string{"orders:read"}) || plain.Token.Label != nil || plain.Token.ExpiresAt != nil {
 		t.Errorf("made %+v", plain.Token)

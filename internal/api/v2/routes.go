@@ -55,6 +55,7 @@ func (a API) Routes() web.RouteGroup {
 			web.GetRoute("/orders/{orderReference}/events", web.Merchants(order.ScopeOrdersRead), a.listOrderEvents),
 			web.GetRoute("/events", web.Merchants(order.ScopeOrdersRead), a.listEvents).AsStream(),
 			web.GetRoute("/tokens", web.Merchants(order.ScopeTokens), a.listTokens),
+			web.GetRoute("/tokens/current", web.Merchants(0), a.getCurrentToken).WithErrors(tokenErrors),
 			web.WriteRoute(http.MethodPost, "/tokens", web.Merchants(order.ScopeTokens), a.createToken).WithErrors(tokenErrors),
 			web.WriteRoute(http.MethodPost, "/tokens/{tokenId}/rotate", web.Merchants(order.ScopeTokens), a.rotateToken).WithErrors(tokenErrors),
 			web.WriteRoute(http.MethodDelete, "/tokens/{tokenId}", web.Merchants(order.ScopeTokens), a.revokeToken).WithErrors(tokenErrors),

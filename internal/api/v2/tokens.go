@@ -46,6 +46,18 @@ func (a API) listTokens(w http.ResponseWriter, r *web.Request) error {
 	return web.WriteJSON(w, http.StatusOK, tokensView{Tokens: tokens, Next: next})
 }
 
+// getCurrentToken serves GET /tokens/current.
+func (a API) getCurrentToken(w http.ResponseWriter, r *web.Request) error {
+	tokens, err := a.Tokens.List(r.Context(), token.Filter{MerchantID: r.Caller.MerchantID, IDs: []int64{r.Caller.TokenID}})
+	if err != nil {
+		return err
+	}
+	if len(tokens) == 0 {
+		return token.ErrUnknown // removed since the request was authenticated
+	}
+	return web.WriteJSON(w, http.StatusOK, newTokenView(r)(tokens[0]))
+}
+
 // parseTokenFilter parses the query of a list of tokens. Every error is a
 // *strict.ParamError.
 func parseTokenFilter(r *web.Request) (token.Filter, error) {
