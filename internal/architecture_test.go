@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"internal/app":          {everything},
 	"internal/app/commands": {everything},
 
+	"internal/assistant":      {"client"},
 	"internal/api":            {"internal/metrics", "internal/web", "internal/strict", "internal/etag", "internal/order", "internal/token", "internal/ingest", "internal/delivery", "internal/delivery/webhook", "internal/api/bulkapi", "internal/api/invoiceapi", "internal/api/orderapi", "internal/api/tokenapi", "internal/api/webhookapi"},
 	"internal/api/orderapi":   {"internal/etag", "internal/web", "internal/strict", "internal/order"},
 	"internal/api/invoiceapi": {"internal/metrics", "internal/web", "internal/strict", "internal/order", "internal/token"},
@@ -98,6 +99,7 @@ var onlyIn = map[string][]string{
 	"github.com/pressly/goose":           {"internal/store"},
 	"github.com/minio/minio-go":          {"internal/filestore"},
 	"github.com/alecthomas/kong":         {"internal/app/commands"},
+	"github.com/modelcontextprotocol":    {"internal/assistant", "internal/app/commands"},
 	"github.com/gofrs/flock":             {"internal/app", "internal/maintenance/backup", "internal/store/sqldb/sqlite"},
 	"github.com/schollz/progressbar":     {"internal/app/commands"},
 	"github.com/prometheus":              {"internal/metrics"},

@@ -46,6 +46,7 @@ type commandLine struct {
 	Distribute distributeCommand `cmd:"" help:"Distribute a PostgreSQL database over a Citus cluster, by merchant."`
 	Orders     ordersCommand     `cmd:"" help:"List, export, show, accept, reject and watch orders of a service, as a merchant."`
 	Invoices   invoicesCommand   `cmd:"" help:"Upload, download, link and delete invoice files of orders of a service, as a merchant."`
+	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve the orders of a merchant to an assistant, by the Model Context Protocol on standard input and output."`
 	Doctor     doctorCommand     `cmd:"" help:"Show the settings and where they come from, and test what they name: database, storage, clock, disk, limits."`
 	Health     healthCommand     `cmd:"" help:"Ask a running service whether it is ready, for probes."`
 	Version    versionCommand    `cmd:"" help:"Print the version, the commit and its date."`

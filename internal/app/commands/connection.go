@@ -6,22 +6,28 @@ import (
 	"merchantorders/internal/config"
 )
 
-// connection has the flags of every command that calls a service over HTTP.
+// connection has the flags of every command that calls a service over HTTP and prints what
+// it returns.
 type connection struct {
+	access
+	JSON bool `name:"json" help:"Print JSON for programs: field names as in the interface, times in RFC 3339."`
+}
+
+// access has the flags of every command that calls a service over HTTP with a token.
+type access struct {
 	Address string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the service."`
 	Token   string `secret:"" placeholder:"TOKEN" help:"Token of the merchant. Required. Prefer the variable to the flag: every user of the machine can see flags in the process list."`
-	JSON    bool   `name:"json" help:"Print JSON for programs: field names as in the interface, times in RFC 3339."`
 
 	service *client.Client // set by check
 }
 
 // remote marks commands that call a service; see isRemote.
-func (c *connection) remote() {}
+func (c *access) remote() {}
 
-func (c *connection) check() error { return c.open() }
+func (c *access) check() error { return c.open() }
 
 // open makes the client of the service. It does not connect.
-func (c *connection) open(options ...client.Option) error {
+func (c *access) open(options ...client.Option) error {
 	if c.Token == "" {
 		return config.Invalid("token", "is required; create one with merchant-orders token create")
 	}
