@@ -46,6 +46,7 @@ type requestLogEntry struct {
 	order     string       // reference of the order that the request has changed
 	orderID   int64        // its legacy id
 	err       error        // why the response is a 5xx or was not sent
+	detail    string       // of a response 4xx; empty: none
 }
 
 type logEntryKey struct{}
@@ -116,6 +117,7 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, counts *met
 			if log.Finished != nil {
 				log.Finished(r.Context(), method, entry.route, status)
 			}
+			entry.detail = w.Header().Get(DetailHeader)
 			logRequest(r.Context(), log.Logger, entry, method, status, recorder.bytes, took, client)
 		}()
 		next.ServeHTTP(recorder, r)
@@ -138,7 +140,7 @@ func refusingOverload(next http.Handler, encode ErrorEncoder) http.Handler {
 // logRequest writes the log entry of a request. client is the address of the client;
 // the zero address is not logged.
 func logRequest(ctx context.Context, log *slog.Logger, entry *requestLogEntry, method string, status int, bytes int64, took time.Duration, client netip.Addr) {
-	attrs := append(make([]slog.Attr, 0, 12), // room for all
+	attrs := append(make([]slog.Attr, 0, 13), // room for all
 		slog.String("request", entry.id),
 		slog.String("method", method),
 		slog.String("route", entry.route),
@@ -156,6 +158,9 @@ func logRequest(ctx context.Context, log *slog.Logger, entry *requestLogEntry, m
 	}
 	if entry.order != "" {
 		attrs = append(attrs, slog.String("order", entry.order), slog.Int64("order_id", entry.orderID))
+	}
+	if entry.detail != "" {
+		attrs = append(attrs, slog.String("detail", entry.detail))
 	}
 	if entry.err != nil {
 		attrs = append(attrs, slog.String("error", entry.err.Error()))

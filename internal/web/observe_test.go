@@ -102,15 +102,20 @@ func TestLogEntry(t *testing.T) {
 		line["client"] = "127.0.0.1"
 		return line
 	}
-	dead := line("7", "GET", "/read", 401, body)
+	refused := func(detail string, line map[string]any) map[string]any {
+		line["detail"] = detail
+		return line
+	}
+	const noToken = "Send the header Authorization: Bearer and the token."
+	dead := refused(noToken, line("7", "GET", "/read", 401, body))
 	dead["token"] = 9.0
 	want := []map[string]any{
 		with(line("1", "GET", "/read", 200, int64(len("355\n"))), 355, 7),
 		with(line("2", "HEAD", "/read", 200, 0), 355, 7),
-		from(with(line("3", "GET", "/read", 403, body), 0, 8)),
-		from(line("4", "GET", "/read", 401, body)),
-		line("5", "other", "/read", 405, body),
-		line("6", "GET", "unmatched", 404, body),
+		refused("This is an operator's token; use a token of the merchant.", from(with(line("3", "GET", "/read", 403, body), 0, 8))),
+		refused(noToken, from(line("4", "GET", "/read", 401, body))),
+		refused("This path takes GET, HEAD.", line("5", "other", "/read", 405, body)),
+		refused("Nothing is served at this path.", line("6", "GET", "unmatched", 404, body)),
 		from(dead),
 	}
 	got := server.log.Lines(t, "request")

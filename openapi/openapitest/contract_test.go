@@ -119,6 +119,7 @@ func refused(allow string) Exchange {
 	return with(valid(), func(e *Exchange) {
 		e.Method, e.Status, e.Body = "GET", 405, []byte(`{"error":{"code":"method_not_allowed","message":"This path does not take that method."}}`)
 		e.Header.Set("Allow", allow)
+		e.Header.Set("Error-Detail", "This path takes PATCH.")
 		e.Header.Del("Etag")
 	})
 }

@@ -1876,6 +1876,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -1924,6 +1925,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -1941,6 +1943,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Retry-After": components["headers"]["RetryAfter"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -1958,6 +1961,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -1975,6 +1979,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Retry-After": components["headers"]["RetryAfter"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -1991,6 +1996,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2007,6 +2013,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2024,6 +2031,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2040,6 +2048,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2070,6 +2079,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2086,6 +2096,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 Allow: components["headers"]["Allow"];
                 [name: string]: unknown;
             };
@@ -2103,6 +2114,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 "WWW-Authenticate": components["headers"]["Authenticate"];
                 [name: string]: unknown;
             };
@@ -2120,6 +2132,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2136,6 +2149,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2189,6 +2203,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2205,6 +2220,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 "WWW-Authenticate": components["headers"]["Authenticate"];
                 [name: string]: unknown;
             };
@@ -2222,6 +2238,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2239,6 +2256,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Retry-After": components["headers"]["RetryAfter"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2256,6 +2274,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2272,6 +2291,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2289,6 +2309,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Retry-After": components["headers"]["RetryAfter"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2338,6 +2359,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 Allow: components["headers"]["Allow"];
                 [name: string]: unknown;
             };
@@ -2356,6 +2378,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2376,6 +2399,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2403,6 +2427,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2439,6 +2464,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2455,6 +2481,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2472,6 +2499,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2489,6 +2517,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2505,6 +2534,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2521,6 +2551,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Content-Encoding": components["headers"]["ContentEncoding"];
+                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2587,6 +2618,12 @@ export interface components {
          * @example gzip
          */
         ContentEncoding: "gzip";
+        /**
+         * @description What is wrong and what is right, for people: the parameter or member, and the form that it must have. Programs check status, code
+         *     or message; the words may change.
+         * @example page must be a whole number from 1.
+         */
+        ErrorDetail: string;
         /**
          * @description Remaining quota of the token, present if it is less than half: `r` requests; the full quota is available in `t` seconds
          *     (draft-ietf-httpapi-ratelimit-headers).
@@ -2726,6 +2763,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2788,6 +2826,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2850,6 +2889,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2970,6 +3010,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3053,6 +3094,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3071,6 +3113,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     /**
                      * @description The compression that the service accepts, with `unsupported_encoding`.
                      * @example gzip
@@ -3143,6 +3186,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3230,6 +3274,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3357,6 +3402,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3431,6 +3477,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3592,6 +3639,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3662,6 +3710,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3730,6 +3779,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3866,6 +3916,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3885,6 +3936,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3967,6 +4019,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3986,6 +4039,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4534,6 +4588,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4553,6 +4608,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -1,0 +1,78 @@
+package strict
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Detailed is an error that also says what helps whoever sent the request: what is wrong,
+// and what is right. The published bodies have no room for it.
+type Detailed interface {
+	error
+	// Detail returns one or two sentences without a value that may be personal or secret.
+	Detail() string
+}
+
+// Detail returns an error with a detail, which its first wrapper decides: err still is what it
+// was to errors.Is and errors.As.
+func Detail(err error, format string, args ...any) error {
+	return &detailed{err, fmt.Sprintf(format, args...)}
+}
+
+type detailed struct {
+	error
+	detail string
+}
+
+// Detail implements Detailed.
+func (e *detailed) Detail() string { return e.detail }
+
+// Unwrap returns the error without its detail.
+func (e *detailed) Unwrap() error { return e.error }
+
+// Nearest returns the word that a misspelled one means: one of the words in other letters, with
+// few letters wrong, or as a part of it. Empty: none of them.
+func Nearest(misspelled string, words ...string) string {
+	text := plainWord(misspelled)
+	best, nearest := max(1, min(len(text)/3, 3))+1, ""
+	if len(text) < 2 || len(text) > 64 {
+		return ""
+	}
+	for _, word := range words {
+		meant := plainWord(word)
+		distance := distance(text, meant)
+		if len(text) >= 4 && (strings.Contains(meant, text) || strings.Contains(text, meant)) {
+			distance = min(distance, 1)
+		}
+		if distance < best {
+			best, nearest = distance, word
+		}
+	}
+	return nearest
+}
+
+// plainWord returns a word in small letters without the signs between its parts.
+func plainWord(word string) string {
+	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(word))
+}
+
+// distance returns how many bytes must be added, removed or replaced to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,107 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
+	"merchantorders/internal/web/ratelimit"
+)
+
+// DetailHeader says in a response 4xx what is wrong and what is right, in one line. The
+// published bodies stay as they are.
+const DetailHeader = "Error-Detail"
+
+// details are those of errors that have no other. An error of neither has the message that
+// CodedBody has for it.
+var details = []struct {
+	err    error
+	detail string
+}{
+	{order.ErrTooManyIdempotencyKeys, "Too many Idempotency-Keys in a day: wait as Retry-After says, or send requests without a key."},
+	{ErrSuspended, "The operator has suspended the merchant: ask the operator, no other token helps."},
+	{ErrUnauthorized, "Send the header Authorization: Bearer and the token."},
+	{strict.ErrInvalidPayload, "Send a JSON object in UTF-8, each key once, in time and of at most the documented size."},
+	{ErrContentEncoding, "Send the body as it is, or with Content-Encoding: gzip."},
+	{order.ErrPreconditionFailed, "If-Match has the tag of an earlier version: read the order again, decide, and send its ETag with a new Idempotency-Key."},
+	{order.ErrIdempotencyKeyReused, "The first request with this Idempotency-Key had another method, path, query, If-Match or body: send that one, or use a new key."},
+	{order.ErrIdempotencyKeyInUse, "Repeat the same request with the same key after Retry-After."},
+}
+
+// limitDetails are those of a *ratelimit.Error.
+var limitDetails = map[ratelimit.Limit]string{
+	ratelimit.Rate:     "Too many requests in a short time: wait as Retry-After says.",
+	ratelimit.InFlight: "Too many requests at once: wait for responses before you send more, and repeat this one after Retry-After.",
+	ratelimit.SignIns:  "Too many requests from this address without a valid token: correct the Authorization header, then wait as Retry-After says.",
+}
+
+// detailOf returns the detail of an error.
+func detailOf(err error) string {
+	var detailed strict.Detailed
+	var limit *ratelimit.Error
+	var method *MethodError
+	var param *strict.ParamError
+	switch {
+	case errors.As(err, &detailed):
+		return detailed.Detail()
+	case errors.As(err, &limit):
+		return limitDetails[limit.Limit]
+	case errors.As(err, &method):
+		return "This path takes " + method.Allow + "."
+	case errors.As(err, &param):
+		if !plainName.MatchString(param.Name) {
+			return "A name " + param.Problem + "."
+		}
+		return param.Error() + "."
+	}
+	for _, row := range details {
+		if errors.Is(err, row.err) {
+			return row.detail
+		}
+	}
+	return ""
+}
+
+// plainName is a name that says nothing about a person.
+var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.\[\]-]{0,63}$`)
+
+// maxDetail is how many bytes a detail has at most.
+const maxDetail = 500
+
+// setDetail sets the DetailHeader of the response to an error with a status and a body.
+func setDetail(h http.Header, err error, status int, body any) {
+	if status < http.StatusBadRequest || status >= http.StatusInternalServerError {
+		return
+	}
+	if _, isPage := body.(Page); isPage {
+		return // it has words of its own
+	}
+	detail := detailOf(err)
+	if coded, ok := body.(CodedBody); ok {
+		detail = cmp.Or(detail, coded.Error.Message)
+	}
+	if detail == "" && Status(err) == status {
+		detail = meaningOf(err).message
+	}
+	h.Set(DetailHeader, headerText(cmp.Or(detail, http.StatusText(status))))
+}
+
+// tokens are texts of tokens, or what is left of them.
+var tokens = regexp.MustCompile(`\bmop?_\w+`)
+
+// headerText returns a text that a header and the log can have: printable ASCII, cut to
+// maxDetail, without tokens.
+func headerText(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text)
+	text = tokens.ReplaceAllString(text, "(token)")
+	return text[:min(len(text), maxDetail)]
+}
