@@ -19,7 +19,7 @@ type errorBody struct {
 // responseError returns the error of a response that is no success.
 func (c *Client) responseError(call *call, r response) *Error {
 	e := &Error{
-		Op: c.clean(call.op), Status: r.status, RequestID: r.requestID, RetryAfter: c.retryAfter(r.header),
+		Op: c.clean(call.op), Status: r.status, RequestID: r.requestID, RetryAfter: c.retryAfter(r.header), Detail: c.clean(r.header.Get("Error-Detail")),
 	}
 	var body errorBody
 	known := isJSON(r.header) && json.Unmarshal(r.body, &body) == nil

@@ -47,6 +47,7 @@ type Error struct {
 	Status     int           // of the response; 0: no response
 	Code       string        // of the service, such as "10304"; may be empty
 	Message    string        // of the service, or of the client if there is none; one line
+	Detail     string        // of the service: what is wrong and what is right; empty: an older service, or no 4xx
 	RequestID  string        // of the last attempt, as in the log of the service
 	RetryAfter time.Duration // from the service; 0: none
 	Tries      int           // number of attempts; 0: nothing was sent
@@ -73,6 +74,9 @@ func (e *Error) Error() string {
 		about = append(about, "request "+e.RequestID)
 	}
 	text := e.Op + ": " + e.Message
+	if e.Detail != "" && strings.TrimSuffix(e.Detail, ".") != e.Message {
+		text = strings.TrimSuffix(text, ".") + ": " + e.Detail
+	}
 	if len(about) > 0 {
 		text += " (" + strings.Join(about, ", ") + ")"
 	}

@@ -120,6 +120,7 @@ func TestErrorResponses(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("X-Request-Id", "from-service")
+				w.Header().Set("Error-Detail", "Send less, not "+secret+".")
 				response(w, test.status, test.body)
 			}, client.WithTries(1))
 			for _, call := range calls {
@@ -130,7 +131,7 @@ func TestErrorResponses(t *testing.T) {
 				if e.Status != test.status || e.Code != test.code || e.RequestID != "from-service" || e.Message == "" || e.Tries != 1 {
 					t.Errorf("%+v", e)
 				}
-				for _, part := range []string{e.Op, e.Message, "request from-service", fmt.Sprintf("status %d", test.status)} {
+				for _, part := range []string{e.Op, strings.TrimSuffix(e.Message, "."), ": Send less, not [token].", "request from-service", fmt.Sprintf("status %d", test.status)} {
 					if !strings.Contains(e.Error(), part) {
 						t.Errorf("%q does not say %q", e, part)
 					}
