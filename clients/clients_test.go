@@ -181,13 +181,13 @@ var calls = map[string]map[string]any{
 	"python": writesToo, "typescript": writesToo,
 	"php": {
 		"end": float64(callOrders), "events": []any{[]any{"order.created", "registered"}, []any{"order.created", "registered"}},
-		"followed": true, "history": "changed", "unknown": []any{401.0, "unauthorized", false}, "limited": []any{429.0, 3600.0},
+		"followed": true, "history": "changed", "unknown": []any{401.0, "unauthorized", false, true}, "limited": []any{429.0, 3600.0},
 	},
 }
 
 var writesToo = map[string]any{
 	"listed": float64(callOrders), "unanswered": true, "exportedInTurn": true, "end": 6.0,
-	"state": "in-processing", "again": []any{400.0, "10304", false}, "stale": 412.0, "missing": 404.0, "limited": []any{429.0, 3600.0},
+	"state": "in-processing", "again": []any{400.0, "10304", false, true}, "stale": 412.0, "missing": 404.0, "limited": []any{429.0, 3600.0},
 	"answers": []any{"changed", "changed", "refused", "not_found"}, "invoices": 1.0, "merchantReference": "17", "other": true,
 	"events": []any{
 		[]any{"order.state_changed", "in-processing"}, []any{"order.state_changed", "rejected-by-merchant"},

@@ -23,8 +23,10 @@ class ClientError extends \RuntimeException
         public readonly int $status = 0, // 0: no response
         public readonly string $errorCode = '', // of the service; may be empty
         public readonly float $retryAfter = 0, // seconds; 0: the service has not said
+        public readonly string $detail = '', // of the service: what is wrong and what is right; may be empty
     ) {
-        parent::__construct($status ? "$message (status $status)" : $message);
+        $text = $detail ? rtrim($message, '.') . ": $detail" : $message;
+        parent::__construct($status ? "$text (status $status)" : $text);
     }
 }
 
@@ -137,8 +139,9 @@ class Client
         }
         $after = preg_match('/^Retry-After: *(.+)$/mi', $lines, $match) ? trim($match[1]) : '';
         $seconds = is_numeric($after) ? (float) $after : max((int) strtotime($after) - time(), 0);
+        $detail = preg_match('/^Error-Detail: *(.+)$/mi', $lines, $match) ? trim($match[1]) : '';
         $message = $body->error->message ?? $body->message ?? 'the service refused the request';
-        throw new ClientError($message, in_array($status, [408, 429], true) || $status >= 500, $status, $body->error->code ?? '', $seconds);
+        throw new ClientError($message, in_array($status, [408, 429], true) || $status >= 500, $status, $body->error->code ?? '', $seconds, $detail);
     }
 }
 

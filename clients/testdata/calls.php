@@ -29,7 +29,7 @@ foreach ($client->followEvents($end->next - 2) as $event) {
 }
 $result['history'] = refusal(fn () => iterator_to_array($client->events(0, 'other'))) instanceof HistoryChanged ? 'changed' : '';
 $unknown = refusal(fn () => (new Client(getenv('ORDERS_URL'), 'mo_unknown'))->eventsPage(0));
-$result['unknown'] = [$unknown->status, $unknown->errorCode, $unknown->temporary];
+$result['unknown'] = [$unknown->status, $unknown->errorCode, $unknown->temporary, $unknown->detail !== '' && str_contains($unknown->getMessage(), $unknown->detail)];
 $limited = refusal(fn () => $client->eventsPage(0, limit: 999));
 $result['limited'] = [$limited->status, $limited->retryAfter];
 

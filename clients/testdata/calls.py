@@ -29,7 +29,7 @@ order, tag = client.order(first)
 client.accept(first, if_match=tag)
 result["state"] = client.order(first)[0]["state"]
 again = refusal(client.accept, first)
-result["again"] = [again.status, again.code, again.temporary]
+result["again"] = [again.status, again.code, again.temporary, again.detail != "" and again.detail in str(again)]
 result |= {"stale": refusal(client.accept, first, if_match=tag).status, "missing": refusal(client.order, "NONE").status}
 limited = refusal(client.order, "LIMITED")
 result["limited"] = [limited.status, limited.retry_after]

@@ -29,7 +29,7 @@ const { tag } = await client.order(first);
 await client.accept(first, { ifMatch: tag });
 result.state = (await client.order(first)).order.state;
 const again = await refusal(client.accept(first));
-result.again = [again.status, again.code, again.temporary];
+result.again = [again.status, again.code, again.temporary, again.detail !== "" && again.message.includes(again.detail)];
 result.stale = (await refusal(client.accept(first, { ifMatch: tag }))).status;
 result.missing = (await refusal(client.order("NONE"))).status;
 const limited = await refusal(client.order("LIMITED"));

@@ -167,15 +167,17 @@ class OrderUpdate(TypedDict, total=False):
 class ClientError(Exception):
     """A call failed. temporary says that a later attempt may succeed."""
 
-    def __init__(self, message: str, *, temporary: bool = False, status: int = 0, code: str = "", retry_after: float = 0, request_id: str = ""):
+    def __init__(self, message: str, *, temporary: bool = False, status: int = 0, code: str = "", retry_after: float = 0, request_id: str = "", detail: str = ""):
         details = {"status": status, "code": code, "request": request_id}
         about = ", ".join(f"{name} {value}" for name, value in details.items() if value)
-        super().__init__(f"{message} ({about})" if about else message)
+        text = f"{message.removesuffix('.')}: {detail}" if detail else message
+        super().__init__(f"{text} ({about})" if about else text)
         self.temporary = temporary
         self.status = status  # 0: no response
         self.code = code  # of the service, such as "10304"; may be empty
         self.retry_after = retry_after  # seconds; 0: the service has not said
         self.request_id = request_id  # for the log of the service
+        self.detail = detail  # of the service: what is wrong and what is right; may be empty
 
 
 class HistoryChanged(ClientError):
@@ -476,6 +478,7 @@ def _refusal(response: urllib.error.HTTPError) -> ClientError:
     return ClientError(
         message or "the service refused the request",
         temporary=temporary, status=status, code=code, retry_after=retry_after, request_id=request_id,
+        detail=response.headers.get("Error-Detail", ""),
     )
 
 

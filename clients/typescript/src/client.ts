@@ -46,15 +46,18 @@ export class ClientError extends Error {
   readonly code: string; // of the service, such as "10304"; may be empty
   readonly retryAfter: number; // seconds; 0: the service has not said
   readonly requestId: string; // for the log of the service
+  readonly detail: string; // of the service: what is wrong and what is right; may be empty
 
-  constructor(message: string, { temporary = false, status = 0, code = "", retryAfter = 0, requestId = "" } = {}) {
+  constructor(message: string, { temporary = false, status = 0, code = "", retryAfter = 0, requestId = "", detail = "" } = {}) {
     const about = Object.entries({ status, code, request: requestId }).filter(([, value]) => value);
-    super(about.length > 0 ? `${message} (${about.map((detail) => detail.join(" ")).join(", ")})` : message);
+    const text = detail ? `${message.replace(/\.$/, "")}: ${detail}` : message;
+    super(about.length > 0 ? `${text} (${about.map((pair) => pair.join(" ")).join(", ")})` : text);
     this.temporary = temporary;
     this.status = status;
     this.code = code;
     this.retryAfter = retryAfter;
     this.requestId = requestId;
+    this.detail = detail;
   }
 }
 
@@ -382,5 +385,5 @@ function refusal({ status, headers }: Response, text: string): ClientError {
   // A 409 without Retry-After stays.
   const temporary = status === 408 || status === 429 || status >= 500 || (status === 409 && retryAfter > 0);
   const message = body.error?.message ?? body.message ?? "the service refused the request";
-  return new ClientError(message, { temporary, status, code: body.error?.code, retryAfter, requestId: headers.get("X-Request-Id") ?? "" });
+  return new ClientError(message, { temporary, status, code: body.error?.code, retryAfter, requestId: headers.get("X-Request-Id") ?? "", detail: headers.get("Error-Detail") ?? "" });
 }
