@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -165,6 +167,60 @@ func TestMerchantData(t *testing.T) {
 	got := strings.Count(events.Body, `"data":{"fields":["merchantReference","merchantNote"]}`)
 	if strings.Count(events.Body, `"order.updated"`) != 3 || got != 2 || strings.Contains(events.Body, "Own-Number") {
 		t.Errorf("events %s", events.Body)
+	}
+}
+
+// TestByMerchantReference finds orders by the merchant's own number, exactly as it was stored.
+// Proves decision 9 (the merchant's number and note).
+func TestByMerchantReference(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	path := func(number string) string {
+		return "/v2/orders/by-merchant-reference/" + strings.ReplaceAll(url.PathEscape(number), ".", "%2E")
+	}
+	var list struct{ Orders []json.RawMessage }
+	s.Send(s.merchant, "GET", "/v2/orders", "").Decode(t, &list)
+	item := ""
+	for _, o := range list.Orders {
+		if strings.HasPrefix(string(o), `{"id":"R-1",`) {
+			item = string(o)
+		}
+	}
+	const none = `{"orders":[]}`
+	tags := map[string]string{} // bodies by tag
+	read := func(number, want string) {
+		t.Helper()
+		got := s.Send(s.merchant, "GET", path(number), "")
+		got.Want(t, number, 200, want)
+		tag := got.Header.Get("ETag")
+		if body, known := tags[number+tag]; tag == "" || known && body != want {
+			t.Errorf("%s has the tag %q, as has %s", want, tag, body)
+		}
+		tags[number+tag] = want
+		s.Send(s.merchant, "GET", path(number), "", "If-None-Match", tag).WantStatus(t, http.StatusNotModified)
+	}
+	for _, number := range []string{"2026/08 15", "Α-17 ΆΩ", "a+b&c%2F?#=", "Case", "events", "invoices", ".", "..", "a//b/", strings.Repeat("Ω", 64)} {
+		read(number, none)
+		s.expect("PATCH", "/v2/orders/R-1", fmt.Sprintf(`{"merchantReference":%q}`, number), 200, success2)
+		read(number, `{"orders":[`+item+`]}`)
+		read(strings.ToLower(number)+"x", none)
+	}
+	read("\xff", none)
+	read(strings.Repeat("Ω", 65), none)
+	s.expect("PATCH", "/v2/orders/R-1", `{"merchantReference":"Case"}`, 200, success2)
+	read("case", none)
+	s.Send(s.other, "GET", path("Case"), "").Want(t, "another merchant", 200, none)
+	s.Send(s.NewToken(apitest.MerchantID, order.ScopeInvoicesWrite), "GET", path("Case"), "").WantStatus(t, http.StatusForbidden)
+	s.Send(s.merchant, "PUT", path("events"), "").WantStatus(t, http.StatusMethodNotAllowed)
+	s.Send(s.merchant, "GET", path("a")+"/b", "").WantStatus(t, http.StatusNotFound)
+	for n := range order.MaxByMerchantReference + 1 {
+		s.MustImport(apitest.Incoming(registered(apitest.MerchantID, int64(5000+n), fmt.Sprintf("N-%d", n))))
+		s.expect("PATCH", fmt.Sprintf("/v2/orders/N-%d", n), `{"merchantReference":"many"}`, 200, success2)
+	}
+	var many struct{ Orders []struct{ ID string } }
+	s.Send(s.merchant, "GET", path("many"), "").Decode(t, &many)
+	if len(many.Orders) != 100 || many.Orders[0].ID != "N-100" || many.Orders[99].ID != "N-1" {
+		t.Errorf("orders with the same number: %v", many)
 	}
 }
 

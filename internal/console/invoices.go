@@ -229,9 +229,9 @@ func (s *site) ordersOfNumber(r *web.Request, number string, own bool) ([]order.
 	if !own || number == "" || order.MerchantReferenceProblem(number) != "" {
 		return nil, nil
 	}
-	exact, err := s.Orders.ByMerchantReference(r.Context(), merchantID, norm.NFC.String(number))
+	exact, _, err := s.Orders.ByMerchantReference(r.Context(), merchantID, norm.NFC.String(number))
 	if err == nil && len(exact) == 0 {
-		exact, err = s.Orders.ByMerchantReference(r.Context(), merchantID, number)
+		exact, _, err = s.Orders.ByMerchantReference(r.Context(), merchantID, number)
 	}
 	if err != nil {
 		return nil, err

@@ -130,7 +130,7 @@ func (s *site) searchOrders(w http.ResponseWriter, r *web.Request, view listView
 // addOwnNumber puts the orders whose own number is the text of a search before its other
 // results: the words of a number with spaces need not find it.
 func (s *site) addOwnNumber(r *web.Request, search order.Search, filter order.Filter, page *order.SearchPage) error {
-	exact, err := s.Orders.ByMerchantReference(r.Context(), r.Caller.MerchantID, strings.TrimSpace(search.Text))
+	exact, _, err := s.Orders.ByMerchantReference(r.Context(), r.Caller.MerchantID, strings.TrimSpace(search.Text))
 	if err != nil {
 		return err
 	}

@@ -74,11 +74,11 @@ func (s *Service) UpdateMerchantData(ctx context.Context, caller Caller, id Iden
 const MaxByMerchantReference = 100
 
 // ByMerchantReference returns the orders of a merchant whose own number is exactly this
-// one, the newest first, and at most MaxByMerchantReference of them. A number that no
-// order can have has none.
-func (s *Service) ByMerchantReference(ctx context.Context, merchantID int64, number string) ([]Summary, error) {
+// one, the newest first, and at most MaxByMerchantReference of them, with the version of
+// the data. A number that no order can have has none, whatever the version.
+func (s *Service) ByMerchantReference(ctx context.Context, merchantID int64, number string) ([]Summary, DataVersion, error) {
 	if number == "" || MerchantReferenceProblem(number) != "" {
-		return nil, nil
+		return nil, DataVersion{}, nil
 	}
 	return s.store.ByMerchantReference(ctx, merchantID, number, MaxByMerchantReference)
 }

@@ -78,8 +78,8 @@ type Store interface {
 	// those without one, oldest first, without their line items.
 	Unanswered(ctx context.Context, merchantID int64, query UnansweredQuery) (UnansweredPage, error)
 	// ByMerchantReference returns the orders of a merchant with exactly this number of its
-	// own, the newest first, and at most limit of them.
-	ByMerchantReference(ctx context.Context, merchantID int64, number string, limit int) ([]Summary, error)
+	// own, the newest first, and at most limit of them, and the version of the data.
+	ByMerchantReference(ctx context.Context, merchantID int64, number string, limit int) ([]Summary, DataVersion, error)
 	// WithoutInvoice returns up to limit orders in each of some states that have no active
 	// invoice, newest first. It examines the newest orders of a state only, up to examined.
 	WithoutInvoice(ctx context.Context, merchantID int64, states []State, examined, limit int) ([]Summary, error)

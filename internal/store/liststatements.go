@@ -120,10 +120,13 @@ func (l *listing) countStatement() (string, []any) {
 	return `SELECT ` + s.counts() + ` FROM merchants WHERE id = $1`, s.args
 }
 
+// dataVersion are the columns of an order.DataVersion.
+const dataVersion = `(SELECT last_event FROM merchants WHERE id = $1), (SELECT data_nonce FROM merchants WHERE id = $1)`
+
 // counts returns the columns of listCounts.dest. They have tables of their own, so any
 // statement can have them.
 func (s *listStatement) counts() string {
-	version := `(SELECT last_event FROM merchants WHERE id = $1), (SELECT data_nonce FROM merchants WHERE id = $1), `
+	const version = dataVersion + `, `
 	switch {
 	case s.empty():
 		return version + `0, 0, 0`

@@ -53,16 +53,31 @@ func (t *tx) UpdateMerchantData(ctx context.Context, o order.LockedOrder, update
 	return fields, nil
 }
 
-// ByMerchantReference implements order.Store. Step 101 has its index.
-func (db *DB) ByMerchantReference(ctx context.Context, merchantID int64, number string, limit int) (_ []order.Summary, err error) {
+// Statements about the orders with a merchant's own number. Step 101 has their index. The
+// version is of the moment of the orders, or of that there are none.
+const (
+	withMerchantReference     = ` FROM orders o WHERE o.merchant_id = $1 AND o.merchant_reference = $2`
+	selectByMerchantReference = `SELECT ` + summaryColumns + `, ` + dataVersion + withMerchantReference + ` ORDER BY o.created_at DESC, o.legacy_id DESC LIMIT $3+0`
+	selectNoMerchantReference = `SELECT ` + dataVersion + `, EXISTS (SELECT 1` + withMerchantReference + `)`
+)
+
+// ByMerchantReference implements order.Store.
+func (db *DB) ByMerchantReference(ctx context.Context, merchantID int64, number string, limit int) (_ []order.Summary, version order.DataVersion, err error) {
 	defer db.observe(&ctx, "by_merchant_reference")(&err)
 	var row summaryRow
-	dest := row.dest()
-	orders, err := sqldb.All(ctx, db.sql, `SELECT `+summaryColumns+` FROM orders o WHERE o.merchant_id = $1 AND o.merchant_reference = $2
-		ORDER BY o.created_at DESC, o.legacy_id DESC LIMIT $3+0`, []any{merchantID, number, limit},
-		func(rows sqldb.Rows) (order.Summary, error) {
+	dest := append(row.dest(), &version.Event, &version.Nonce)
+	for meanwhile := true; meanwhile && err == nil; {
+		var orders []order.Summary
+		orders, err = sqldb.All(ctx, db.sql, selectByMerchantReference, []any{merchantID, number, limit}, func(rows sqldb.Rows) (order.Summary, error) {
 			err := rows.Scan(dest...)
 			return row.summary(), err
 		})
-	return orders, db.readError("read orders by the merchant's own number", err, nil)
+		if len(orders) > 0 {
+			return orders, version, err
+		}
+		if err == nil {
+			err = db.sql.QueryRow(ctx, selectNoMerchantReference, []any{merchantID, number}, &version.Event, &version.Nonce, &meanwhile)
+		}
+	}
+	return nil, version, db.readError("read orders by the merchant's own number", err, nil)
 }

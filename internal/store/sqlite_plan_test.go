@@ -138,6 +138,12 @@ func TestSQLitePlans(t *testing.T) {
 		"unanswered orders without a deadline": {selectWithoutDeadline, []string{
 			"SEARCH o USING INDEX orders_without_deadline (merchant_id=? AND state=? AND (created_at,legacy_id)>(?,?))",
 		}},
+		"orders with the merchant's own number": {selectByMerchantReference, []string{
+			"SEARCH o USING INDEX orders_merchant_reference (merchant_id=? AND merchant_reference=?)", event, event,
+		}},
+		"no order with the merchant's own number": {selectNoMerchantReference, []string{
+			"SCAN CONSTANT ROW", event, event, "SEARCH o USING COVERING INDEX orders_merchant_reference (merchant_id=? AND merchant_reference=?)",
+		}},
 		"tokens of sessions to delete": {selectEndedTokens, []string{"SEARCH tokens USING INDEX tokens_of_sessions (<expr><?)"}},
 		"active tokens":                {activeTokens(db, 0), []string{"SEARCH tokens USING INDEX tokens_of_all_by_end (<expr>>?)", "USE TEMP B-TREE FOR ORDER BY"}},
 		"active tokens of a merchant":  {activeTokens(db, 1), []string{"SEARCH tokens USING INDEX tokens_by_end (merchant_id=? AND <expr>>?)", "USE TEMP B-TREE FOR ORDER BY"}},

@@ -23,6 +23,7 @@ type ErrorEncoder func(r *http.Request, err error) (status int, body any)
 // {name} matches one segment.
 type Route struct {
 	method, path string
+	first        bool // see First
 	access       Access
 	public       bool // nobody is authenticated
 	kind         ratelimit.Kind
@@ -84,6 +85,13 @@ func PostRoute(path string, access Access, handle Handler) Route {
 // PublicRoute returns a route for everybody.
 func PublicRoute(method, path string, handle Handler) Route {
 	return Route{method: method, path: path, public: true, handle: handle}
+}
+
+// First returns the route for a path that another route of the group matches too, without
+// being more general: of /orders/by-number/{number} and /orders/{reference}/events.
+func (route Route) First() Route {
+	route.first = true
+	return route
 }
 
 // AsUpload returns the route with the limits of uploads.

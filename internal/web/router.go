@@ -40,6 +40,8 @@ type RouterConfig struct {
 type Router struct {
 	config    RouterConfig
 	mux       *http.ServeMux
+	first     *http.ServeMux // of the routes that are First
+	prefixes  []string       // which their paths have before the first wildcard
 	groups    []RouteGroup            // the longest prefix first
 	errors    map[string]ErrorEncoder // by pattern
 	crossSite http.CrossOriginProtection
@@ -47,14 +49,14 @@ type Router struct {
 
 // NewRouter returns a router over groups, one of which has an empty prefix.
 func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
-	rt := &Router{config: config, mux: http.NewServeMux(), groups: slices.Clone(groups), errors: make(map[string]ErrorEncoder)}
+	rt := &Router{config: config, mux: http.NewServeMux(), first: http.NewServeMux(), groups: slices.Clone(groups), errors: make(map[string]ErrorEncoder)}
 	if config.Origin != "" {
 		// Its error is that of a URL with more than an origin.
 		_ = rt.crossSite.AddTrustedOrigin(config.Origin)
 	}
 	slices.SortFunc(rt.groups, func(a, b RouteGroup) int { return len(b.Prefix) - len(a.Prefix) })
 	for _, group := range rt.groups {
-		byPath := make(map[string]methodHandlers)
+		byPath, first := make(map[string]methodHandlers), make(map[string]bool)
 		for _, route := range group.Routes {
 			if byPath[route.path] == nil {
 				byPath[route.path] = make(methodHandlers)
@@ -65,10 +67,15 @@ func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
 			pattern := group.Prefix + route.path
 			byPath[route.path][route.method] = rt.encodingErrors(rt.handler(group, pattern, route), route)
 			rt.errors[pattern] = route.errors
+			first[pattern] = route.first
 		}
 		for pathPattern, methods := range byPath {
-			pattern := group.Prefix + pathPattern
-			rt.mux.Handle(pattern, methods.handler(pattern, rt.errors[pattern]))
+			pattern, mux := group.Prefix+pathPattern, rt.mux
+			if first[pattern] {
+				prefix, _, _ := strings.Cut(pattern, "{")
+				mux, rt.prefixes = rt.first, append(rt.prefixes, prefix)
+			}
+			mux.Handle(pattern, methods.handler(pattern, rt.errors[pattern]))
 		}
 		notFound := serveError(group.Errors, ErrRouteNotFound)
 		rt.mux.Handle(group.Prefix+"/", notFound)
@@ -130,7 +137,7 @@ func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// respond with plain text.
 		writeError(w, r, rt.group(escaped).Errors, ErrRouteNotFound)
 	default:
-		rt.mux.ServeHTTP(w, r)
+		rt.muxOf(r).ServeHTTP(w, r)
 	}
 	// Not deferred: after a panic, Observe sends the response.
 	body.drain()
@@ -140,11 +147,21 @@ func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // group that the path belongs to.
 func (rt *Router) EncodeError(r *http.Request, err error) (int, any) {
 	r = rt.withPlainPath(r)
-	_, pattern := rt.mux.Handler(r)
+	_, pattern := rt.muxOf(r).Handler(r)
 	if encode := rt.errors[pattern]; encode != nil {
 		return encode(r, err)
 	}
 	return rt.group(r.URL.EscapedPath()).Errors(r, err)
+}
+
+// muxOf returns the routes of which one has the path of a request, if any has.
+func (rt *Router) muxOf(r *http.Request) *http.ServeMux {
+	if slices.ContainsFunc(rt.prefixes, func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) }) {
+		if _, pattern := rt.first.Handler(r); pattern != "" {
+			return rt.first
+		}
+	}
+	return rt.mux
 }
 
 // group returns the group that a path belongs to.

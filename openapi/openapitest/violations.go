@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -68,7 +69,8 @@ func (c *Contract) documentOf(escaped string) *document {
 	return last
 }
 
-// matching returns the operations of a path.
+// matching returns the operations of a path: of several paths, of that which is the first
+// to have a word where the others have a parameter.
 func (d *document) matching(escaped string) []*operation {
 	if !strings.HasPrefix(escaped, "/") || path.Clean(escaped) != escaped {
 		return nil
@@ -82,7 +84,15 @@ func (d *document) matching(escaped string) []*operation {
 			found = append(found, o)
 		}
 	}
-	return found
+	slices.SortStableFunc(found, byWords)
+	return slices.DeleteFunc(found, func(o *operation) bool { return byWords(o, found[0]) != 0 })
+}
+
+// byWords compares operations: first the one that is the first to have a word.
+func byWords(a, b *operation) int {
+	return slices.CompareFunc(a.segments, b.segments, func(a, b string) int {
+		return strings.Compare(strconv.FormatBool(isParameter(a)), strconv.FormatBool(isParameter(b)))
+	})
 }
 
 func isParameter(segment string) bool { return strings.HasPrefix(segment, "{") }

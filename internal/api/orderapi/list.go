@@ -31,15 +31,24 @@ func Represent(r *web.Request, lists Lister, list List, now time.Time, address s
 	if list.To == order.NoDay {
 		day = order.DayOf(now)
 	}
-	return web.Representation{Day: day, Tag: listTag(r.Caller.MerchantID, r.DataVersion, day), Body: func(rep *web.Representation) (any, error) {
+	return RepresentData(r, day, func(rep *web.Representation) (any, order.DataVersion, error) {
 		page, err := lists.List(r.Context(), r.Caller.MerchantID, list.Filter)
 		if err != nil {
-			return nil, err
+			return nil, order.DataVersion{}, err
 		}
-		// The page may show changes from after the authentication.
-		rep.Tag = listTag(r.Caller.MerchantID, page.Version, day)
 		rep.Links = append(rep.Links, pageLinks(r.Caller.MerchantID, list, page, address)...)
-		return view(page), nil
+		return view(page), page.Version, nil
+	})
+}
+
+// RepresentData returns the representation of data of the merchant in the version that read
+// returns. day is the present one if the body shows it, else order.NoDay.
+func RepresentData(r *web.Request, day order.Day, read func(*web.Representation) (any, order.DataVersion, error)) web.Representation {
+	return web.Representation{Day: day, Tag: listTag(r.Caller.MerchantID, r.DataVersion, day), Body: func(rep *web.Representation) (any, error) {
+		body, version, err := read(rep)
+		// The body may show changes from after the authentication.
+		rep.Tag = listTag(r.Caller.MerchantID, version, day)
+		return body, err
 	}}
 }
 

@@ -20,6 +20,19 @@ func (a API) listOrders(r *web.Request) (web.Representation, error) {
 	}), nil
 }
 
+// foundView is the orders with a merchant's own number.
+type foundView struct {
+	Orders []summaryView `json:"orders"`
+}
+
+// listByMerchantReference serves GET /orders/by-merchant-reference/{merchantReference}.
+func (a API) listByMerchantReference(r *web.Request) (web.Representation, error) {
+	return orderapi.RepresentData(r, order.NoDay, func(*web.Representation) (any, order.DataVersion, error) {
+		orders, version, err := a.Orders.ByMerchantReference(r.Context(), r.Caller.MerchantID, r.PathValue("merchantReference"))
+		return foundView{web.Collect(orders, newSummaryView)}, version, err
+	}), nil
+}
+
 var listParams = orderapi.ListParams{
 	PageSize:    []string{"itemsPerPage", "items_per_page"},
 	State:       []string{"state", "status"},

@@ -140,9 +140,12 @@ func testMerchantData(f *fixture) {
 	f.wantUnchanged(before)
 	own := *f.order(f.a, alpha, order.ByReference("R")).MerchantData.Reference
 	for number, want := range map[string]int{own: 1, "2027/0815": 0, strings.ToLower(own): 0, "": 0} {
-		orders, err := f.b.ByMerchantReference(f.Context(), alpha, number, 9)
-		if others, _ := f.b.ByMerchantReference(f.Context(), beta, number, 9); err != nil || len(orders) != want || len(others) > 0 || want > 0 && orders[0].Reference != "R" {
+		orders, version, err := f.b.ByMerchantReference(f.Context(), alpha, number, 9)
+		if others, _, _ := f.b.ByMerchantReference(f.Context(), beta, number, 9); err != nil || len(orders) != want || len(others) > 0 || want > 0 && orders[0].Reference != "R" {
 			f.Errorf("orders with the number %q: %+v, of another merchant %+v, error %v", number, orders, others, err)
+		}
+		if number != "" {
+			testenv.Equal(f, "version", testenv.Of(f.b.List(f.Context(), alpha, order.NewFilter())).Must(f).Version, version)
 		}
 	}
 	for _, text := range []string{"2027/0815", "2027/0815-α", "καλεστε", "4711", "ΠΡΩΤΑ 2027/0815-"} {
