@@ -96,7 +96,8 @@ func (h *hostile) paths(e openapitest.Example) {
 			changed := slices.Clone(segments)
 			changed[i] = value
 			path := strings.Join(changed, "/")
-			if status := h.try(e, path+"?"+query, string(e.Body)); status < 400 {
+			// A list of what has an unknown number is empty.
+			if status := h.try(e, path+"?"+query, string(e.Body)); status < 400 && name != "{merchantReference}" {
 				h.Errorf("%s %.200s: %d", e.Method, path, status)
 			}
 		}
