@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/order/ordertest"
 	"merchantorders/internal/testenv"
 )
 
@@ -222,6 +224,50 @@ func TestByMerchantReference(t *testing.T) {
 	if len(many.Orders) != 100 || many.Orders[0].ID != "N-100" || many.Orders[99].ID != "N-1" {
 		t.Errorf("orders with the same number: %v", many)
 	}
+}
+
+// TestWithoutInvoice lists the orders that have no invoice file and want one.
+func TestWithoutInvoice(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for n := range int64(6) { // newest first
+		o := registered(apitest.MerchantID, 600+n, fmt.Sprintf("I-%d", n))
+		o.InvoiceDetails, o.CreatedAt = ordertest.Rich().InvoiceDetails, o.CreatedAt.Add(time.Duration(-n)*time.Hour)
+		s.MustImport(apitest.Incoming(o))
+	}
+	read := func(token string) (all string) {
+		t.Helper()
+		for cursor, more := "", true; more; {
+			var page struct {
+				Orders []json.RawMessage
+				Next   *string
+			}
+			s.Send(token, "GET", "/v2/orders/without-invoice?limit=2"+cursor, "").Decode(t, &page)
+			for _, o := range page.Orders {
+				all += string(o)[len(`{"id":"`):][:3] + " "
+				if !strings.Contains(string(o), `,"hasInvoice":true,`) {
+					t.Errorf("an order in the list: %s", o)
+				}
+			}
+			if all, more = all+"/ ", page.Next != nil; more {
+				cursor = "&cursor=" + *page.Next
+			}
+		}
+		return all
+	}
+	before := read(s.merchant)
+	if !strings.HasPrefix(before, "I-5 I-4 / I-3 I-2 / I-1 I-0 / ") {
+		t.Errorf("orders %s", before)
+	}
+	testenv.Equal(t, "of the other merchant", "/ ", read(s.other))
+	upload := `{"filename":"a.pdf","contentBase64":"eA=="}`
+	s.expect("PATCH", "/v2/orders/I-4/reject", `{"status":"D"}`, 200, success2)
+	s.Send(s.merchant, "POST", "/v2/orders/I-2/invoices", upload).WantStatus(t, 200)
+	testenv.Equal(t, "when two are done", strings.Replace(before, "I-5 I-4 / I-3 I-2 / I-1 I-0 / ", "I-5 I-3 / I-1 I-0 / ", 1), read(s.merchant))
+	for query, problem := range map[string]string{"limit=101": "limit must be a whole number from 1 to 100", "cursor=AA": "cursor is not valid; start again from the first page"} {
+		s.expect("GET", "/v2/orders/without-invoice?"+query, "", 400, coded("invalid_params", problem))
+	}
+	s.Send(s.NewToken(apitest.MerchantID, order.ScopeInvoicesWrite), "GET", "/v2/orders/without-invoice", "").WantStatus(t, http.StatusForbidden)
 }
 
 // TestUnanswered lists the orders to answer: one past its deadline, one before it and those

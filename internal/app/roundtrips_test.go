@@ -63,6 +63,14 @@ func TestRoundTrips(t *testing.T) {
 			got := c.Ask(t, http.MethodGet, "/v2/orders?itemsPerPage=3", "")
 			return got.Status, got.Body
 		}},
+		{"orders without an invoice", 2, 200, nil, func(apptest.Sample) (int, string) {
+			got := c.Ask(t, http.MethodGet, "/v2/orders/without-invoice", "")
+			return got.Status, got.Body
+		}},
+		{"by the merchant's own number", 3, 200, nil, func(apptest.Sample) (int, string) {
+			got := c.Ask(t, http.MethodGet, "/v2/orders/by-merchant-reference/none", "")
+			return got.Status, got.Body
+		}},
 		{"accept", 4, 200, nil, ask(t, c, http.MethodPatch, "/accept", "")},
 		{"accept with key", 5, 200, nil, func(n apptest.Sample) (int, string) { return ask(t, withKey(c), http.MethodPatch, "/accept", "")(n) }},
 		{"reject, refused", 3, 400, func(n apptest.Sample) { accepted(n) }, ask(t, c, http.MethodPatch, "/reject", reject)},

@@ -18,17 +18,20 @@ type exporter interface {
 	close() error
 }
 
+// viewPages yields the pages of a view, at least one.
+type viewPages func(*web.Request, filterForm, order.Filter) iter.Seq2[[]order.Summary, error]
+
 // export returns a handler of the export of a view, streamed page by page, to a file with
 // an extension. After an error in the middle it aborts the connection, so that
 // nobody takes a part for the whole.
-func (s *site) export(extension, mediaType string, begin func(*web.Stream) exporter) web.StreamHandler {
+func (s *site) export(extension, mediaType string, pages viewPages, begin func(*web.Stream) exporter) web.StreamHandler {
 	return func(stream *web.Stream) error {
 		form, filter := s.ownFilter(stream.Request, stream.Request.URL.Query())
 		if !form.valid() {
 			return &strict.ParamError{Name: "query", Problem: "is not that of a view"}
 		}
 		var to exporter
-		for orders, err := range s.pages(stream.Request, form, filter) {
+		for orders, err := range pages(stream.Request, form, filter) {
 			if err != nil && to == nil {
 				return err
 			}

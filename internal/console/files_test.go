@@ -138,7 +138,9 @@ func TestOwnNumbers(t *testing.T) {
 
 func TestInvoices(t *testing.T) {
 	t.Parallel()
-	accepted := func(document map[string]any) { document["state"] = "in-processing" }
+	accepted := func(document map[string]any) {
+		document["state"], document["invoiceDetails"] = "in-processing", map[string]any{"vatNumber": "000000000"}
+	}
 	var documents [][]byte
 	for n := range 6 {
 		documents = append(documents, newOrder(n+1, fmt.Sprintf("A-%d", n+1), accepted))
@@ -149,6 +151,18 @@ func TestInvoices(t *testing.T) {
 	}
 	b := s.signedIn(s.token)
 	b.get("/console/invoices").WantText(t, http.StatusOK, `href="/console/orders/A-6#files"`)
+	next, shown := "/console/invoices?limit=4", ""
+	for next != "" {
+		got := b.get(next)
+		next = ""
+		for _, link := range regexp.MustCompile(`(?:rel="next" href="([^"]*)|orders/(A-[0-9])#files)"`).FindAllStringSubmatch(got.Body, -1) {
+			next, shown = html.UnescapeString(link[1]), shown+link[2]+" "
+		}
+	}
+	testenv.Equal(t, "orders of the pages", "A-6 A-5 A-4 A-3  A-2 A-1 ", shown)
+	b.get("/console/invoices?cursor=x").WantStatus(t, http.StatusBadRequest)
+	rows := testenv.Sheet(t, []byte(b.get("/console/invoices.xlsx").Body), "1")
+	testenv.Equal(t, "rows of the workbook", []any{7, "A-6", "A-1"}, []any{len(rows), rows[1][0], rows[6][0]})
 	row := func(name, reference, result string) string {
 		return "(?s)<bdi>" + regexp.QuoteMeta(name) + "</bdi></th>\\s*<td>[^\n]*" + reference + "[^\n]*\\s*<td>[^\n]*" + regexp.QuoteMeta(result)
 	}
@@ -218,11 +232,11 @@ func TestInvoices(t *testing.T) {
 	b.get("/console/invoices?order=A-1&back=%2F%2Fevil.example").WantText(t, http.StatusOK, "Each of the selected orders has an invoice file.", `<p class="crumb"><a href="/console/new"`)
 	b.get("/console/invoices?order=A-1&order=x&back=%2Fconsole%2Forders").WantText(t, http.StatusOK, `<p class="crumb"><a href="/console/orders"`)
 	// From one order without an invoice to the next one.
-	for _, step := range [][2]string{{"A-5", "/console/orders/A-6"}, {"A-6", "/console/orders/A-4"}, {"A-4", "/console/invoices"}} {
+	for _, step := range [][2]string{{"A-5", "/console/orders/A-4"}, {"A-4", "/console/orders/A-6"}, {"A-6", "/console/invoices"}} {
 		got := b.sendFiles("/console/orders/"+step[0]+"/files", key, "1", "a.pdf", "content")
 		testenv.Equal(t, "the next order after "+step[0], step[1]+"?done=uploaded&was="+step[0]+"#files", got.location())
 	}
-	b.get("/console/invoices?done=uploaded&was=A-4").WantText(t, http.StatusOK, "<bdi>A-4</bdi></a>: The files are stored.", "Every order on its way has an invoice file.")
+	b.get("/console/invoices?done=uploaded&was=A-4").WantText(t, http.StatusOK, "<bdi>A-4</bdi></a>: The files are stored.", "Every order whose customer asked for an invoice has a file.")
 }
 
 var withdrawLink = regexp.MustCompile(`href="(/console/orders/A-1/withdraw/[0-9]+)"`)

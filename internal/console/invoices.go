@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -23,17 +25,15 @@ const (
 	invoicesPath = Prefix + "/invoices"
 	// maxInvoiceFiles is how many files a form for the invoices of many orders may have.
 	maxInvoiceFiles = 20
-	// shownInvoiceOrders bounds the list of orders without an invoice, in each state.
-	shownInvoiceOrders = 100
 )
 
 // invoicesView is the data of the page for the invoices of many orders.
 type invoicesView struct {
+	queuePages
 	Orders []order.Summary // without an invoice
 	// Selected reports whether Orders are of those that a person selected in a list.
 	Selected bool
 	Back     string      // path of that list
-	Path     string      // of this page
 	Files    []fileMatch // that were chosen
 	Stored   int64       // how many files are stored
 	Sent     bool        // Files were sent, not only their names
@@ -104,12 +104,47 @@ func (s *site) showInvoices(w http.ResponseWriter, r *web.Request, status int, v
 	if view.Selected {
 		view.Orders, err = s.selectedWithoutInvoice(r, query)
 	} else {
-		view.Orders, err = s.Orders.WithoutInvoice(r.Context(), r.Caller.MerchantID, shownInvoiceOrders)
+		err = s.readWithoutInvoice(r, &view)
 	}
 	if err != nil {
 		return err
 	}
 	return s.show(w, r, status, "invoices", &view)
+}
+
+// readWithoutInvoice reads the page of the orders without an invoice that the query names.
+func (s *site) readWithoutInvoice(r *web.Request, view *invoicesView) (err error) {
+	query := web.ParseRawQuery(r.URL.RawQuery)
+	view.Size = query.Limit(queueSizes[0], order.MaxUnansweredLimit)
+	size := url.Values{"limit": {strconv.Itoa(view.Size)}}
+	var after *order.Cursor
+	var createdAt, legacyID int64
+	if query.Cursor(invoicesPath, &createdAt, &legacyID) {
+		after, view.First = &order.Cursor{CreatedAt: time.Unix(createdAt, 0), LegacyID: legacyID}, invoicesPath+"?"+size.Encode()
+	}
+	if err := query.Err(); err != nil {
+		return err
+	}
+	var next *order.Cursor
+	if view.Orders, next, err = s.Orders.WithoutInvoice(r.Context(), r.Caller.MerchantID, after, view.Size); next != nil {
+		size.Set(web.CursorName, web.EncodeCursor(invoicesPath, next.CreatedAt.Unix(), next.LegacyID))
+		view.Next = invoicesPath + "?" + size.Encode()
+	}
+	return err
+}
+
+// pagesWithoutInvoice yields the pages of the orders without an invoice, at least one.
+func (s *site) pagesWithoutInvoice(r *web.Request, _ filterForm, _ order.Filter) iter.Seq2[[]order.Summary, error] {
+	return func(yield func([]order.Summary, error) bool) {
+		var after *order.Cursor
+		for {
+			orders, next, err := s.Orders.WithoutInvoice(r.Context(), r.Caller.MerchantID, after, order.MaxUnansweredLimit)
+			if !yield(orders, err) || err != nil || next == nil {
+				return
+			}
+			after = next
+		}
+	}
 }
 
 // invoicesPage returns the path of the page for the orders that a query selects, or for all.
@@ -268,24 +303,23 @@ func (s *site) ordersOfNumber(r *web.Request, number string, own bool) ([]order.
 }
 
 // toNextWithoutInvoice sends the browser from an order, which has its invoice now, to the
-// next older one without, or to the list of them after the last one.
+// next newer one without, else to the oldest, and to the list after the last one.
 func (s *site) toNextWithoutInvoice(w http.ResponseWriter, r *web.Request) error {
 	reference := r.PathValue("reference")
 	o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(reference))
 	if err != nil {
 		return err
 	}
-	orders, err := s.Orders.WithoutInvoice(r.Context(), r.Caller.MerchantID, shownInvoiceOrders)
-	if err != nil {
-		return err
-	}
 	to := invoicesPath
-	if len(orders) > 0 {
-		// The list has one state after the other, the newest orders of each first.
-		i := slices.IndexFunc(orders, func(next order.Summary) bool {
-			return next.State > o.State || next.State == o.State && !next.CreatedAt.After(o.CreatedAt)
-		})
-		to = orderPath(orders[max(0, i)].Reference)
+	for _, after := range []*order.Cursor{{CreatedAt: o.CreatedAt, LegacyID: o.LegacyID}, nil} {
+		next, _, err := s.Orders.WithoutInvoice(r.Context(), r.Caller.MerchantID, after, 1)
+		if err != nil {
+			return err
+		}
+		if len(next) > 0 {
+			to = orderPath(next[0].Reference)
+			break
+		}
 	}
 	said := url.Values{"done": {"uploaded"}, "was": {reference}}.Encode()
 	http.Redirect(w, r.Request, s.root+withQuery(to, said)+"#files", http.StatusSeeOther)

@@ -78,7 +78,7 @@ func (s *site) overview(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	view.Chart = newChart(days, today)
-	if view.WithoutInvoice, err = s.Orders.WithoutInvoice(ctx, merchantID, shownWithoutInvoice); err != nil {
+	if view.WithoutInvoice, _, err = s.Orders.WithoutInvoice(ctx, merchantID, nil, shownWithoutInvoice); err != nil {
 		return err
 	}
 	return s.show(w, r, http.StatusOK, "overview", &view)

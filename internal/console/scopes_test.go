@@ -24,6 +24,7 @@ type pageScopes struct {
 var merchantPages = map[string]pageScopes{
 	"": {scopes: order.ScopeOrdersRead}, "/new": {scopes: order.ScopeOrdersRead}, "/ship": {scopes: order.ScopeOrdersRead}, "/orders": {scopes: order.ScopeOrdersRead}, "/orders/FIRST": {scopes: order.ScopeOrdersRead},
 	"/orders.xlsx": {scopes: order.ScopeOrdersRead}, "/orders/FIRST/print": {scopes: order.ScopeOrdersRead}, "/orders/FIRST/files/a.pdf": {scopes: order.ScopeOrdersRead},
+	"/invoices.xlsx":           {scopes: order.ScopeOrdersRead | order.ScopeInvoicesWrite, all: true},
 	"/invoices":                {scopes: order.ScopeOrdersRead | order.ScopeInvoicesWrite, all: true},
 	"/orders/FIRST/withdraw/1": {scopes: order.ScopeOrdersRead | order.ScopeInvoicesWrite, all: true},
 	"/store":                   {scopes: order.ScopeTokens},

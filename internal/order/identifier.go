@@ -38,7 +38,7 @@ func (id Identifier) Valid() bool {
 
 // ReservedReferences are words that the interfaces have where others have the reference
 // of an order, as in /v2/orders/export.
-var ReservedReferences = []string{"answers", "by-merchant-reference", "export", "import", "transitions", "unanswered"}
+var ReservedReferences = []string{"answers", "by-merchant-reference", "export", "import", "transitions", "unanswered", "without-invoice"}
 
 // ValidReference reports whether text is 1 to 64 of A-Z a-z 0-9 . _ -, begins with a
 // letter or digit (decision 7), and is none of ReservedReferences.

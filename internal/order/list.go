@@ -34,6 +34,9 @@ type Cursor struct {
 	LegacyID  int64
 }
 
+// Key returns the position of the order in lists.
+func (s Summary) Key() *Cursor { return &Cursor{CreatedAt: s.CreatedAt, LegacyID: s.LegacyID} }
+
 // NewFilter returns the filter of a list request without parameters.
 func NewFilter() Filter {
 	return Filter{AnyState: true, From: NoDay, To: NoDay, Page: 1, PageSize: DefaultPageSize}

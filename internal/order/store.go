@@ -80,9 +80,8 @@ type Store interface {
 	// ByMerchantReference returns the orders of a merchant with exactly this number of its
 	// own, the newest first, and at most limit of them, and the version of the data.
 	ByMerchantReference(ctx context.Context, merchantID int64, number string, limit int) ([]Summary, DataVersion, error)
-	// WithoutInvoice returns up to limit orders in each of some states that have no active
-	// invoice, newest first. It examines the newest orders of a state only, up to examined.
-	WithoutInvoice(ctx context.Context, merchantID int64, states []State, examined, limit int) ([]Summary, error)
+	// WithoutInvoice returns up to limit of the orders of Service.WithoutInvoice.
+	WithoutInvoice(ctx context.Context, merchantID int64, after *Cursor, limit int) ([]Summary, error)
 
 	// Events returns up to limit events of a merchant with numbers above after, and
 	// the data version and history of the same moment. They are zero if the merchant

@@ -31,6 +31,8 @@ var growing = map[string]string{
 	"webhooks of others": `INSERT INTO webhooks (merchant_id, id, url, description, types, include_orders, headers, username, password, created_at, secret, old_secret, state, reason,
 		acknowledged, event_merchant, event_position, event_nonce, feed_history, failures, mail, language, digest_every, link_hash)
 		SELECT 10 + n %% 90, 1000000 + n, '', '', 0, 0, '', '', '', 0, '', '', 1, '', 0, 0, 0, 0, 0, 0, 0, '', 0, '' FROM %s`,
+	"orders with files": `INSERT INTO orders (merchant_id, legacy_id, reference, state, created_at, currency, country_code, total, has_invoice, user_id, email, first_name, last_name, company,
+		merchant_reference, revision, active_invoices, digest, details) SELECT 1, 1000000 + n, 'grown' || n, 9, n, 'EUR', '', 0, 1, 0, '', '', '', '', 'own', 1, 1, '', '' FROM %s`,
 	"deliveries": `INSERT INTO webhook_deliveries SELECT 1, 2, n, 0, '', n, 0, '', 200, '', 0, '' FROM %s`,
 	"audit":      `INSERT INTO audit SELECT 1, (SELECT audit_seq FROM merchants WHERE id = 1) + n - $1, 0, 'order.created', 1, 7, '', '', 0, '', 0, '', '' FROM %s`,
 	"events": `INSERT INTO events (merchant_id, seq, nonce, type, actor, at, legacy_id, order_day, from_state, to_state, position)
@@ -139,11 +141,15 @@ func newGrowthRequests(t *testing.T, db *DB) growthRequests {
 		"home": func() error {
 			_, err := orders.StateCounts(ctx, 1)
 			if err == nil {
-				_, err = orders.WithoutInvoice(ctx, 1, 10)
+				_, _, err = orders.WithoutInvoice(ctx, 1, nil, 10)
 			}
 			if err == nil {
 				_, err = db.Unanswered(ctx, 1, order.UnansweredQuery{Limit: 20})
 			}
+			return err
+		},
+		"own number": func() error {
+			_, _, err := orders.ByMerchantReference(ctx, 1, "own")
 			return err
 		},
 		"feed":       func() error { return ignore(db.Events(ctx, 1, 0, 100)) },

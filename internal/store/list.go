@@ -110,8 +110,7 @@ func (l *listing) start() position {
 func (l *listing) page(orders []order.Summary, counts listCounts) order.Page {
 	page := order.Page{Orders: orders, Total: counts.total(), Version: counts.version}
 	if size := l.filter.PageSize; int64(len(orders)) > size {
-		last := orders[size-1]
-		page.Orders, page.Next = orders[:size], &order.Cursor{CreatedAt: last.CreatedAt, LegacyID: last.LegacyID}
+		page.Orders, page.Next = orders[:size], orders[size-1].Key()
 	}
 	return page
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/sqldb"
 )
 
 // merchantDataColumns are the columns of order.MerchantData, in the order of
@@ -64,14 +63,9 @@ const (
 // ByMerchantReference implements order.Store.
 func (db *DB) ByMerchantReference(ctx context.Context, merchantID int64, number string, limit int) (_ []order.Summary, version order.DataVersion, err error) {
 	defer db.observe(&ctx, "by_merchant_reference")(&err)
-	var row summaryRow
-	dest := append(row.dest(), &version.Event, &version.Nonce)
 	for meanwhile := true; meanwhile && err == nil; {
 		var orders []order.Summary
-		orders, err = sqldb.All(ctx, db.sql, selectByMerchantReference, []any{merchantID, number, limit}, func(rows sqldb.Rows) (order.Summary, error) {
-			err := rows.Scan(dest...)
-			return row.summary(), err
-		})
+		orders, err = readSummaries(ctx, db.sql, selectByMerchantReference, []any{merchantID, number, limit}, &version.Event, &version.Nonce)
 		if len(orders) > 0 {
 			return orders, version, err
 		}

@@ -47,6 +47,16 @@ func (r *summaryRow) summary() order.Summary {
 	return s
 }
 
+// readSummaries reads the orders of a statement with summaryColumns and the columns of more.
+func readSummaries(ctx context.Context, q sqldb.Querier, text string, args []any, more ...any) ([]order.Summary, error) {
+	var row summaryRow
+	dest := append(row.dest(), more...)
+	return sqldb.All(ctx, q, text, args, func(rows sqldb.Rows) (order.Summary, error) {
+		err := rows.Scan(dest...)
+		return row.summary(), err
+	})
+}
+
 // orderColumns are the columns of a whole order with one of its active invoices, if it has
 // any, in the order of orderRow.dest. They need orderJoins: as a subquery, the merchant's name
 // makes a cluster ask every node.

@@ -64,29 +64,6 @@ func (db *DB) readDayCounts(ctx context.Context, merchantID int64, days order.Fi
 	return numbers, err
 }
 
-// WithoutInvoice implements order.Store. The inner LIMIT bounds what is read if all
-// orders have files.
-func (db *DB) WithoutInvoice(ctx context.Context, merchantID int64, states []order.State, examined, limit int) (orders []order.Summary, err error) {
-	defer db.observe(&ctx, "without_invoice")(&err)
-	var row summaryRow
-	dest := row.dest()
-	err = db.sql.QueryMany(ctx, func(yield func(string, []any) bool) {
-		for _, state := range states {
-			if !yield(`SELECT `+summaryColumns+` FROM (
-					SELECT * FROM orders WHERE merchant_id = $1 AND state = `+sqldb.Literal(state)+`
-					ORDER BY created_at DESC, legacy_id DESC LIMIT $2+0
-				) o WHERE o.active_invoices = 0 ORDER BY o.created_at DESC, o.legacy_id DESC LIMIT $3+0`, []any{merchantID, examined, limit}) {
-				return
-			}
-		}
-	}, func(_ int, rows sqldb.Rows) error {
-		err := rows.Scan(dest...)
-		orders = append(orders, row.summary())
-		return err
-	})
-	return orders, db.readError("read orders without invoice", err, nil)
-}
-
 // Statements of an overview. Their indexes have the registered orders only.
 var (
 	registered     = sqldb.Literal(order.Registered)

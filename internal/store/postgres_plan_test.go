@@ -74,6 +74,7 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"with a deadline":        sqldbtest.NewPostgresPlan(selectWithDeadline, []any{1, 0, 0, 0, highest, 10}, 0, "Index Scan using orders_with_deadline", "ROW(expires_at, created_at, legacy_id) > "),
 		"near their deadline":    sqldbtest.NewPostgresPlan(selectNearDeadlines, []any{highest, 0, 0, 64}, 0, "Limit", "Index Scan using orders_open_deadlines", "(deadline_warned = 0)"),
 		"without a deadline":     sqldbtest.NewPostgresPlan(selectWithoutDeadline, []any{1, 0, 0, 10}, 0, "Index Scan using orders_without_deadline"),
+		"without an invoice":     sqldbtest.NewPostgresPlan(selectWithoutInvoice, []any{1, 0, 0, 100}, 1, "Limit", "Index Scan using orders_without_invoice", "orders_pkey"),
 		"merchant's own number":  sqldbtest.NewPostgresPlan(selectByMerchantReference, []any{1, "'R'", 100}, 0, "Limit", "Index Scan Backward using orders_merchant_reference"),
 		"deliveries of an order": sqldbtest.NewPostgresPlan(selectOrderDeliveries, []any{1, 1, 100, 100}, 1, "Limit", "Scan using events_by_order", "Scan using webhook_deliveries_by_event"),
 	})

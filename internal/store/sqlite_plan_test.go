@@ -138,6 +138,13 @@ func TestSQLitePlans(t *testing.T) {
 		"unanswered orders without a deadline": {selectWithoutDeadline, []string{
 			"SEARCH o USING INDEX orders_without_deadline (merchant_id=? AND state=? AND (created_at,legacy_id)>(?,?))",
 		}},
+		"orders without an invoice": {selectWithoutInvoice, []string{
+			"MERGE (UNION ALL)", "SEARCH o USING INDEX orders_without_invoice (merchant_id=? AND (created_at,legacy_id)>(?,?))", "SCAN none",
+			"USE TEMP B-TREE FOR ORDER BY", // of the page
+			"SEARCH invoices USING COVERING INDEX invoices_reserved (merchant_id=?)", "SCAN r", byLegacyID,
+			"SEARCH i USING COVERING INDEX invoices_active (merchant_id=? AND legacy_id=?)",
+			"USE TEMP B-TREE FOR ORDER BY", "SCAN reserved", "USE TEMP B-TREE FOR ORDER BY", // of those with a reservation
+		}},
 		"orders with the merchant's own number": {selectByMerchantReference, []string{
 			"SEARCH o USING INDEX orders_merchant_reference (merchant_id=? AND merchant_reference=?)", event, event,
 		}},

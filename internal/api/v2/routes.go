@@ -49,6 +49,7 @@ func (a API) Routes() web.RouteGroup {
 		Routes: append([]web.Route{
 			web.ReadRoute("/orders", web.Merchants(order.ScopeOrdersRead), a.listOrders),
 			web.GetRoute("/orders/unanswered", web.Merchants(order.ScopeOrdersRead), a.listUnanswered),
+			web.GetRoute("/orders/without-invoice", web.Merchants(order.ScopeOrdersRead), a.listWithoutInvoice),
 			web.ReadRoute("/orders/by-merchant-reference/{merchantReference}", web.Merchants(order.ScopeOrdersRead), a.listByMerchantReference).First(),
 			web.ExportRoute("/orders/export", web.Merchants(order.ScopeOrdersRead), a.exportOrders),
 			web.ReadRoute("/orders/{orderReference}", web.Merchants(order.ScopeOrdersRead), a.getOrder),

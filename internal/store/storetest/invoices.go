@@ -21,6 +21,7 @@ var invoiceSubjects = []subject{
 	{"invoices/one hundred in all", testMaxInvoicesEver},
 	{"invoices/released", testReleased},
 	{"invoices/not there", testInvoiceNotThere},
+	{"invoices/orders without one", testWithoutInvoice},
 }
 
 // fileNamed is an invoice file before it has an entry.

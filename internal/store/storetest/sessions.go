@@ -502,7 +502,6 @@ func testOverview(f *fixture) {
 		f.create(o)
 	}
 	f.create(dated(beta, "foreign", noon, order.Registered))
-	f.upload(f.a, order.ByReference("B"), "a.pdf")
 	counts, err := f.b.DayCounts(f.Context(), alpha, order.Filter{From: day - 3, To: day})
 	want := []order.DayCount{{Day: day - 3, State: order.InProcessing, Orders: 1}, {Day: day - 2, State: order.Registered, Orders: 1},
 		{Day: day - 1, State: order.InProcessing, Orders: 1}, {Day: day, State: order.Registered, Orders: 1}}
@@ -515,15 +514,5 @@ func testOverview(f *fixture) {
 	want = []order.DayCount{{Day: day, State: order.InProcessing, Orders: 1}, {Day: day + 1, State: order.Registered, Orders: 1}}
 	if diff := cmp.Diff(want, counts); err != nil || diff != "" {
 		f.Errorf("day counts of another zone, %v (-want +got):\n%s", err, diff)
-	}
-	for examined, want := range map[int]string{1: "", 2: "D"} { // B, the newer one, has a file
-		orders, err := f.a.WithoutInvoice(f.Context(), alpha, []order.State{order.InProcessing}, examined, 9)
-		got := ""
-		for _, o := range orders {
-			got += o.Reference
-		}
-		if err != nil || got != want {
-			f.Errorf("of %d without invoice: %q, want %q: %v", examined, got, want, err)
-		}
 	}
 }
