@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -41,8 +42,9 @@ func TestMain(m *testing.M) {
 
 // language is one whose client this folder or the folder client has.
 type language struct {
-	name string // as in the blocks of code of its page
-	page string // in docs/guide
+	name    string // as in the blocks of code of its page
+	variant string // of the program that runs it
+	page    string // in docs/guide
 	// prepare makes the command of a program in a folder, which is the working directory
 	// of the program. source is its path, with the name of the language as extension.
 	prepare func(t *testing.T, folder, source string) *exec.Cmd
@@ -54,7 +56,7 @@ var languages = []language{
 	{name: "go", page: "client.md", prepare: prepareGo, copied: filesCopied},
 	{name: "python", page: "python.md", prepare: preparePython, copied: databaseCopied},
 	{name: "typescript", page: "typescript.md", prepare: prepareTypeScript, copied: filesCopied},
-	{name: "php", page: "php.md", prepare: preparePHP, copied: filesCopied},
+	{name: "php", page: "php.md", prepare: phpWith(), copied: filesCopied},
 }
 
 func prepareGo(t *testing.T, folder, source string) *exec.Cmd {
@@ -133,11 +135,31 @@ func buildModule() (string, error) {
 	return folder, nil
 }
 
-func preparePHP(t *testing.T, folder, source string) *exec.Cmd {
-	testenv.Program(t, "php", "php-cli")
-	text := testenv.Of(os.ReadFile("php/MerchantOrders.php")).Must(t)
-	write(t, filepath.Join(folder, "MerchantOrders.php"), text)
-	return exec.Command("php", source)
+// phpWith returns a prepare of PHP with arguments.
+func phpWith(args ...string) func(*testing.T, string, string) *exec.Cmd {
+	return func(t *testing.T, folder, source string) *exec.Cmd {
+		testenv.Program(t, "php", "php-cli")
+		text := testenv.Of(os.ReadFile("php/MerchantOrders.php")).Must(t)
+		write(t, filepath.Join(folder, "MerchantOrders.php"), text)
+		if testenv.IsRelease() && args == nil { // of Debian's php-curl
+			run(t, folder, "php", "-r", "exit(extension_loaded('curl') ? 0 : 1);")
+		}
+		return exec.Command("php", append(args, source)...)
+	}
+}
+
+// TestPHPWithoutNetwork runs the program of the page where PHP can reach no address: it
+// ends, because no later attempt can succeed.
+func TestPHPWithoutNetwork(t *testing.T) {
+	t.Parallel()
+	l := language{name: "php", page: "php.md", prepare: phpWith("-n", "-d", "allow_url_fopen=0")}
+	command, output := l.program(t, t.TempDir(), programOf(t, l))("ORDERS_URL=http://127.0.0.1:1", "ORDERS_TOKEN=mo_x")
+	timer := time.AfterFunc(testenv.WaitTimeout, func() { _ = command.Process.Kill() })
+	defer timer.Stop()
+	testenv.NoError(t, command.Start())
+	if err := command.Wait(); err == nil || !command.ProcessState.Exited() || !strings.Contains(output.String(), "it needs the extension curl") {
+		t.Errorf("it ends with %v, and prints %s", err, output)
+	}
 }
 
 // run runs a program of preparations.
@@ -177,12 +199,16 @@ func (l language) program(t *testing.T, folder string, text []byte) func(environ
 const callOrders = 250
 
 // calls are what the programs calls.* print.
-var calls = map[string]map[string]any{
-	"python": writesToo, "typescript": writesToo,
-	"php": {
-		"end": float64(callOrders), "events": []any{[]any{"order.created", "registered"}, []any{"order.created", "registered"}},
-		"followed": true, "history": "changed", "unknown": []any{401.0, "unauthorized", false, true}, "limited": []any{429.0, 3600.0},
-	},
+var calls = map[string]map[string]any{"python": writesToo, "typescript": writesToo, "php": everything()}
+
+// everything is what a program prints that makes all calls.
+func everything() map[string]any {
+	all := map[string]any{
+		"named": 4.0, "requestId": true, "downloaded": "%PDF-1.4", "linked": "%PDF-1.4", "deleted": 0.0,
+		"webhook": "till", "webhooks": 0.0, "tokens": []any{"till", "till"},
+	}
+	maps.Copy(all, writesToo)
+	return all
 }
 
 var writesToo = map[string]any{
@@ -200,19 +226,21 @@ var writesToo = map[string]any{
 // TestCalls makes all calls of a client, and the first attempt of each fails.
 func TestCalls(t *testing.T) {
 	t.Parallel()
-	for _, l := range languages {
+	streams := language{name: "php", variant: " without curl", prepare: phpWith("-n")}
+	for _, l := range append(languages, streams) {
 		if calls[l.name] == nil {
 			continue // the tests of the client itself do this
 		}
-		t.Run(l.name, func(t *testing.T) {
+		t.Run(l.name+l.variant, func(t *testing.T) {
 			t.Parallel()
 			text := testenv.Of(os.ReadFile(filepath.Join("testdata", "calls."+map[string]string{"python": "py", "typescript": "ts", "php": "php"}[l.name]))).Must(t)
 			program := l.program(t, t.TempDir(), text)
 			s := apptest.Start(t)
 			s.Import(t, apptest.Registered(apptest.MerchantID, 1, callOrders))
+			token := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,orders:write,invoices:write,webhooks,tokens")
 			secret := webhook.NewSecret()
 			sent := testenv.Of(json.Marshal(testDeliveries(t, secret))).Must(t)
-			command, output := program("ORDERS_URL="+flaky(t, s.BaseURL), "ORDERS_TOKEN="+s.Token, "WEBHOOK_SECRET="+string(secret), "DELIVERIES="+string(sent))
+			command, output := program("ORDERS_URL="+flaky(t, s.BaseURL), "ORDERS_TOKEN="+token, "WEBHOOK_SECRET="+string(secret), "DELIVERIES="+string(sent))
 			if err := command.Run(); err != nil {
 				t.Fatalf("%v\n%s", err, output)
 			}
@@ -250,6 +278,18 @@ var deliveries = map[string]struct {
 	"null in a batch":     {`{"events":[{"seq":17,"type":"a"},null]}`, "", 0, "[unreadable unreadable]"},
 	"events in an object": {`{"events":{"0":{"seq":17,"type":"a"}}}`, "", 0, "[unreadable unreadable]"},
 	"cut":                 {`{"events":[{"seq":17,"type":"a"}]`, "", 0, "[unreadable unreadable]"},
+	published:             {`{"test": 2432232314}`, "", 0, "[unreadable [0]]"},
+}
+
+// published is the delivery that the libraries of Standard Webhooks are tested with.
+const published = "published"
+
+var publishedDelivery = map[string]any{
+	"body": deliveries[published].sent, "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "now": 1614265330,
+	"headers": map[string]string{
+		"webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek", "webhook-timestamp": "1614265330",
+		"webhook-signature": "v1,invalid v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+	},
 }
 
 // testDeliveries returns the deliveries as the programs take them, with names of headers in
@@ -264,6 +304,7 @@ func testDeliveries(t *testing.T, secret delivery.Secret) map[string]any {
 			"Webhook-Id": "msg_1", "webhook-timestamp": strconv.FormatInt(at.Unix(), 10), "WEBHOOK-SIGNATURE": signature,
 		}}
 	}
+	all[published] = publishedDelivery
 	return all
 }
 

@@ -1,13 +1,18 @@
 <?php
 
 /**
- * Webhooks and the change feed of version 2 of Merchant Orders, for PHP 8.1 or later with its extensions json and openssl.
+ * Client of version 2 of Merchant Orders, for PHP 7.4 or later.
  *
  *     $client = new MerchantOrders\Client('https://orders.example.com', $token);
- *     foreach ($client->followEvents(0, withOrders: true) as $event) { ... }
+ *     foreach ($client->orders('registered') as $order) {
+ *         $client->accept($order->id);
+ *     }
  *
- * Events and orders are objects as the interface shows them: amounts are integers in the minor unit of the currency, times
- * are texts in UTC. A call is retried after a broken connection, a timeout, and the statuses 408, 429 and 5xx.
+ * Orders and events are objects as the interface shows them: amounts are integers in the minor unit of the currency, times
+ * are texts in UTC. A call is retried after a broken connection, a timeout, and the statuses 408, 429, 5xx, and 409 with
+ * Retry-After. Each write has an Idempotency-Key, which is the same in all attempts, so the service makes the change once.
+ *
+ * It uses the extension curl, which keeps connections open, or else the streams of PHP.
  */
 
 declare(strict_types=1);
@@ -17,39 +22,90 @@ namespace MerchantOrders;
 /** A call failed. If temporary, a later attempt may succeed. */
 class ClientError extends \RuntimeException
 {
+    public bool $temporary;
+    public int $status; // 0: no response
+    public string $errorCode; // of the service, such as "10304"; may be empty
+    public float $retryAfter; // seconds; 0: the service has not said
+    public string $requestId; // for the log of the service; may be empty
+    public string $detail; // of the service: what is wrong and what is right; may be empty
+
     public function __construct(
         string $message,
-        public readonly bool $temporary = false,
-        public readonly int $status = 0, // 0: no response
-        public readonly string $errorCode = '', // of the service; may be empty
-        public readonly float $retryAfter = 0, // seconds; 0: the service has not said
-        public readonly string $detail = '', // of the service: what is wrong and what is right; may be empty
+        bool $temporary = false,
+        int $status = 0,
+        string $errorCode = '',
+        float $retryAfter = 0,
+        string $requestId = '',
+        string $detail = ''
     ) {
-        $text = $detail ? rtrim($message, '.') . ": $detail" : $message;
-        parent::__construct($status ? "$text (status $status)" : $text);
+        $about = [];
+        foreach (array_filter(['status' => $status, 'code' => $errorCode, 'request' => $requestId]) as $name => $value) {
+            $about[] = "$name $value";
+        }
+        $message = $detail === '' ? $message : rtrim($message, '.') . ": $detail";
+        parent::__construct($about ? "$message (" . implode(', ', $about) . ')' : $message);
+        [$this->temporary, $this->status, $this->errorCode] = [$temporary, $status, $errorCode];
+        [$this->retryAfter, $this->requestId, $this->detail] = [$retryAfter, $requestId, $detail];
     }
 }
 
+/** No complete response. */
+class TransportError extends ClientError {}
+
+/** 401: the token is missing or not valid. */
+class UnauthorizedError extends ClientError {}
+
+/** 403: the token does not allow this. */
+class ForbiddenError extends ClientError {}
+
+/** 404: it does not exist, or is another merchant's. */
+class NotFoundError extends ClientError {}
+
+/** 412: the order has changed since $ifMatch was read. */
+class PreconditionError extends ClientError {}
+
+/** 422: the key belongs to another write. */
+class KeyReusedError extends ClientError {}
+
+/** 429: too many requests. */
+class RateLimitedError extends ClientError {}
+
+/** 5xx: the service failed, or is temporarily unavailable. */
+class UnavailableError extends ClientError {}
+
 /** Event numbers have started again: discard the position and begin a new copy. */
-class HistoryChanged extends ClientError
-{
-}
+class HistoryChanged extends ClientError {}
 
 /** A request is no valid delivery of a webhook: respond with 401 and ignore it. */
-class WebhookError extends \RuntimeException
-{
-}
+class WebhookError extends \RuntimeException {}
 
-/** Calls one service with one token. */
+/**
+ * Calls one service with one token.
+ *
+ * Calls for changes take the tag that order returned as $ifMatch, so that the change fails if the order is no longer as it was
+ * read, and a $key instead of a random one; store it before the call to repeat the change after a crash.
+ */
 class Client
 {
-    /** A call makes at most $tries attempts, with at most $maxWait seconds between two; each waits $timeout seconds for the service. */
+    private string $baseUrl;
+    private string $token;
+    private int $timeout;
+    private int $tries;
+    private int $maxWait;
+    /** @var resource|\CurlHandle|null */
+    private $curl = null;
+
+    /**
+     * A call makes at most $tries attempts, with at most $maxWait seconds between two; each waits $timeout seconds for the
+     * service to send something.
+     */
     public function __construct(
-        private readonly string $baseUrl,
-        #[\SensitiveParameter] private readonly string $token,
-        private readonly int $timeout = 60,
-        private readonly int $tries = 5,
-        private readonly int $maxWait = 60,
+        string $baseUrl,
+        #[\SensitiveParameter]
+        string $token,
+        int $timeout = 60,
+        int $tries = 5,
+        int $maxWait = 60
     ) {
         if (!preg_match('~^https?://[^/?#@\s]+(/[^?#\s]*)?$~D', $baseUrl)) {
             throw new \InvalidArgumentException('the address of the service must be a URL such as https://orders.example.com');
@@ -57,46 +113,197 @@ class Client
         if (!preg_match('/^[!-\~]+$/D', $token)) {
             throw new \InvalidArgumentException('the token is empty or contains characters that are not allowed in a token');
         }
+        [$this->baseUrl, $this->token] = [rtrim($baseUrl, '/'), $token];
+        [$this->timeout, $this->tries, $this->maxWait] = [$timeout, $tries, $maxWait];
     }
 
-    /** Returns the events after a number or 'latest', waiting up to $wait seconds (at most 30) for one. */
-    public function eventsPage(int|string $after, int $limit = 1000, int $wait = 0, bool $withOrders = false): \stdClass
+    /**
+     * Sends any request below /v2, such as GET /webhooks, and returns the JSON of the response, and its headers by their names
+     * in lower case.
+     * @param mixed $body
+     * @return array{\stdClass, array<string, string>}
+     */
+    public function request(string $method, string $path, $body = null, string $ifMatch = '', string $key = ''): array
     {
-        $query = ['after' => $after, 'limit' => $limit, 'wait' => $wait] + ($withOrders ? ['include' => 'order'] : []);
-        for ($attempt = 1;; $attempt++) {
-            try {
-                return $this->get('/events?' . http_build_query($query), $wait);
-            } catch (ClientError $error) {
-                if ($attempt >= $this->tries || !$error->temporary || $error->retryAfter > $this->maxWait) {
-                    throw $error;
-                }
-                // The random part spreads many clients.
-                $backoff = min(0.25 * 2 ** ($attempt - 1), $this->maxWait) * (0.5 + lcg_value() / 2);
-                usleep((int) (1e6 * ($error->retryAfter ? $error->retryAfter + lcg_value() / 4 : $backoff)));
+        return $this->call($method, $path, $body === null ? null : json($body), $ifMatch, $key);
+    }
+
+    /**
+     * Returns all orders, newest first, each that existed at the beginning exactly once. Days are like 2026-11-20.
+     * @return \Generator<\stdClass>
+     */
+    public function orders(string $state = '', string $dateFrom = '', string $dateTo = ''): \Generator
+    {
+        $query = query(['itemsPerPage' => 100, 'state' => $state, 'dateFrom' => $dateFrom, 'dateTo' => $dateTo]);
+        while ($query !== '') {
+            [$page, $headers] = $this->call('GET', "/orders$query");
+            foreach ($page->orders as $order) {
+                yield $order;
+            }
+            $query = preg_match('/<[^>]*(\?[^>]*)>; rel="next"/', $headers['link'] ?? '', $match) ? $match[1] : '';
+        }
+    }
+
+    /**
+     * Returns the orders to accept or reject, the earliest deadline first; only those with a deadline before a time such as
+     * 2026-11-20T12:00:00Z.
+     * @return \Generator<\stdClass>
+     */
+    public function unanswered(string $before = ''): \Generator
+    {
+        for ($cursor = ''; $cursor !== null; $cursor = $page->next) {
+            [$page] = $this->call('GET', '/orders/unanswered' . query(['limit' => 100, 'expiresBefore' => $before, 'cursor' => $cursor]));
+            foreach ($page->orders as $order) {
+                yield $order;
             }
         }
     }
 
     /**
+     * Returns an order, and its tag for $ifMatch.
+     * @return array{\stdClass, string}
+     */
+    public function order(string $reference): array
+    {
+        [$body, $headers] = $this->call('GET', path($reference));
+        return [$body->order, $headers['etag'] ?? ''];
+    }
+
+    /** Accepts a registered order. */
+    public function accept(string $reference, string $ifMatch = '', string $key = ''): void
+    {
+        $this->request('PATCH', path($reference, '/accept'), null, $ifMatch, $key);
+    }
+
+    /** Rejects a registered order, for a reason such as out-of-stock, or none. */
+    public function reject(string $reference, ?string $reason = null, string $ifMatch = '', string $key = ''): void
+    {
+        $this->request('PATCH', path($reference, '/reject'), ['status' => 'D', 'reason' => $reason], $ifMatch, $key);
+    }
+
+    /**
+     * Accepts and rejects orders, 10,000 in a request, and returns a result for each, in their order. A refused answer affects
+     * no other and throws nothing. $key is that of the first request; the n-th has "-n" after it.
+     * @param iterable<array{orderReference: string, answer: string, reason?: ?string, ifMatch?: ?string}> $answers
+     * @return \Generator<\stdClass>
+     */
+    public function answers(iterable $answers, string $key = ''): \Generator
+    {
+        $key = $key ?: bin2hex(random_bytes(16));
+        $lines = [];
+        foreach ($answers as $answer) {
+            $lines[] = json($answer) . "\n";
+        }
+        foreach (array_chunk($lines, 10000) as $number => $batch) {
+            [$results] = $this->call('POST', '/orders/answers', implode('', $batch), '', $number ? "$key-" . ($number + 1) : $key);
+            if (count($results) !== count($batch)) {
+                throw new ClientError('unexpected response: results are missing');
+            }
+            foreach ($results as $result) {
+                yield $result;
+            }
+        }
+    }
+
+    /**
+     * Changes your own number and note of an order (merchantReference, merchantNote); null removes one.
+     * @param array{merchantReference?: ?string, merchantNote?: ?string} $update
+     */
+    public function update(string $reference, array $update, string $ifMatch = '', string $key = ''): void
+    {
+        $this->request('PATCH', path($reference), $update, $ifMatch, $key);
+    }
+
+    /** Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes, and returns its entry. */
+    public function uploadInvoice(string $reference, string $filename, string $content, string $ifMatch = '', string $key = ''): \stdClass
+    {
+        if (strlen($content) > 4000000) {
+            throw new \LengthException('the file is larger than 4000000 bytes');
+        }
+        $body = ['filename' => $filename, 'contentBase64' => base64_encode($content)];
+        return $this->request('POST', path($reference, '/invoices'), $body, $ifMatch, $key)[0]->invoice;
+    }
+
+    /** Returns the bytes of an invoice file of an order. The token is sent to the service only, not to another storage. */
+    public function downloadInvoice(\stdClass $invoice): string
+    {
+        if (!preg_match('~^https?://~i', $invoice->url)) {
+            throw new \InvalidArgumentException('the invoice file has no URL to download from');
+        }
+        for ($attempt = 1;; $attempt++) {
+            try {
+                return (string) stream_get_contents($this->send('GET', $invoice->url, '*/*')[1]);
+            } catch (ClientError $error) {
+                $this->pause($attempt, $error);
+            }
+        }
+    }
+
+    /**
+     * Deletes an invoice file of an order, and returns the remaining ones.
+     * @return list<\stdClass>
+     */
+    public function deleteInvoice(string $reference, int $invoiceId, string $ifMatch = '', string $key = ''): array
+    {
+        return $this->request('DELETE', path($reference, "/invoices/$invoiceId"), null, $ifMatch, $key)[0]->invoices;
+    }
+
+    /** Makes an address of an invoice file (url, expiresAt) that everybody can open, without a token, until it expires. */
+    public function invoiceLink(string $reference, int $invoiceId, string $ifMatch = '', string $key = ''): \stdClass
+    {
+        return $this->request('POST', path($reference, "/invoices/$invoiceId/link"), null, $ifMatch, $key)[0];
+    }
+
+    /** Returns an export of whole orders. One whose stored data is damaged has only id and problem. */
+    public function export(string $state = '', string $dateFrom = '', string $dateTo = ''): Export
+    {
+        $query = ['state' => $state, 'dateFrom' => $dateFrom, 'dateTo' => $dateTo];
+        return new Export(function () use (&$query): \Generator {
+            [$headers, $stream] = $this->send('GET', "$this->baseUrl/v2/orders/export" . query($query), 'application/x-ndjson');
+            $lines = lines($stream);
+            foreach ($lines as $order) {
+                $query['cursor'] = "{$headers['export-cursor']}.$order->id";
+                yield $order;
+            }
+            return $lines->getReturn();
+        }, \Closure::fromCallable([$this, 'pause']));
+    }
+
+    /**
+     * Returns the events after a number or 'latest', waiting up to $wait seconds (at most 30) for one.
+     * @param int|string $after
+     */
+    public function eventsPage($after, int $limit = 1000, int $wait = 0, bool $withOrders = false): \stdClass
+    {
+        $query = query(['after' => $after, 'limit' => $limit, 'wait' => $wait, 'include' => $withOrders ? 'order' : '']);
+        return $this->call('GET', "/events$query", null, '', '', $wait)[0];
+    }
+
+    /**
      * Returns the events after a number, up to the newest, $withOrders each with its order. To go on later, store seq and
      * history of the last one. Throws HistoryChanged if numbers have started again.
+     * @return \Generator<\stdClass>
      */
     public function events(int $after, string $history = '', bool $withOrders = false): \Generator
     {
         return $this->pages($after, $history, $withOrders, 0);
     }
 
-    /** Is events, but waits for new ones, without end. */
+    /**
+     * Is events, but waits for new ones, without end.
+     * @return \Generator<\stdClass>
+     */
     public function followEvents(int $after, string $history = '', bool $withOrders = false): \Generator
     {
         return $this->pages($after, $history, $withOrders, 30);
     }
 
+    /** @return \Generator<\stdClass> */
     private function pages(int $after, string $history, bool $withOrders, int $wait): \Generator
     {
         while (true) {
             $requested = microtime(true);
-            $page = $this->eventsPage($after, wait: $wait, withOrders: $withOrders);
+            $page = $this->eventsPage($after, 1000, $wait, $withOrders);
             if ($page->history !== ($history ?: $page->history) || $page->newest < $after) {
                 throw new HistoryChanged('event numbers have started again; begin a new copy');
             }
@@ -109,50 +316,256 @@ class Client
                 return;
             }
             if (!$page->events && microtime(true) - $requested < 1) { // too many clients wait, and the service responds at once
-                usleep(random_int(1_000_000, 2_000_000));
+                usleep(random_int(1000000, 2000000));
             }
         }
     }
 
-    /** Sends a request once and returns the JSON of the response. */
-    private function get(string $path, int $wait): \stdClass
+    /**
+     * Returns the webhooks.
+     * @return list<\stdClass>
+     */
+    public function webhooks(): array
     {
-        $context = stream_context_create(['http' => [
-            'header' => ["Authorization: Bearer $this->token", 'Accept: application/json', 'User-Agent: merchant-orders-php/2'],
-            'timeout' => $this->timeout + $wait,
-            'follow_location' => 0, // the token must not reach another address
-            'ignore_errors' => true, // of statuses: the body is read, too
-        ]]);
-        $stream = @fopen(rtrim($this->baseUrl, '/') . '/v2' . $path, 'r', false, $context);
-        $text = $stream ? stream_get_contents($stream) : false;
-        if ($text === false) {
-            throw new ClientError('no response: ' . (error_get_last()['message'] ?? ''), temporary: true);
+        return $this->request('GET', '/webhooks')[0]->webhooks;
+    }
+
+    /**
+     * Creates a webhook, such as ['url' => 'https://hooks.example.com/orders', 'include' => 'order'], and returns it with its
+     * secret, which cannot be read again. The secret is null if the response to an earlier attempt was lost.
+     * @param array<string, mixed> $webhook
+     */
+    public function createWebhook(array $webhook, string $key = ''): \stdClass
+    {
+        return $this->request('POST', '/webhooks', $webhook, '', $key)[0];
+    }
+
+    /**
+     * Changes a webhook, such as ['enabled' => true], and returns it.
+     * @param array<string, mixed> $change
+     */
+    public function updateWebhook(int $id, array $change, string $key = ''): \stdClass
+    {
+        return $this->request('PATCH', "/webhooks/$id", $change, '', $key)[0];
+    }
+
+    /** Deletes a webhook. */
+    public function deleteWebhook(int $id, string $key = ''): void
+    {
+        $this->request('DELETE', "/webhooks/$id", null, '', $key);
+    }
+
+    /** Sends a test event to a webhook, and returns what came of it. */
+    public function testWebhook(int $id, string $key = ''): \stdClass
+    {
+        return $this->request('POST', "/webhooks/$id/test", null, '', $key)[0]->delivery;
+    }
+
+    /**
+     * Returns all tokens of the merchant, by id.
+     * @return \Generator<\stdClass>
+     */
+    public function tokens(): \Generator
+    {
+        for ($after = 0; $after !== null; $after = $page->next) {
+            [$page] = $this->call('GET', '/tokens' . query(['after' => $after, 'limit' => 1000]));
+            foreach ($page->tokens as $token) {
+                yield $token;
+            }
         }
-        $lines = implode("\n", stream_get_meta_data($stream)['wrapper_data']);
-        $status = preg_match('~^HTTP/\S+ (\d+)~', $lines, $match) ? (int) $match[1] : 0;
-        $body = json_decode($text);
-        if ($status === 200 && $body instanceof \stdClass) {
-            return $body;
+    }
+
+    /**
+     * Creates a token, such as ['scopes' => ['orders:read'], 'label' => 'till'], and returns it with its text, which cannot be
+     * read again. The text is null if the response to an earlier attempt was lost: revoke the token then.
+     * @param array{scopes?: list<string>, label?: string, expires?: string} $request
+     */
+    public function createToken(array $request = [], string $key = ''): \stdClass
+    {
+        return $this->request('POST', '/tokens', (object) $request, '', $key)[0];
+    }
+
+    /** Replaces a token, which may be the client's own, by a new one; the old one stays valid for $overlap, such as 24h. */
+    public function rotateToken(int $id, string $overlap, string $key = ''): \stdClass
+    {
+        return $this->request('POST', "/tokens/$id/rotate", ['overlap' => $overlap], '', $key)[0];
+    }
+
+    /** Revokes a token. */
+    public function revokeToken(int $id, string $key = ''): void
+    {
+        $this->request('DELETE', "/tokens/$id", null, '', $key);
+    }
+
+    /**
+     * Sends a request below /v2, with all attempts, and returns the JSON of the response, or that of its lines before the last,
+     * and its headers.
+     * @return array{mixed, array<string, string>}
+     */
+    private function call(string $method, string $path, ?string $body = null, string $ifMatch = '', string $key = '', int $wait = 0): array
+    {
+        $type = $path === '/orders/answers' ? 'application/x-ndjson' : 'application/json';
+        $write = $method === 'GET' ? [] : ['Idempotency-Key: ' . ($key ?: bin2hex(random_bytes(16)))];
+        if ($ifMatch !== '') {
+            $write[] = "If-Match: $ifMatch";
         }
-        if ($status === 200) {
-            throw new ClientError('the response broke off', temporary: true, status: $status);
+        for ($attempt = 1;; $attempt++) {
+            try {
+                [$headers, $stream] = $this->send($method, "$this->baseUrl/v2$path", $type, $body, $write, $wait);
+                if ($type === 'application/x-ndjson') {
+                    return [iterator_to_array(lines($stream), false), $headers];
+                }
+                $json = json_decode((string) stream_get_contents($stream));
+                if (!$json instanceof \stdClass) {
+                    throw new TransportError('the response broke off', true);
+                }
+                return [$json, $headers];
+            } catch (ClientError $error) {
+                $this->pause($attempt, $error);
+            }
         }
-        $after = preg_match('/^Retry-After: *(.+)$/mi', $lines, $match) ? trim($match[1]) : '';
-        $seconds = is_numeric($after) ? (float) $after : max((int) strtotime($after) - time(), 0);
-        $detail = preg_match('/^Error-Detail: *(.+)$/mi', $lines, $match) ? trim($match[1]) : '';
-        $message = $body->error->message ?? $body->message ?? 'the service refused the request';
-        throw new ClientError($message, in_array($status, [408, 429], true) || $status >= 500, $status, $body->error->code ?? '', $seconds, $detail);
+    }
+
+    /**
+     * Sends a request once, and returns the headers of a success, by their names in lower case, and its body as a stream.
+     * @param list<string> $write headers
+     * @return array{array<string, string>, resource}
+     */
+    private function send(string $method, string $url, string $type, ?string $body = null, array $write = [], int $wait = 0): array
+    {
+        $headers = array_merge(["Accept: $type", 'Prefer: handling=strict', 'User-Agent: merchant-orders-php/2'], $write);
+        if (origin($url) === origin($this->baseUrl)) { // the token must not reach another address
+            $headers[] = "Authorization: Bearer $this->token";
+        }
+        if ($body !== null) {
+            $headers[] = "Content-Type: $type";
+        }
+        // An export is larger than the memory of PHP, so beyond 2 MB the body is in a temporary file.
+        $stream = fopen('php://temp', 'w+');
+        assert($stream !== false);
+        if (extension_loaded('curl')) {
+            $lines = $this->curl($method, $url, $headers, $body, $this->timeout + $wait, $stream);
+        } elseif (ini_get('allow_url_fopen') && in_array(parse_url($url, PHP_URL_SCHEME), stream_get_wrappers(), true)) {
+            $lines = streams($method, $url, $headers, $body, $this->timeout + $wait, $stream);
+        } else {
+            throw new ClientError('PHP cannot reach the service: it needs the extension curl, or allow_url_fopen, for https with the extension openssl');
+        }
+        rewind($stream);
+        $received = [];
+        $status = 0;
+        foreach ($lines as $line) {
+            if (preg_match('~^HTTP/\S+ (\d+)~', $line, $match)) { // after those of an interim response
+                [$status, $received] = [(int) $match[1], []];
+            } else {
+                [$name, $value] = explode(':', $line, 2) + [1 => ''];
+                $before = isset($received[strtolower($name)]) ? $received[strtolower($name)] . ', ' : '';
+                $received[strtolower($name)] = $before . trim($value);
+            }
+        }
+        if ($status < 200 || $status > 299) {
+            throw refusal($status, $received, (string) stream_get_contents($stream));
+        }
+        if ($type !== '*/*' && strpos($received['content-type'] ?? '', $type) !== 0) {
+            throw new ClientError("unexpected response: it is no $type", false, $status);
+        }
+        return [$received, $stream];
+    }
+
+    /**
+     * Sends a request with curl, writes the body of the response to a stream, and returns status lines and headers.
+     * @param list<string> $headers
+     * @param resource $stream
+     * @return list<string>
+     */
+    private function curl(string $method, string $url, array $headers, ?string $body, int $timeout, $stream): array
+    {
+        $this->curl ? curl_reset($this->curl) : $this->curl = curl_init(); // one handle keeps its connection
+        $lines = [];
+        curl_setopt_array($this->curl, [
+            CURLOPT_URL => $url, CURLOPT_CUSTOMREQUEST => $method, CURLOPT_HTTPHEADER => array_merge($headers, ['Expect:']),
+            CURLOPT_ENCODING => '', CURLOPT_FILE => $stream,
+            CURLOPT_CONNECTTIMEOUT => $timeout, CURLOPT_LOW_SPEED_LIMIT => 1, CURLOPT_LOW_SPEED_TIME => $timeout,
+            CURLOPT_HEADERFUNCTION => function ($_, string $line) use (&$lines): int {
+                $lines[] = trim($line);
+                return strlen($line);
+            },
+        ] + ($body === null ? [] : [CURLOPT_POSTFIELDS => $body]));
+        // Of the lines of an export, those before a break are good.
+        if (!curl_exec($this->curl) && !($method === 'GET' && in_array('Accept: application/x-ndjson', $headers, true) && ftell($stream))) {
+            $certificate = in_array(curl_errno($this->curl), [CURLE_SSL_CACERT, CURLE_SSL_PEER_CERTIFICATE, CURLE_SSL_CACERT_BADFILE], true);
+            throw new TransportError('no response: ' . curl_error($this->curl), !$certificate);
+        }
+        return $lines;
+    }
+
+    /** Waits after an attempt, or throws its error if there is to be no other. The random part spreads many clients. */
+    private function pause(int $attempt, ClientError $error): void
+    {
+        if ($attempt >= $this->tries || !$error->temporary || $error->retryAfter > $this->maxWait) {
+            throw $error;
+        }
+        $backoff = min(0.25 * 2 ** ($attempt - 1), $this->maxWait) * (0.5 + lcg_value() / 2);
+        usleep((int) (1e6 * ($error->retryAfter ? $error->retryAfter + lcg_value() / 4 : $backoff)));
     }
 }
 
 /**
- * Verifies a delivery of a webhook, given the headers of the request ($_SERVER) and its whole body
+ * An export of whole orders, oldest first. After the last order, after and history are where the change feed ended before the
+ * first was read: follow it from there, and the copy misses no change.
+ */
+class Export
+{
+    public int $after = 0;
+    public string $history = '';
+    /** @var callable(): \Generator<\stdClass> from the last order on */
+    private $rest;
+    /** @var callable(int, ClientError): void */
+    private $pause;
+
+    /**
+     * @internal
+     * @param callable(): \Generator<\stdClass> $rest
+     * @param callable(int, ClientError): void $pause
+     */
+    public function __construct(callable $rest, callable $pause)
+    {
+        [$this->rest, $this->pause] = [$rest, $pause];
+    }
+
+    /**
+     * Returns the orders. After a connection that breaks it goes on after the last order.
+     * @return \Generator<\stdClass>
+     */
+    public function orders(): \Generator
+    {
+        for ($attempt = 1;; $attempt++) {
+            try {
+                foreach ($orders = ($this->rest)() as $order) {
+                    $attempt = 0;
+                    yield $order;
+                }
+                [$this->after, $this->history] = [$orders->getReturn()->after, $orders->getReturn()->history];
+                return;
+            } catch (ClientError $error) {
+                ($this->pause)(max($attempt, 1), $error);
+            }
+        }
+    }
+}
+
+/**
+ * Verifies a delivery of a webhook, given the headers of the request ($_SERVER, or headers by name) and its whole body
  * (file_get_contents('php://input')), and returns its event. Throws WebhookError unless one of the secrets signed it within
  * the last five minutes. A receiver that stores the header Webhook-Id processes no event twice. A webhook with a batch needs
  * webhookEvents.
+ * @param array<mixed> $server
  */
-function verifyWebhook(array $server, string $body, #[\SensitiveParameter] string ...$secrets): \stdClass
-{
+function verifyWebhook(
+    array $server,
+    string $body,
+    #[\SensitiveParameter]
+    string ...$secrets
+): \stdClass {
     $delivery = verified($server, $body, $secrets);
     if (isset($delivery->events)) {
         throw new \UnexpectedValueException('the delivery is a batch, which webhookEvents reads');
@@ -164,9 +577,15 @@ function verifyWebhook(array $server, string $body, #[\SensitiveParameter] strin
  * Is verifyWebhook for every webhook, with a batch or without: returns the list of the events of the delivery, in order. The
  * response acknowledges all of them, or none. An event may arrive again, also in another batch. It is the same one if seq and
  * at are.
+ * @param array<mixed> $server
+ * @return list<\stdClass>
  */
-function webhookEvents(array $server, string $body, #[\SensitiveParameter] string ...$secrets): array
-{
+function webhookEvents(
+    array $server,
+    string $body,
+    #[\SensitiveParameter]
+    string ...$secrets
+): array {
     $delivery = verified($server, $body, $secrets);
     $events = $delivery->events ?? [$delivery];
     foreach (is_array($events) ? $events : [null] as $event) {
@@ -177,26 +596,159 @@ function webhookEvents(array $server, string $body, #[\SensitiveParameter] strin
     return $events;
 }
 
-/** Verifies a delivery and returns its JSON. @internal */
-function verified(array $server, string $body, #[\SensitiveParameter] array $secrets): \stdClass
-{
-    [$id, $sent] = [$server['HTTP_WEBHOOK_ID'] ?? '', $server['HTTP_WEBHOOK_TIMESTAMP'] ?? ''];
+/**
+ * Verifies a delivery and returns its JSON.
+ * @internal
+ * @param array<mixed> $server
+ * @param array<string> $secrets
+ */
+function verified(
+    array $server,
+    string $body,
+    #[\SensitiveParameter]
+    array $secrets
+): \stdClass {
+    $headers = ['WEBHOOK_ID' => '', 'WEBHOOK_TIMESTAMP' => '', 'WEBHOOK_SIGNATURE' => ''];
+    foreach ($server as $name => $value) {
+        $name = preg_replace('/^HTTP_/', '', strtoupper(strtr((string) $name, '-', '_')));
+        if (isset($headers[$name])) {
+            $headers[$name] = is_array($value) ? implode(' ', $value) : (string) $value;
+        }
+    }
+    [$id, $sent, $signatures] = array_values($headers);
     if ($id === '' || !preg_match('/^[0-9]{1,12}$/D', $sent) || abs(time() - (int) $sent) > 300) {
         throw new WebhookError('the id or the time of the delivery is missing, or its time is more than five minutes off');
     }
     $valid = false;
     foreach ($secrets as $secret) {
-        $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
+        $key = base64_decode((string) preg_replace('/^whsec_/', '', $secret), true);
         if (!$key) {
             throw new \InvalidArgumentException('the secret of the webhook is not valid; it begins with whsec_');
         }
         $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$sent.$body", $key, true));
-        foreach (explode(' ', $server['HTTP_WEBHOOK_SIGNATURE'] ?? '') as $signature) {
+        foreach (explode(' ', $signatures) as $signature) {
             $valid = hash_equals($expected, $signature) || $valid;
         }
     }
     if (!$valid) {
         throw new WebhookError('no signature of the delivery matches');
     }
-    return json_decode($body, flags: JSON_THROW_ON_ERROR);
+    $delivery = json_decode($body, false, 512, JSON_THROW_ON_ERROR);
+    if (!$delivery instanceof \stdClass) {
+        throw new \UnexpectedValueException('the delivery is no object');
+    }
+    return $delivery;
+}
+
+/**
+ * Sends a request with the streams of PHP, writes the body of the response to a stream, and returns status lines and headers.
+ * @internal
+ * @param list<string> $headers
+ * @param resource $stream
+ * @return list<string>
+ */
+function streams(string $method, string $url, array $headers, ?string $body, int $timeout, $stream): array
+{
+    $context = stream_context_create(['http' => [
+        'method' => $method, 'header' => $headers, 'content' => (string) $body, 'timeout' => $timeout, 'protocol_version' => 1.1,
+        'follow_location' => 0, 'ignore_errors' => true, // of statuses: the body is read, too
+    ]]);
+    $problem = '';
+    set_error_handler(function (int $_, string $message) use (&$problem): bool {
+        $problem .= "$message ";
+        return true;
+    });
+    $source = fopen($url, 'r', false, $context);
+    restore_error_handler();
+    if (!$source) {
+        throw new TransportError("no response: $problem", strpos($problem, 'certificate verify failed') === false);
+    }
+    stream_copy_to_stream($source, $stream);
+    ['timed_out' => $late, 'wrapper_data' => $lines] = stream_get_meta_data($source);
+    $length = preg_match('/^Content-Length: *(\d+)/mi', implode("\n", $lines), $match) ? (int) $match[1] : null;
+    if ($late || $length !== null && ftell($stream) < $length) {
+        throw new TransportError('no response: ' . ($late ? 'nothing was received in time' : 'the response broke off'), true);
+    }
+    return $lines;
+}
+
+/**
+ * Returns the lines of a response before its summary, which the generator returns.
+ * @internal
+ * @param resource $stream
+ * @return \Generator<\stdClass>
+ */
+function lines($stream): \Generator
+{
+    while (($line = fgets($stream)) !== false) {
+        $document = substr($line, -1) === "\n" ? json_decode($line) : null;
+        if ($document->complete ?? false) {
+            return $document;
+        }
+        if (!$document instanceof \stdClass || isset($document->complete)) {
+            throw new TransportError($document->problem ?? 'the response broke off', true);
+        }
+        yield $document;
+    }
+    throw new TransportError('the response has no end', true);
+}
+
+/**
+ * Returns the error of a status that is no success.
+ * @internal
+ * @param array<string, string> $headers
+ */
+function refusal(int $status, array $headers, string $text): ClientError
+{
+    $body = json_decode($text);
+    $after = $headers['retry-after'] ?? '';
+    $seconds = is_numeric($after) ? (float) $after : max((int) strtotime($after) - time(), 0);
+    // A 409 without Retry-After stays.
+    $temporary = in_array($status, [408, 429], true) || $status >= 500 || $status === 409 && $seconds > 0;
+    $kinds = [
+        401 => UnauthorizedError::class, 403 => ForbiddenError::class, 404 => NotFoundError::class, 412 => PreconditionError::class,
+        422 => KeyReusedError::class, 429 => RateLimitedError::class,
+    ];
+    $kind = $kinds[$status] ?? ($status >= 500 ? UnavailableError::class : ClientError::class);
+    $message = $body->error->message ?? $body->message ?? 'the service refused the request';
+    return new $kind($message, $temporary, $status, $body->error->code ?? '', $seconds, $headers['x-request-id'] ?? '', $headers['error-detail'] ?? '');
+}
+
+/**
+ * @internal
+ * @param mixed $value
+ */
+function json($value): string
+{
+    return json_encode($value, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR);
+}
+
+/**
+ * Returns a query without the parameters that are empty.
+ * @internal
+ * @param array<string, int|string> $parameters
+ */
+function query(array $parameters): string
+{
+    return '?' . http_build_query(array_filter($parameters, fn ($value) => $value !== ''));
+}
+
+/** @internal */
+function path(string $reference, string $below = ''): string
+{
+    if (!preg_match('/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/D', $reference)) {
+        throw new \InvalidArgumentException("'$reference' is not a reference of an order");
+    }
+    return "/orders/$reference$below";
+}
+
+/**
+ * Returns scheme, host and port of a URL.
+ * @internal
+ */
+function origin(string $url): string
+{
+    $parts = parse_url(strtolower($url)) ?: [];
+    $scheme = $parts['scheme'] ?? '';
+    return "$scheme://" . ($parts['host'] ?? '') . ':' . ($parts['port'] ?? ($scheme === 'https' ? 443 : 80));
 }

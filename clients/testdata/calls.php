@@ -2,55 +2,114 @@
 // Makes every call of the client, for a test that compares what it prints.
 declare(strict_types=1);
 
+namespace MerchantOrders;
+
 require 'MerchantOrders.php';
 
-use MerchantOrders\{Client, ClientError, HistoryChanged, WebhookError};
-use function MerchantOrders\{verifyWebhook, webhookEvents};
+/** Replaces the clock of the client: a published delivery is old. */
+function time(): int
+{
+    return $GLOBALS['now'] ?? \time();
+}
 
 /** Returns the error of a call. */
-function refusal(callable $call): Throwable
+function refused(callable $call): ClientError
 {
     try {
         $call();
     } catch (ClientError $error) {
         return $error;
     }
-    throw new LogicException('no error');
+    throw new \LogicException('no error');
 }
 
-$client = new Client(getenv('ORDERS_URL'), getenv('ORDERS_TOKEN'), maxWait: 1);
+/** Returns a property of each element. */
+function all(iterable $elements, string $name): array
+{
+    return array_column([...$elements], $name);
+}
+
+$client = new Client(getenv('ORDERS_URL'), getenv('ORDERS_TOKEN'), 60, 5, 1);
 $end = $client->eventsPage('latest');
-$result = ['end' => $end->next];
-$events = iterator_to_array($client->events($end->next - 2, $end->history, withOrders: true), false);
-$result['events'] = array_map(fn ($event) => [$event->type, $event->order->state], $events);
-foreach ($client->followEvents($end->next - 2) as $event) {
+$listed = all($client->orders('registered'), 'id');
+$sorted = $listed;
+sort($sorted);
+$unanswered = all($client->unanswered(), 'id');
+sort($unanswered);
+$result = ['listed' => count(array_unique($listed)), 'unanswered' => $unanswered === $sorted];
+[$first, $second, $third, $fourth] = $sorted;
+[$order, $tag] = $client->order($first);
+$client->accept($first, $tag);
+$result['state'] = $client->order($first)[0]->state;
+$again = refused(fn () => $client->accept($first));
+$result['again'] = [$again->status, $again->errorCode, $again->temporary, $again->detail !== '' && strpos($again->getMessage(), $again->detail) !== false];
+$stale = refused(fn () => $client->accept($first, $tag));
+$missing = refused(fn () => $client->order('NONE'));
+$result += ['stale' => $stale->status, 'missing' => $missing->status];
+$limited = refused(fn () => $client->order('LIMITED'));
+$result['limited'] = [$limited->status, $limited->retryAfter];
+$unknown = refused(fn () => (new Client(getenv('ORDERS_URL'), 'mo_unknown'))->order($first));
+$named = [UnauthorizedError::class => $unknown, PreconditionError::class => $stale, NotFoundError::class => $missing, RateLimitedError::class => $limited];
+$result['named'] = count(array_filter($named, fn ($error, $class) => $error instanceof $class, ARRAY_FILTER_USE_BOTH));
+$result['requestId'] = $missing->requestId !== '' && strpos($missing->getMessage(), $missing->requestId) !== false;
+$client->reject($second, 'damaged');
+$result['answers'] = all($client->answers([
+    ['orderReference' => $third, 'answer' => 'accept'],
+    ['orderReference' => $fourth, 'answer' => 'reject', 'reason' => 'out-of-stock'],
+    ['orderReference' => $first, 'answer' => 'reject'],
+    ['orderReference' => 'NONE', 'answer' => 'accept'],
+]), 'status');
+$invoice = $client->uploadInvoice($fourth, 'invoice.pdf', '%PDF-1.4');
+$client->update($fourth, ['merchantReference' => '17']);
+[$changed] = $client->order($fourth);
+$result += ['invoices' => count($changed->invoices), 'merchantReference' => $changed->merchantReference];
+$result['other'] = $client->request('GET', "/orders/$fourth")[0]->order == $changed;
+$export = $client->export();
+$result += ['exportedInTurn' => all($export->orders(), 'id') === array_reverse($listed), 'end' => $export->after - $end->next];
+$events = $client->events($end->next, $end->history, true);
+foreach ($events as $event) {
+    $result['events'][] = [$event->type, $event->order->state];
+}
+foreach ($client->followEvents($end->next) as $event) {
     $result['followed'] = !isset($event->order) && $event->history === $end->history;
     break;
 }
-$result['history'] = refusal(fn () => iterator_to_array($client->events(0, 'other'))) instanceof HistoryChanged ? 'changed' : '';
-$unknown = refusal(fn () => (new Client(getenv('ORDERS_URL'), 'mo_unknown'))->eventsPage(0));
-$result['unknown'] = [$unknown->status, $unknown->errorCode, $unknown->temporary, $unknown->detail !== '' && str_contains($unknown->getMessage(), $unknown->detail)];
-$limited = refusal(fn () => $client->eventsPage(0, limit: 999));
-$result['limited'] = [$limited->status, $limited->retryAfter];
+$result['history'] = refused(fn () => [...$client->events(0, 'other')]) instanceof HistoryChanged ? 'changed' : '';
+
+// The file, through the proxy of the test.
+$invoice->url = getenv('ORDERS_URL') . parse_url($invoice->url, PHP_URL_PATH);
+$result['downloaded'] = $client->downloadInvoice($invoice);
+$result['linked'] = file_get_contents($client->invoiceLink($fourth, $invoice->id)->url);
+$result['deleted'] = count($client->deleteInvoice($fourth, $invoice->id));
+$webhook = $client->createWebhook(['url' => 'https://hooks.example.com/orders', 'batch' => 100])->webhook;
+$result['webhook'] = $client->updateWebhook($webhook->id, ['description' => 'till'])->description;
+$client->deleteWebhook($webhook->id);
+$result['webhooks'] = count($client->webhooks());
+$created = $client->createToken(['label' => 'till']);
+$rotated = $client->rotateToken($created->token->id, '1h');
+$client->revokeToken($rotated->token->id);
+$result['tokens'] = array_slice(all($client->tokens(), 'label'), -2);
 
 /** Returns the numbers of the events of a delivery, or what is wrong with it. */
-function numbers(callable $read, array $delivery): array|string
+function numbers(callable $read, array $delivery)
 {
     $server = [];
     foreach ($delivery['headers'] as $name => $value) {
         $server['HTTP_' . strtoupper(strtr($name, '-', '_'))] = $value;
     }
+    $GLOBALS['now'] = $delivery['now'] ?? null;
     try {
-        $events = $read($server, $delivery['body'], getenv('WEBHOOK_SECRET'));
-    } catch (WebhookError) {
+        $events = $read($server, $delivery['body'], $delivery['secret'] ?? getenv('WEBHOOK_SECRET'));
+    } catch (WebhookError $error) {
         return 'refused';
-    } catch (UnexpectedValueException | JsonException) {
+    } catch (\UnexpectedValueException | \JsonException $error) {
         return 'unreadable';
     }
-    return array_map(fn ($event) => $event->seq, is_array($events) ? $events : [$events]);
+    return array_map(fn ($event) => $event->seq ?? 0, is_array($events) ? $events : [$events]);
 }
 
 foreach (json_decode(getenv('DELIVERIES'), true) as $name => $delivery) {
-    $result['deliveries'][$name] = [numbers(webhookEvents(...), $delivery), numbers(verifyWebhook(...), $delivery)];
+    $read = [numbers('MerchantOrders\webhookEvents', $delivery), numbers('MerchantOrders\verifyWebhook', $delivery)];
+    $result['deliveries'][$name] = $read;
 }
 echo json_encode($result), "\n";

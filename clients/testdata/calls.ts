@@ -64,13 +64,14 @@ for await (const event of client.followEvents(end.next)) {
 const history = await refusal(all(client.events(0, { history: "other" })));
 result.history = history instanceof HistoryChanged && "changed";
 
-const secret = process.env.WEBHOOK_SECRET!;
-const deliveries: Record<string, { headers: Record<string, string>; body: string }> = JSON.parse(process.env.DELIVERIES!);
+const deliveries: Record<string, { headers: Record<string, string>; body: string; secret?: string; now?: number }> = JSON.parse(process.env.DELIVERIES!);
 const results: Record<string, unknown> = (result.deliveries = {});
 const problem = (error: unknown) => (error instanceof WebhookError ? "refused" : "unreadable");
-for (const [name, { headers, body }] of Object.entries(deliveries)) {
-  const events = await webhookEvents(headers, Buffer.from(body), secret).then((events) => events.map((event) => event.seq), problem);
-  const single = await verifyWebhook(new Headers(headers), Buffer.from(body), secret).then((event) => [event.seq], problem);
+const clock = Date.now;
+for (const [name, { headers, body, now, secret = process.env.WEBHOOK_SECRET! }] of Object.entries(deliveries)) {
+  Date.now = () => (now ? 1000 * now : clock()); // a published delivery is old
+  const events = await webhookEvents(headers, Buffer.from(body), secret).then((events) => events.map((event) => event.seq ?? 0), problem);
+  const single = await verifyWebhook(new Headers(headers), Buffer.from(body), secret).then((event) => [event.seq ?? 0], problem);
   results[name] = [events, single];
 }
 console.log(JSON.stringify(result));

@@ -18,7 +18,7 @@ func TestVersion(t *testing.T) {
 	if newest == nil || app.Version() != "v"+string(newest[1]) {
 		t.Fatalf("version %s, newest section %s", app.Version(), newest)
 	}
-	for _, name := range []string{"python/pyproject.toml", "typescript/package.json", "typescript/package-lock.json"} {
+	for _, name := range []string{"python/pyproject.toml", "typescript/package.json", "typescript/package-lock.json", "php/composer.json"} {
 		text := testenv.Of(os.ReadFile("../../clients/" + name)).Must(t)
 		if got := regexp.MustCompile(`version"?(?: =|:) "(.*)"`).FindSubmatch(text); got == nil || string(got[1]) != string(newest[1]) {
 			t.Errorf("%s: version %q, want %s", name, got, newest[1])
