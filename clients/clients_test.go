@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -22,6 +23,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,7 +74,7 @@ func preparePython(t *testing.T, folder, source string) *exec.Cmd {
 	absolute := testenv.Of(filepath.Abs("python")).Must(t)
 	if testenv.IsRelease() {
 		testenv.Program(t, "mypy", "mypy")
-		run(t, folder, "env", "MYPYPATH="+absolute, "mypy", "--strict", "--cache-dir", t.TempDir(), source, filepath.Join(absolute, "merchant_orders"))
+		run(t, folder, "env", "MYPYPATH="+absolute, "mypy", "--strict", "--python-version", "3.9", "--cache-dir", t.TempDir(), source, filepath.Join(absolute, "merchant_orders"))
 	}
 	command := exec.Command("python3", source)
 	command.Env = []string{"PYTHONPATH=" + absolute, "PYTHONDONTWRITEBYTECODE=1"}
@@ -162,6 +164,45 @@ func TestPHPWithoutNetwork(t *testing.T) {
 	}
 }
 
+// TestConnections calls a service that closes the connection after the third response, with
+// one attempt for each call: the calls share a connection, and one that was closed costs
+// no attempt.
+func TestConnections(t *testing.T) {
+	t.Parallel()
+	for name, program := range map[string]string{
+		"python": "import os\nfrom merchant_orders import Client\nclient = Client(os.environ['ORDERS_URL'], 'mo_x', tries=1)\nfor _ in range(5):\n    client.accept('SF-1')\n",
+		"php":    "<?php\nrequire 'MerchantOrders.php';\n$client = new MerchantOrders\\Client(getenv('ORDERS_URL'), 'mo_x', 60, 1);\nfor ($i = 0; $i < 5; $i++) {\n    $client->accept('SF-1');\n}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var requests, connections atomic.Int64
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("Content-Length", "16")
+				_, _ = w.Write([]byte(`{"success":true}`))
+				if requests.Add(1) == 3 {
+					_ = http.NewResponseController(w).Flush()
+					panic(http.ErrAbortHandler)
+				}
+			}))
+			server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+				if state == http.StateNew {
+					connections.Add(1)
+				}
+			}
+			server.Start()
+			defer server.Close()
+			l := languages[slices.IndexFunc(languages, func(l language) bool { return l.name == name })]
+			command, output := l.program(t, t.TempDir(), []byte(program))("ORDERS_URL=" + server.URL)
+			if err := command.Run(); err != nil {
+				t.Fatalf("%v\n%s", err, output)
+			}
+			testenv.Equal(t, "requests", 5, requests.Load())
+			testenv.Equal(t, "connections", 2, connections.Load())
+		})
+	}
+}
+
 // run runs a program of preparations.
 func run(t *testing.T, folder, name string, args ...string) {
 	t.Helper()
@@ -199,7 +240,7 @@ func (l language) program(t *testing.T, folder string, text []byte) func(environ
 const callOrders = 250
 
 // calls are what the programs calls.* print.
-var calls = map[string]map[string]any{"python": writesToo, "typescript": writesToo, "php": everything()}
+var calls = map[string]map[string]any{"python": everything(), "typescript": writesToo, "php": everything()}
 
 // everything is what a program prints that makes all calls.
 func everything() map[string]any {

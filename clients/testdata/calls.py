@@ -1,13 +1,19 @@
 """Makes every call of the client, for a test that compares what it prints."""
 
+from __future__ import annotations
+
 import json
 import os
 import time
+import urllib.parse
+import urllib.request
 from collections.abc import Callable
-from typing import Any, get_type_hints, is_typeddict
+from typing import Any
 
 import merchant_orders
-from merchant_orders import Client, ClientError, HistoryChanged, WebhookError, verify_webhook, webhook_events
+from merchant_orders import (
+    Client, ClientError, HistoryChanged, NotFoundError, PreconditionError, RateLimitedError, UnauthorizedError, WebhookError, verify_webhook, webhook_events,
+)
 
 client = Client(os.environ["ORDERS_URL"], os.environ["ORDERS_TOKEN"], max_wait=1)
 result: dict[str, Any] = {}
@@ -34,6 +40,10 @@ result["again"] = [again.status, again.code, again.temporary, again.detail != ""
 result |= {"stale": refusal(client.accept, first, if_match=tag).status, "missing": refusal(client.order, "NONE").status}
 limited = refusal(client.order, "LIMITED")
 result["limited"] = [limited.status, limited.retry_after]
+unknown = refusal(Client(os.environ["ORDERS_URL"], "mo_unknown").order, first)
+named = {UnauthorizedError: unknown, PreconditionError: refusal(client.accept, first, if_match=tag), NotFoundError: refusal(client.order, "NONE"), RateLimitedError: limited}
+result["named"] = sum(type(error) is kind for kind, error in named.items())
+result["requestId"] = 0 < len(unknown.request_id) and unknown.request_id in str(unknown)
 client.reject(second, "damaged")
 result["answers"] = [answer["status"] for answer in client.answers([
     {"orderReference": third, "answer": "accept"},
@@ -41,7 +51,7 @@ result["answers"] = [answer["status"] for answer in client.answers([
     {"orderReference": first, "answer": "reject"},
     {"orderReference": "NONE", "answer": "accept"},
 ])]
-client.upload_invoice(fourth, "invoice.pdf", b"%PDF-1.4")
+invoice = client.upload_invoice(fourth, "invoice.pdf", b"%PDF-1.4")
 client.update(fourth, {"merchantReference": "17"})
 changed, _ = client.order(fourth)
 result |= {"invoices": len(changed["invoices"]), "merchantReference": changed["merchantReference"]}
@@ -57,6 +67,19 @@ try:
     list(client.events(0, history="other"))
 except HistoryChanged:
     result["history"] = "changed"
+
+invoice["url"] = os.environ["ORDERS_URL"] + urllib.parse.urlsplit(invoice["url"]).path  # through the proxy of the test
+result["downloaded"] = client.download_invoice(invoice).decode()
+with urllib.request.urlopen(client.invoice_link(fourth, invoice["id"])["url"]) as response:
+    result["linked"] = response.read().decode()
+result["deleted"] = len(client.delete_invoice(fourth, invoice["id"]))
+webhook = client.create_webhook({"url": "https://hooks.example.com/orders", "batch": 100})["webhook"]
+result["webhook"] = client.update_webhook(webhook["id"], {"description": "till"})["description"]
+client.delete_webhook(webhook["id"])
+result["webhooks"] = len(client.webhooks())
+created = client.create_token({"label": "till"})
+client.revoke_token(client.rotate_token(created["token"]["id"], "1h")["token"]["id"])
+result["tokens"] = [token["label"] for token in client.tokens()][-2:]
 
 secret = os.environ["WEBHOOK_SECRET"]
 
@@ -79,6 +102,6 @@ def numbers(read: Callable[..., Any], delivery: dict[str, Any]) -> list[int] | s
 deliveries = json.loads(os.environ["DELIVERIES"])
 result["deliveries"] = {name: [numbers(webhook_events, d), numbers(verify_webhook, d)] for name, d in deliveries.items()}
 
-kinds = {name: kind for name, kind in vars(merchant_orders).items() if is_typeddict(kind)}
-result["fields"] = {name: sorted(get_type_hints(kind)) for name, kind in kinds.items()}
+kinds = {name: kind for name, kind in vars(merchant_orders).items() if hasattr(kind, "__total__")}
+result["fields"] = {name: sorted(kind.__annotations__) for name, kind in kinds.items()}
 print(json.dumps(result))

@@ -1,4 +1,4 @@
-"""Client of version 2 of Merchant Orders, for Python 3.11 or later without other packages.
+"""Client of version 2 of Merchant Orders, for Python 3.9 or later without other packages.
 
     client = Client("https://orders.example.com", token)
     for order in client.orders(state="registered"):
@@ -9,7 +9,8 @@ the minor unit of the currency, times are texts in UTC.
 
 A call is retried after a broken connection, a timeout, and the statuses 408, 429, 5xx, and
 409 with Retry-After. Each write has an Idempotency-Key, which is the same in all attempts,
-so the service makes the change once. A Client may be used by several threads.
+so the service makes the change once. A Client keeps connections open, and may be used by
+several threads.
 """
 
 from __future__ import annotations
@@ -24,150 +25,33 @@ import hmac
 import http.client
 import itertools
 import json
+import os
 import random
 import re
 import secrets
 import ssl
 import time
-import urllib.error
 import urllib.parse
 import urllib.request
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, Any, Literal, NotRequired, TypedDict
+from typing import IO, Any, Literal, cast
 
-State = Literal[
-    "registered", "in-processing", "ready-for-shipment", "picked-by-courier", "delivered-to-pickup-point", "delivery-failed",
-    "rejected-by-merchant", "canceled", "completed", "delivered-to-customer", "return-canceled",
+from .types import Answer, AnswerResult, Customer, Event, Feed, Invoice, LineItem, Order, OrderSummary, OrderUpdate, Reason, State, UnansweredOrder
+
+__all__ = [
+    "Answer", "AnswerResult", "Client", "ClientError", "Customer", "Event", "Export", "Feed", "ForbiddenError", "HistoryChanged", "Invoice",
+    "KeyReusedError", "LineItem", "NotFoundError", "Order", "OrderSummary", "OrderUpdate", "PreconditionError", "RateLimitedError", "Reason",
+    "State", "TransportError", "UnansweredOrder", "UnauthorizedError", "UnavailableError", "WebhookError", "verify_webhook", "webhook_events",
 ]
-Reason = Literal["out-of-stock", "damaged", "wrong-price", "disabled-product", "wrong-product"]
-
-
-class Customer(TypedDict):
-    userId: int  # 0: a guest
-    email: str
-    phone: str | None
-    firstName: str
-    lastName: str
-
-
-class OrderSummary(TypedDict):
-    """An order in a list."""
-
-    id: str
-    state: State
-    countryCode: str
-    hasInvoice: bool
-    totalItemsAmount: int
-    currency: str
-    createdAt: str
-    updatedAt: str | None
-    customer: Customer
-
-
-class LineItem(TypedDict):
-    id: int
-    sku: str
-    merchantEan: str
-    merchantSku: str
-    productName: str
-    unitPrice: int
-    originalUnitPrice: int
-    totalPrice: int
-    quantity: int
-    sfArticle39Valid: bool
-    giftWrap: bool
-    extendedAttributes: list[Any]
-
-
-class UnansweredOrder(OrderSummary):
-    """An order to accept or reject."""
-
-    expiresAt: str | None
-    secondsLeft: int | None  # until then
-    lineItems: list[LineItem]
-
-
-class Invoice(TypedDict):
-    """An invoice file."""
-
-    id: int
-    url: str
-    created_at: str
-
-
-class Order(OrderSummary):
-    """A whole order."""
-
-    subTotalItemsAmount: int
-    expiresAt: str | None
-    dispatchUntil: str | None
-    addressDetails: dict[str, str]
-    invoiceDetails: dict[str, Any] | None
-    invoices: list[Invoice]
-    carrier: dict[str, Any]
-    payment: dict[str, str]
-    lineItems: list[LineItem]
-    merchantReference: NotRequired[str]  # absent: none
-    merchantNote: NotRequired[str]
-
-
-class Event(TypedDict):
-    seq: int  # a merchant's events are numbered 1, 2, 3, ...
-    type: str  # ignore types that you do not know
-    orderReference: str  # empty: the event has no order
-    orderId: int
-    at: str
-    actor: str
-    tokenId: int | None
-    requestId: str | None
-    data: dict[str, Any]
-    order: NotRequired[Order | None]  # with_orders: as it is now; None: it was deleted, or the event has none
-    orderProblem: NotRequired[str]  # why there is no order although it exists
-    history: NotRequired[str]  # of events and follow_events: store it together with seq
-
-
-class Feed(TypedDict):
-    """A page of the change feed."""
-
-    events: list[Event]
-    next: int  # after of the next page
-    newest: int
-    history: str  # another one: numbers have started again
-
-
-class Answer(TypedDict):
-    """Accepts or rejects an order; ifMatch is the tag that order returned."""
-
-    orderReference: str
-    answer: Literal["accept", "reject"]
-    reason: NotRequired[Reason | None]
-    ifMatch: NotRequired[str | None]
-
-
-class AnswerResult(TypedDict):
-    """What became of an answer; line is its number in the request."""
-
-    line: int
-    status: Literal["changed", "unchanged", "refused", "not_found", "invalid"]
-    merchantId: NotRequired[int]
-    reference: NotRequired[str]
-    state: NotRequired[State]
-    problem: NotRequired[str]
-    replayed: NotRequired[bool]
-
-
-class OrderUpdate(TypedDict, total=False):
-    """Your own number and note; None removes one."""
-
-    merchantReference: str | None
-    merchantNote: str | None
 
 
 class ClientError(Exception):
     """A call failed. temporary says that a later attempt may succeed."""
 
-    def __init__(self, message: str, *, temporary: bool = False, status: int = 0, code: str = "", retry_after: float = 0, request_id: str = "", detail: str = ""):
+    def __init__(
+        self, message: str, *, temporary: bool = False, status: int = 0, code: str = "", retry_after: float = 0, request_id: str = "", detail: str = ""
+    ):
         details = {"status": status, "code": code, "request": request_id}
         about = ", ".join(f"{name} {value}" for name, value in details.items() if value)
         text = f"{message.removesuffix('.')}: {detail}" if detail else message
@@ -178,6 +62,38 @@ class ClientError(Exception):
         self.retry_after = retry_after  # seconds; 0: the service has not said
         self.request_id = request_id  # for the log of the service
         self.detail = detail  # of the service: what is wrong and what is right; may be empty
+
+
+class TransportError(ClientError):
+    """No complete response."""
+
+
+class UnauthorizedError(ClientError):
+    """401: the token is missing or not valid."""
+
+
+class ForbiddenError(ClientError):
+    """403: the token does not allow this."""
+
+
+class NotFoundError(ClientError):
+    """404: it does not exist, or is another merchant's."""
+
+
+class PreconditionError(ClientError):
+    """412: the order has changed since if_match was read."""
+
+
+class KeyReusedError(ClientError):
+    """422: the key belongs to another write."""
+
+
+class RateLimitedError(ClientError):
+    """429: too many requests."""
+
+
+class UnavailableError(ClientError):
+    """5xx: the service failed, or is temporarily unavailable."""
 
 
 class HistoryChanged(ClientError):
@@ -202,7 +118,7 @@ class Client:
             raise ValueError("the token is empty or contains characters that are not allowed in a token")
         self._base = base_url.rstrip("/") + "/v2"
         self._token, self._timeout, self._tries, self._max_wait = token, timeout, tries, max_wait
-        self._opener = urllib.request.build_opener(_NoRedirect)
+        self._idle: list[tuple[int, str, http.client.HTTPConnection]] = []  # with the process and the origin
 
     def request(self, method: str, path: str, body: object = None, *, key: str = "", if_match: str = "") -> tuple[Any, http.client.HTTPMessage]:
         """Sends any request below /v2, such as GET /webhooks, and returns the JSON of the response and its headers."""
@@ -269,6 +185,24 @@ class Client:
         invoice: Invoice = uploaded["invoice"]
         return invoice
 
+    def download_invoice(self, invoice: Invoice) -> bytes:
+        """Returns the bytes of an invoice file. The token is sent to the service only, not to another storage."""
+        for number in itertools.count(1):
+            try:
+                with self._response("GET", invoice["url"], kind="*/*") as response:
+                    return response.read()
+            except ClientError as error:
+                self._pause(number, error)
+        raise AssertionError  # the loop does not end
+
+    def delete_invoice(self, reference: str, invoice_id: int, *, if_match: str = "", key: str = "") -> list[Invoice]:
+        """Deletes an invoice file of an order, and returns the remaining ones."""
+        return cast("list[Invoice]", self.request("DELETE", _path(reference, f"/invoices/{invoice_id}"), key=key, if_match=if_match)[0]["invoices"])
+
+    def invoice_link(self, reference: str, invoice_id: int, *, if_match: str = "", key: str = "") -> dict[str, str]:
+        """Makes an address of an invoice file (url, expiresAt) that everybody can open, without a token, until it expires."""
+        return cast("dict[str, str]", self.request("POST", _path(reference, f"/invoices/{invoice_id}/link"), key=key, if_match=if_match)[0])
+
     def export(self, *, state: State | None = None, date_from: str | None = None, date_to: str | None = None) -> Export:
         """Returns an export of whole orders. One whose stored data is damaged has only id and problem."""
         return Export(self, {"state": state, "dateFrom": date_from, "dateTo": date_to})
@@ -307,6 +241,54 @@ class Client:
                 if time.monotonic() - requested < 1:  # too many clients wait, and the service responds at once
                     time.sleep(1 + random.random())
 
+    def webhooks(self) -> list[dict[str, Any]]:
+        """Returns the webhooks."""
+        return cast("list[dict[str, Any]]", self.request("GET", "/webhooks")[0]["webhooks"])
+
+    def create_webhook(self, webhook: Mapping[str, Any], *, key: str = "") -> dict[str, Any]:
+        """Creates a webhook, such as {"url": "https://hooks.example.com/orders"}, and returns it with its secret.
+
+        The secret cannot be read again. It is None if the response to an earlier attempt
+        was lost.
+        """
+        return cast("dict[str, Any]", self.request("POST", "/webhooks", webhook, key=key)[0])
+
+    def update_webhook(self, webhook_id: int, change: Mapping[str, Any], *, key: str = "") -> dict[str, Any]:
+        """Changes a webhook, such as {"enabled": True}, and returns it."""
+        return cast("dict[str, Any]", self.request("PATCH", f"/webhooks/{webhook_id}", change, key=key)[0])
+
+    def delete_webhook(self, webhook_id: int, *, key: str = "") -> None:
+        """Deletes a webhook."""
+        self.request("DELETE", f"/webhooks/{webhook_id}", key=key)
+
+    def test_webhook(self, webhook_id: int, *, key: str = "") -> dict[str, Any]:
+        """Sends a test event to a webhook, and returns what came of it."""
+        return cast("dict[str, Any]", self.request("POST", f"/webhooks/{webhook_id}/test", key=key)[0]["delivery"])
+
+    def tokens(self) -> Iterator[dict[str, Any]]:
+        """Returns all tokens of the merchant, by id."""
+        after: int | None = 0
+        while after is not None:
+            page, _ = self.request("GET", "/tokens?" + _query(after=after, limit=1000))
+            yield from page["tokens"]
+            after = page["next"]
+
+    def create_token(self, request: Mapping[str, Any], *, key: str = "") -> dict[str, Any]:
+        """Creates a token, such as {"scopes": ["orders:read"], "label": "till"}, and returns it with its text.
+
+        The text cannot be read again. It is None if the response to an earlier attempt was
+        lost: revoke the token then.
+        """
+        return cast("dict[str, Any]", self.request("POST", "/tokens", request, key=key)[0])
+
+    def rotate_token(self, token_id: int, overlap: str, *, key: str = "") -> dict[str, Any]:
+        """Replaces a token, which may be the client's own, by a new one; the old one stays valid for overlap, such as 24h."""
+        return cast("dict[str, Any]", self.request("POST", f"/tokens/{token_id}/rotate", {"overlap": overlap}, key=key)[0])
+
+    def revoke_token(self, token_id: int, *, key: str = "") -> None:
+        """Revokes a token."""
+        self.request("DELETE", f"/tokens/{token_id}", key=key)
+
     def _call(
         self, method: str, path: str, body: bytes | None = None, key: str = "", if_match: str = "", wait: int = 0
     ) -> tuple[Any, http.client.HTTPMessage]:
@@ -314,10 +296,11 @@ class Client:
         write = {} if method == "GET" else {"Idempotency-Key": key or secrets.token_hex(16)}
         if if_match:
             write["If-Match"] = if_match
+        kind = "application/x-ndjson" if path == "/orders/answers" else "application/json"
         for number in itertools.count(1):
             try:
-                with self._response(method, path, body, write, wait) as response:
-                    if path == "/orders/answers":
+                with self._response(method, self._base + path, body, write, wait, kind) as response:
+                    if kind == "application/x-ndjson":
                         return list(_lines(response, {})), response.headers
                     return json.loads(_plain(response).read()), response.headers
             except ClientError as error:
@@ -326,27 +309,52 @@ class Client:
 
     @contextlib.contextmanager
     def _response(
-        self, method: str, path: str, body: bytes | None = None, write: Mapping[str, str] = {}, wait: int = 0
+        self, method: str, url: str, body: bytes | None = None, write: Mapping[str, str] = {}, wait: int = 0, kind: str = "application/json"
     ) -> Iterator[http.client.HTTPResponse]:
         """Sends a request once. The errors of the connection and of the service become a ClientError, also those of reading."""
-        kind = "application/x-ndjson" if path.startswith(("/orders/answers", "/orders/export")) else "application/json"
-        headers = {
-            "Authorization": "Bearer " + self._token, "User-Agent": "merchant-orders-python/2",
-            "Accept": kind, "Accept-Encoding": "gzip", "Content-Type": kind,
-        }
-        request = urllib.request.Request(self._base + path, body, {**headers, **write}, method=method)
+        headers = {"User-Agent": "merchant-orders-python/2", "Accept": kind, "Prefer": "handling=strict", **write}
+        if _origin(url) == _origin(self._base):  # the token must not reach another address
+            headers["Authorization"] = "Bearer " + self._token
+        if kind != "*/*":
+            headers["Accept-Encoding"] = "gzip"
+        if body is not None:
+            headers["Content-Type"] = kind
         try:
-            with self._opener.open(request, timeout=self._timeout + wait) as response:
-                if response.headers.get_content_type() != kind:
+            connection, response = self._send(method, url, body, headers, self._timeout + wait)
+            try:
+                if not 200 <= response.status <= 299:
+                    raise _refusal(response)
+                if kind not in (response.headers.get_content_type(), "*/*"):
                     raise ClientError("unexpected response: it is no " + kind, status=response.status)
                 yield response
-        except urllib.error.HTTPError as error:
-            raise _refusal(error) from None
+                response.read()  # the end of its compression and of its parts
+            finally:
+                if response.isclosed() and not response.will_close:  # it was read to its end
+                    self._idle.append((os.getpid(), _origin(url), connection))
+                else:
+                    connection.close()
         except (OSError, http.client.HTTPException, EOFError, zlib.error) as error:
-            cause = getattr(error, "reason", error)
-            raise ClientError(f"no response: {cause}", temporary=not isinstance(cause, ssl.SSLCertVerificationError)) from error
+            raise TransportError(f"no response: {error}", temporary=not isinstance(error, ssl.SSLCertVerificationError)) from error
         except ValueError as error:
             raise ClientError(f"unexpected response: {error}") from error
+
+    def _send(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout: float
+    ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        """Sends a request on an idle connection or a new one."""
+        connection, target = _connection(url, timeout)
+        while True:
+            try:
+                process, origin, kept = self._idle.pop()
+            except IndexError:
+                connection.request(method, target, body, headers)
+                return connection, connection.getresponse()
+            if kept.sock and (process, origin) == (os.getpid(), _origin(url)):
+                kept.sock.settimeout(timeout)
+                with contextlib.suppress(ConnectionError):  # the service had closed it, or it recognizes the key of a write
+                    kept.request(method, target, body, headers)
+                    return kept, kept.getresponse()
+            kept.close()
 
     def _pause(self, number: int, error: ClientError) -> None:
         """Waits after an attempt, or raises its error if there is to be no other. The random part spreads many clients."""
@@ -373,7 +381,8 @@ class Export:
         while True:
             attempts += 1
             try:
-                with self._client._response("GET", "/orders/export?" + _query(**self._query)) as response:
+                url = f"{self._client._base}/orders/export?{_query(**self._query)}"
+                with self._client._response("GET", url, kind="application/x-ndjson") as response:
                     end: dict[str, Any] = {}
                     for order in _lines(response, end):
                         self._query["cursor"], attempts = f"{response.headers['Export-Cursor']}.{order['id']}", 0
@@ -431,9 +440,27 @@ def _verified(headers: Mapping[str, str] | email.message.Message, body: bytes, s
     return json.loads(body)
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:
-        return None  # the token must not reach another address
+def _origin(url: str) -> str:
+    """Returns scheme, host and port of a URL."""
+    parts = urllib.parse.urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}:{parts.port or {'http': 80, 'https': 443}.get(parts.scheme)}"
+
+
+def _connection(url: str, timeout: float) -> tuple[http.client.HTTPConnection, str]:
+    """Returns a new connection for a URL, by the proxy of the environment if there is one, and what to request."""
+    parts = urllib.parse.urlsplit(url)
+    kind = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}[parts.scheme]
+    target = urllib.parse.urlunsplit(("", "", parts.path, parts.query, ""))
+    proxy = urllib.request.getproxies().get(parts.scheme)
+    if not proxy or urllib.request.proxy_bypass(parts.netloc):
+        return kind(parts.netloc, timeout=timeout), target
+    through = urllib.parse.urlsplit(proxy if "://" in proxy else "//" + proxy)
+    connection = kind(through.netloc.rpartition("@")[2], timeout=timeout)
+    if parts.scheme == "http":
+        return connection, url
+    secret = base64.b64encode(urllib.parse.unquote(through.netloc.rpartition("@")[0]).encode()).decode()
+    connection.set_tunnel(parts.netloc, headers={"Proxy-Authorization": "Basic " + secret} if secret else {})
+    return connection, target
 
 
 def _query(**parameters: object) -> str:
@@ -446,7 +473,7 @@ def _path(reference: str, below: str = "") -> str:
     return f"/orders/{reference}{below}"
 
 
-def _plain(response: http.client.HTTPResponse | urllib.error.HTTPError) -> IO[bytes]:
+def _plain(response: http.client.HTTPResponse) -> IO[bytes]:
     """Returns the body without its compression."""
     return gzip.GzipFile(fileobj=response) if response.headers.get("Content-Encoding") == "gzip" else response  # type: ignore[return-value]
 
@@ -459,33 +486,38 @@ def _lines(response: http.client.HTTPResponse, end: dict[str, Any]) -> Iterator[
             end.update(document)
             return
         if not document or "complete" in document:
-            raise ClientError(document.get("problem", "the response broke off"), temporary=True)
+            raise TransportError(document.get("problem", "the response broke off"), temporary=True)
         yield document
-    raise ClientError("the response has no end", temporary=True)
+    raise TransportError("the response has no end", temporary=True)
 
 
-def _refusal(response: urllib.error.HTTPError) -> ClientError:
+def _refusal(response: http.client.HTTPResponse) -> ClientError:
     """Returns the error of a status that is no success."""
     code, message = "", ""
     with contextlib.suppress(OSError, http.client.HTTPException, EOFError, zlib.error, ValueError, AttributeError):
         body = json.loads(_plain(response).read())
         error = body.get("error", {})
         code, message = error.get("code", ""), error.get("message") or body.get("message", "")
-    status, retry_after = response.code, _seconds(response.headers.get("Retry-After", ""))
+    status, retry_after = response.status, _seconds(response.headers.get("Retry-After", ""))
     # A 409 without Retry-After stays.
     temporary = status in (408, 429) or status >= 500 or status == 409 and retry_after > 0
-    request_id = response.headers.get("X-Request-Id", "")
-    return ClientError(
+    kind = UnavailableError if status >= 500 else _KINDS.get(status, ClientError)
+    return kind(
         message or "the service refused the request",
-        temporary=temporary, status=status, code=code, retry_after=retry_after, request_id=request_id,
-        detail=response.headers.get("Error-Detail", ""),
+        temporary=temporary, status=status, code=code, retry_after=retry_after,
+        request_id=response.headers.get("X-Request-Id", ""), detail=response.headers.get("Error-Detail", ""),
     )
+
+
+_KINDS = {
+    401: UnauthorizedError, 403: ForbiddenError, 404: NotFoundError, 412: PreconditionError, 422: KeyReusedError, 429: RateLimitedError,
+}
 
 
 def _seconds(retry_after: str) -> float:
     """Returns the value of Retry-After, which is a number of seconds or a date."""
     if re.fullmatch(r"[0-9]{1,9}", retry_after):
         return int(retry_after)
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, TypeError):  # the latter in Python 3.9
         return max(email.utils.parsedate_to_datetime(retry_after).timestamp() - time.time(), 0)
     return 0
