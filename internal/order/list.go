@@ -1,6 +1,9 @@
 package order
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Page sizes of a list, in both versions (decision 3).
 const (
@@ -72,6 +75,22 @@ func (f Filter) EffectiveRange(now time.Time) (from, to time.Time) {
 		last = max(DayOf(now), first)
 	}
 	return first.Start(), last.End()
+}
+
+// MaxSummed is how many orders Service.Sums adds up at most: its cost does not grow with the
+// number of orders.
+const MaxSummed = 5000
+
+// Amount is an amount in minor units of a currency.
+type Amount struct {
+	Amount   int64
+	Currency string
+}
+
+// Sums returns the totals of the orders that a filter selects, on all pages, by currency;
+// nil if they are more than MaxSummed.
+func (s *Service) Sums(ctx context.Context, merchantID int64, filter Filter) ([]Amount, error) {
+	return s.store.Sums(ctx, merchantID, filter, MaxSummed)
 }
 
 // Page is one page of a list.

@@ -15,7 +15,7 @@ var withoutEvents = []string{
 	"BeginRetention", "CountOldOrders", "Period", "CountDeletedFiles",
 	"Add", "Affected", "ByMerchantReference", "CanceledByDeadline", "CustomerData", "DayCounts", "DeadlineWarnings", "DeleteExpiredIdempotencyRecords", "EndWaits", "Entries", "Events", "Export",
 	"ExpireReservations", "Get", "GetMany", "Inspect", "KeyFor", "LimitWaiters", "List", "MarketEvents", "Now", "OnChange", "Open", "OpenInvoice", "OrderEvents", "Overview", "Page", "Prepare",
-	"PurgeDeletedFiles", "Refuse", "Resume", "Revoke", "Search", "StageFile", "StateCounts", "StopWaiting", "Suspend", "ToShip", "Unanswered", "Update",
+	"PurgeDeletedFiles", "Refuse", "Resume", "Revoke", "Search", "StageFile", "StateCounts", "StopWaiting", "Sums", "Suspend", "ToShip", "Unanswered", "Update",
 	"Waiting", "WithoutInvoice",
 }
 

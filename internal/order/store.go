@@ -51,6 +51,9 @@ type Store interface {
 	Merchants(ctx context.Context, filter MerchantFilter) ([]Merchant, error)
 	// List returns a page of orders, newest first, and the exact total.
 	List(ctx context.Context, merchantID int64, filter Filter) (Page, error)
+	// Sums returns the totals of the orders of a filter, by currency; nil if they are more
+	// than most, or too large to add up.
+	Sums(ctx context.Context, merchantID int64, filter Filter, most int) ([]Amount, error)
 	// Search returns a page of orders of all merchants, or of one.
 	Search(ctx context.Context, search Search) (SearchPage, error)
 	// OrderMerchant returns the merchant of the order with a reference, or ErrNotFound.

@@ -35,6 +35,32 @@ func (db *DB) List(ctx context.Context, merchantID int64, filter order.Filter) (
 	return page, db.readError("list orders", err, nil)
 }
 
+// Sums implements order.Store.
+func (db *DB) Sums(ctx context.Context, merchantID int64, filter order.Filter, most int) (sums []order.Amount, err error) {
+	defer db.observe(&ctx, "sums")(&err)
+	filter.Page, filter.After = 1, nil
+	l := newListing(merchantID, filter)
+	if l.empty() {
+		return nil, nil
+	}
+	text, args := l.sumStatement(most + 1)
+	summed, exact := 0, true
+	err = sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
+		var orders int
+		var sum sql.NullInt64
+		var currency string
+		err := rows.Scan(&currency, sqldb.Int(&orders), &sum)
+		exact = exact && sum.Valid
+		summed += orders
+		sums = append(sums, order.Amount{Amount: sum.Int64, Currency: currency})
+		return err
+	})
+	if summed > most || !exact {
+		sums = nil
+	}
+	return sums, db.readError("add up orders", err, nil)
+}
+
 // read reads a page with one statement. If the page has no orders, no row carries the
 // counts, and a second statement reads them. It reports false if by then there are orders
 // that the page would have.

@@ -92,6 +92,16 @@ func (s *listStatement) below(at position) string {
 	return text
 }
 
+// sumStatement returns the statement that adds up the totals of up to some orders. It adds
+// numbers that do not overflow, and are exact below 2^53; another sum is NULL.
+func (l *listing) sumStatement(most int) (string, []any) {
+	s := l.statement()
+	below := s.below(l.start())
+	return `SELECT currency, COUNT(*), CASE WHEN ABS(SUM(total)) < 9007199254740992 THEN CAST(SUM(total) AS BIGINT) END FROM (
+			SELECT currency, CAST(total AS DOUBLE PRECISION) AS total FROM orders WHERE merchant_id = $1` + l.inStates() + below + ` LIMIT ` + strconv.Itoa(most) + `
+		) o GROUP BY currency ORDER BY currency`, s.args
+}
+
 // inStates returns the condition that an order, or the count of a day, is in the states of
 // the list.
 func (l *listing) inStates() string {

@@ -60,6 +60,7 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"three states":           plan(1, "Merge Append", "Scan Backward using orders_by_state", "orders_pkey", "rows=256 ")(three.pageStatement(at, true)),
 		"days":                   plan(0, "Index Scan Backward using orders_by_time", "Index Only Scan using orders_by_time")(ofDays.pageStatement(at, true)),
 		"days, state":            plan(0, "Index Scan Backward using orders_by_state", "Index Only Scan using orders_")(oneOfDays.pageStatement(at, true)),
+		"sums of a state":        plan(1, "Limit", "using orders_by_state")(one.sumStatement(100)),
 		"key":                    plan(0, "Index Only Scan Backward using orders_by_time")(all.keyStatement(at)),
 		"key of three states":    plan(0, "Merge Append", "Index Only Scan Backward using orders_by_state")(three.keyStatement(at)),
 		"key of days, state":     plan(0, "Index Only Scan Backward using orders_by_state")(oneOfDays.keyStatement(at)),

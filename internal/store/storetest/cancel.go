@@ -25,6 +25,7 @@ func calls(store Store) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"Order": func(ctx context.Context) error { _, err := store.Order(ctx, alpha, key); return err },
 		"List":  func(ctx context.Context) error { _, err := store.List(ctx, alpha, order.NewFilter()); return err },
+		"Sums":  func(ctx context.Context) error { _, err := store.Sums(ctx, alpha, order.NewFilter(), 1); return err },
 		"InvoiceFile": func(ctx context.Context) error {
 			_, err := store.InvoiceFile(ctx, alpha, "R", "a.pdf")
 			return err

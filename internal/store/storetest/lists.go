@@ -89,6 +89,7 @@ func (b *book) compareSome(n int) {
 		filter := b.filter(b.days)
 		b.compare(b.fixture, b.a, alpha, filter)
 		b.compare(b.fixture, b.b, alpha, filter)
+		b.compareSums(b.fixture, b.a, alpha, b.filter(b.days))
 		b.compareDays(b.fixture, b.a, alpha, filter)
 	}
 }

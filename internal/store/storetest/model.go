@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -35,9 +36,8 @@ func (m *model) sort() {
 	})
 }
 
-// page is what a list must show.
-func (m *model) page(filter order.Filter) order.Page {
-	var all []order.Summary
+// matching returns the orders of a filter.
+func (m *model) matching(filter order.Filter) (all []order.Summary) {
 	for _, o := range m.orders {
 		day := order.DayIn(o.CreatedAt, filter.Zone)
 		if (filter.AnyState || slices.Contains(filter.States, o.State)) &&
@@ -45,6 +45,12 @@ func (m *model) page(filter order.Filter) order.Page {
 			all = append(all, o)
 		}
 	}
+	return all
+}
+
+// page is what a list must show.
+func (m *model) page(filter order.Filter) order.Page {
+	all := m.matching(filter)
 	page := order.Page{Total: int64(len(all))}
 	if filter.Page-1 <= page.Total/filter.PageSize {
 		begin := min((filter.Page-1)*filter.PageSize, page.Total)
@@ -69,6 +75,25 @@ func (m *model) compare(f *fixture, store Store, merchantID int64, filter order.
 	want.Version = versions[merchantID]
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		f.Fatalf("list of merchant %d by %s (-want +got):\n%s", merchantID, describe(filter), diff)
+	}
+}
+
+// compareSums adds up the totals of a filter's orders and compares with the model.
+func (m *model) compareSums(f *fixture, store Store, merchantID int64, filter order.Filter) {
+	f.Helper()
+	all, sums := m.matching(filter), make(map[string]int64)
+	for _, o := range all {
+		sums[o.Currency] += o.Total
+	}
+	var want []order.Amount
+	for _, currency := range slices.Sorted(maps.Keys(sums)) {
+		want = append(want, order.Amount{Amount: sums[currency], Currency: currency})
+	}
+	for most, want := range map[int][]order.Amount{len(all): want, len(all) - 1: nil} {
+		got, err := store.Sums(f.Context(), merchantID, filter, most)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" && len(all) > 0 {
+			f.Fatalf("sums of merchant %d by %s of at most %d orders: error %v (-want +got):\n%s", merchantID, describe(filter), most, err, diff)
+		}
 	}
 }
 
