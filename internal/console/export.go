@@ -69,7 +69,7 @@ func attachment(l language, extension, store, from, to string) string {
 // the one before: orders that arrive meanwhile move none.
 func (s *site) pages(r *web.Request, form filterForm, filter order.Filter) iter.Seq2[[]order.Summary, error] {
 	filter.Page, filter.PageSize = 1, order.MaxPageSize
-	if form.Query != "" {
+	if form.searches() {
 		return s.searchPages(r, form, filter)
 	}
 	return func(yield func([]order.Summary, error) bool) {
@@ -88,7 +88,7 @@ func (s *site) searchPages(r *web.Request, form filterForm, filter order.Filter)
 	return func(yield func([]order.Summary, error) bool) {
 		var after *order.SearchCursor
 		for {
-			page, err := s.Orders.Search(r.Context(), form.ownSearch(r.Caller.MerchantID, filter, after))
+			page, err := s.Orders.Search(r.Context(), s.ownSearch(r, form, filter, after))
 			orders := make([]order.Summary, len(page.Orders))
 			for i, found := range page.Orders {
 				orders[i] = found.Summary

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -91,12 +94,28 @@ func TestList(t *testing.T) {
 	t.Parallel()
 	var documents [][]byte
 	for n := range 60 {
-		documents = append(documents, newOrder(n+1, fmt.Sprintf("A-%03d", n)))
+		documents = append(documents, newOrder(n+1, fmt.Sprintf("A-%03d", n), func(document map[string]any) {
+			if n < 10 {
+				document["state"] = "in-processing"
+			}
+			if n == 30 {
+				document["expiresAt"], document["currency"] = apptest.StartOfTime.Add(-time.Hour).Format(time.RFC3339), "SEK"
+			}
+		}))
 	}
 	s := start(t, documents...)
 	b := s.signedIn(s.token)
-	b.get("/console/orders").WantText(t, http.StatusOK, "60 orders", "1–25 of 60", "A-003", `href="/console/orders?page=2"`, `href="/console/orders?page=3"`)
-	b.get("/console/orders?page=3&state=registered").WantText(t, http.StatusOK, "51–60 of 60", "A-059", `href="/console/orders?page=2&amp;state=registered"`)
+	b.get("/console/orders").WantText(t, http.StatusOK, "60 orders", "1–25 of 60", "A-003", `href="/console/orders?page=2"`, `href="/console/orders?page=3"`, `class="what"><div><span title="`)
+	b.get("/console/orders?page=2&state=registered").WantText(t, http.StatusOK, "26–50 of 50", "A-059", `rel="prev" href="/console/orders?state=registered"`,
+		`class="chip" href="/console/orders?"><span class="hidden">Remove the filter:</span>State: New <`)
+	b.get("/console/orders?overdue=yes&from=2026-11-01").WantText(t, http.StatusOK, "Overdue orders", "A-030", "Total <span>SEK\u00a0",
+		`href="/console/orders?from=2026-11-01"><span class="hidden">Remove the filter:</span>Overdue only`, `href="/console/orders?overdue=yes"><span class="hidden">Remove the filter:</span>Placed from: 1`+"\u00a0Nov\u00a02026 ")
+	// The database adds up a list, the page what a search finds.
+	sum := regexp.MustCompile(`<p class="sum">Total <span>€[0-9,.]+</span> </p>`)
+	listed := sum.FindString(b.get("/console/orders?state=in-processing").Body)
+	if found := sum.FindString(b.get("/console/orders?q=a-00").Body); listed == "" || found != listed {
+		t.Errorf("the sums are %q of a list and %q of a search", listed, found)
+	}
 	first := b.get("/console/orders?q=a-0")
 	first.WantText(t, http.StatusOK, "At least 50 orders found, newest first", "A-024", `value="a-0"`)
 	_, next, _ := strings.Cut(first.Body, `rel="next" href="`)

@@ -1,9 +1,11 @@
 package console
 
 import (
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"merchantorders/internal/order"
@@ -17,6 +19,7 @@ const pageSize = 25
 // with its problem.
 type filterForm struct {
 	Query, State, From, To string
+	Overdue                string // not empty: orders to answer whose deadline has passed
 	// Keys of messages; empty: nothing is wrong.
 	QueryProblem, StateProblem, FromProblem, ToProblem string
 }
@@ -27,14 +30,19 @@ func (f filterForm) valid() bool {
 }
 
 // Empty reports whether the form selects all orders.
-func (f filterForm) Empty() bool { return f.Query == "" && f.State == "" && f.From == "" && f.To == "" }
+func (f filterForm) Empty() bool {
+	return f.Query == "" && f.State == "" && f.From == "" && f.To == "" && f.Overdue == ""
+}
+
+// searches reports whether the form selects orders by a search: they have no exact number.
+func (f filterForm) searches() bool { return f.Query != "" || f.Overdue != "" }
 
 // filterView is the form above a list of orders.
 type filterView struct {
 	Form   filterForm
 	States []order.State
 	Path   string    // of the list, below the root
-	Market *formView // the store, and "overdue"; nil: the orders are those of one store
+	Market *formView // the store; nil: the orders are those of one store
 }
 
 // Refused reports whether something is wrong in the fields beside the search.
@@ -42,28 +50,60 @@ func (v filterView) Refused() bool {
 	return v.Form.StateProblem != "" || v.Form.FromProblem != "" || v.Form.ToProblem != "" || v.Market != nil && v.Market.Refused()
 }
 
-// Active returns how many fields beside the search are filled in.
-func (v filterView) Active() int {
-	n := newForm(url.Values{"state": {v.Form.State}, "from": {v.Form.From}, "to": {v.Form.To}}).Filled("state", "from", "to")
-	if v.Market != nil {
-		n += v.Market.Filled("merchant", "overdue")
-	}
-	return n
+// chip is a condition of a view.
+type chip struct {
+	Name, Label, Value string // Label is the key of a message
+	Without            string // query of the view without the condition
 }
 
-// ownSearch is search for a merchant, which also finds its own data.
-func (f filterForm) ownSearch(merchantID int64, filter order.Filter, after *order.SearchCursor) order.Search {
-	search := f.search(merchantID, filter, after)
+// Day returns the start of the day that is the value; zero: it is no day.
+func (c chip) Day() time.Time {
+	if day, ok := order.ParseDay(c.Value); ok {
+		return day.Start()
+	}
+	return time.Time{}
+}
+
+// Chips returns the conditions of the view, unless something is wrong in them.
+func (v filterView) Chips() (chips []chip) {
+	if v.Refused() || v.Form.QueryProblem != "" {
+		return nil
+	}
+	values := v.Form.values()
+	if v.Market != nil && v.Market.Value("merchant") != "" {
+		values.Set("merchant", v.Market.Value("merchant"))
+	}
+	for _, c := range []chip{{Name: "q", Label: "filter.search"}, {Name: "merchant", Label: "merchants.id"}, {Name: "state", Label: "column.state"}, {Name: "from", Label: "filter.from"}, {Name: "to", Label: "filter.to"}, {Name: "overdue", Label: "found.overdue"}} {
+		if c.Value = values.Get(c.Name); c.Value != "" {
+			rest := maps.Clone(values)
+			rest.Del(c.Name)
+			c.Without = "?" + rest.Encode()
+			chips = append(chips, c)
+		}
+	}
+	return chips
+}
+
+// ownSearch is search for a merchant's staff, who also find what the merchant has written.
+func (s *site) ownSearch(r *web.Request, form filterForm, filter order.Filter, after *order.SearchCursor) order.Search {
+	search := s.search(form, r.Caller.MerchantID, filter, after)
 	search.MerchantData = true
 	return search
 }
 
-// search returns the search that the form describes, with the conditions of a filter.
-func (f filterForm) search(merchantID int64, filter order.Filter, after *order.SearchCursor) order.Search {
-	return order.Search{
-		MerchantID: merchantID, Text: f.Query, States: filter.States, From: filter.From, To: filter.To, Zone: filter.Zone,
+// search returns the search that a form describes, with the conditions of a filter.
+func (s *site) search(form filterForm, merchantID int64, filter order.Filter, after *order.SearchCursor) order.Search {
+	search := order.Search{
+		MerchantID: merchantID, Text: form.Query, States: filter.States, From: filter.From, To: filter.To, Zone: filter.Zone,
 		Limit: int(filter.PageSize), After: after,
 	}
+	if form.Overdue != "" {
+		search.ExpiresBefore = s.Orders.Now()
+		if !search.HasText() {
+			search.Sort = order.SortExpires
+		}
+	}
+	return search
 }
 
 // further returns the query of the results of a search after some of them.
@@ -90,14 +130,20 @@ func readCursor(query url.Values) *order.SearchCursor {
 	return &order.SearchCursor{At: at, LegacyID: legacyID}
 }
 
-// query returns the query of the view that the form selects, with a page.
-func (f filterForm) query(page int64) string {
+// values returns the fields that are filled in.
+func (f filterForm) values() url.Values {
 	values := make(url.Values)
-	for name, value := range map[string]string{"q": f.Query, "state": f.State, "from": f.From, "to": f.To} {
+	for name, value := range map[string]string{"q": f.Query, "state": f.State, "from": f.From, "to": f.To, "overdue": f.Overdue} {
 		if value != "" {
 			values.Set(name, value)
 		}
 	}
+	return values
+}
+
+// query returns the query of the view that the form selects, with a page.
+func (f filterForm) query(page int64) string {
+	values := f.values()
 	if page > 1 {
 		values.Set("page", strconv.FormatInt(page, 10))
 	}
@@ -117,7 +163,10 @@ func (s *site) ownFilter(r *web.Request, query url.Values) (filterForm, order.Fi
 // readFilter reads the filter of a view from the query of its address. A page that is
 // not a number is the first one.
 func readFilter(query url.Values) (filterForm, order.Filter) {
-	form := filterForm{Query: strings.TrimSpace(query.Get("q")), State: query.Get("state"), From: strings.TrimSpace(query.Get("from")), To: strings.TrimSpace(query.Get("to"))}
+	form := filterForm{Query: strings.TrimSpace(query.Get("q")), State: query.Get("state"), From: strings.TrimSpace(query.Get("from")), To: strings.TrimSpace(query.Get("to")), Overdue: query.Get("overdue")}
+	if form.Overdue != "" {
+		form.Overdue = "yes"
+	}
 	filter := order.NewFilter()
 	filter.PageSize = pageSize
 	if page, ok := order.ParseID(query.Get("page")); ok && page > 0 {

@@ -47,7 +47,7 @@ func (s *site) findAhead(w http.ResponseWriter, r *web.Request) error {
 	}
 	text := folded(form.Query)
 	view.Pages = s.pagesNamed(text, layout{Scopes: r.Caller.Scopes})
-	search := form.ownSearch(r.Caller.MerchantID, filter, nil)
+	search := s.ownSearch(r, form, filter, nil)
 	search.Limit = foundOrders
 	page, err := s.Orders.Search(r.Context(), search)
 	if err != nil {

@@ -115,8 +115,8 @@ func (s *site) listNeighbors(r *web.Request, o order.Order, view string) (previo
 	}
 	var orders []order.Summary
 	var total int64
-	if form.Query != "" {
-		found, err := s.Orders.Search(r.Context(), form.ownSearch(r.Caller.MerchantID, filter, readCursor(query)))
+	if form.searches() {
+		found, err := s.Orders.Search(r.Context(), s.ownSearch(r, form, filter, readCursor(query)))
 		if err != nil {
 			return "", "", err
 		}
@@ -146,14 +146,14 @@ func (s *site) listNeighbors(r *web.Request, o order.Order, view string) (previo
 	switch {
 	case i > 0:
 		previous = orderIn(orders[i-1].Reference, view)
-	case form.Query == "" && filter.Page > 1:
+	case !form.searches() && filter.Page > 1:
 		previous, err = edge(first-1, filter.Page-1)
 	}
 	switch {
 	case err != nil:
 	case i+1 < len(orders):
 		next = orderIn(orders[i+1].Reference, view)
-	case form.Query == "" && first+int64(i) < total:
+	case !form.searches() && first+int64(i) < total:
 		next, err = edge(first+int64(i)+1, filter.Page+1)
 	}
 	return previous, next, err

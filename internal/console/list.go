@@ -15,8 +15,9 @@ const listPath = Prefix + "/orders"
 // listView is the data of the list of orders.
 type listView struct {
 	filterView
-	Orders []order.Summary
-	Total  int64 // not of a search
+	Orders []listedOrder
+	Total  int64          // not of a search
+	Sums   []order.Amount // of all orders of the view; nil: there are none, or too many to add up
 	Search bool
 	Found  foundCount // of a search
 
@@ -26,6 +27,22 @@ type listView struct {
 	View               string // query of the view without a page, for the exports
 	Months             []monthView
 	FirstPage, EndPage string // queries
+}
+
+// listedOrder is an order of the list.
+type listedOrder struct {
+	order.Summary
+	LineItems []order.LineItem
+}
+
+// listed returns orders with their items.
+func (s *site) listed(r *web.Request, orders []order.Summary) ([]listedOrder, error) {
+	whole, err := s.Orders.GetMany(r.Context(), r.Caller.MerchantID, web.Collect(orders, func(o order.Summary) int64 { return o.LegacyID }))
+	items := make(map[int64][]order.LineItem)
+	for _, o := range whole {
+		items[o.LegacyID] = o.LineItems
+	}
+	return web.Collect(orders, func(o order.Summary) listedOrder { return listedOrder{o, items[o.LegacyID]} }), err
 }
 
 // monthView is a link to the orders of a month.
@@ -61,7 +78,7 @@ func (s *site) list(w http.ResponseWriter, r *web.Request) error {
 	if !form.valid() {
 		return s.show(w, r, http.StatusBadRequest, "orders", &view)
 	}
-	if form.Query != "" {
+	if form.searches() {
 		return s.searchOrders(w, r, view, filter)
 	}
 	page, err := s.Orders.List(r.Context(), r.Caller.MerchantID, filter)
@@ -74,7 +91,15 @@ func (s *site) list(w http.ResponseWriter, r *web.Request) error {
 		http.Redirect(w, r.Request, s.root+Prefix+"/orders"+form.query(pages), http.StatusSeeOther)
 		return nil
 	}
-	view.Orders, view.Total, view.Page = page.Orders, page.Total, filter.Page
+	view.Total, view.Page = page.Total, filter.Page
+	if view.Orders, err = s.listed(r, page.Orders); err != nil {
+		return err
+	}
+	if 0 < page.Total && page.Total <= order.MaxSummed {
+		if view.Sums, err = s.Orders.Sums(r.Context(), r.Caller.MerchantID, filter); err != nil {
+			return err
+		}
+	}
 	if len(page.Orders) > 0 {
 		view.First = (filter.Page-1)*pageSize + 1
 		view.Last = view.First + int64(len(page.Orders)) - 1
@@ -105,18 +130,24 @@ func newFoundCount(search order.Search, page order.SearchPage) foundCount {
 // only a link to those that follow.
 func (s *site) searchOrders(w http.ResponseWriter, r *web.Request, view listView, filter order.Filter) error {
 	after := readCursor(r.URL.Query())
-	search := view.Form.ownSearch(r.Caller.MerchantID, filter, after)
-	search.Count = true
+	search := s.ownSearch(r, view.Form, filter, after)
+	search.Count = search.HasText()
 	page, err := s.Orders.Search(r.Context(), search)
 	if err != nil {
 		return err
 	}
-	if after == nil {
+	if after == nil && search.HasText() {
 		if err := s.addOwnNumber(r, search, filter, &page); err != nil {
 			return err
 		}
 	}
-	view.Found, view.Orders = newFoundCount(search, page), summaries(page.Orders)
+	view.Found = newFoundCount(search, page)
+	if view.Orders, err = s.listed(r, summaries(page.Orders)); err != nil {
+		return err
+	}
+	if after == nil && page.Next == nil {
+		view.Sums = sumsOf(view.Orders)
+	}
 	view.Search, view.Page = true, 1
 	if after != nil {
 		view.FirstPage = view.View
@@ -147,6 +178,18 @@ func (s *site) addOwnNumber(r *web.Request, search order.Search, filter order.Fi
 	page.Found += len(own) + len(others) - len(page.Orders)
 	page.Orders = append(own, others...)
 	return nil
+}
+
+// sumsOf returns the totals of orders by currency.
+func sumsOf(orders []listedOrder) (sums []order.Amount) {
+	for _, o := range orders {
+		i := slices.IndexFunc(sums, func(sum order.Amount) bool { return sum.Currency == o.Currency })
+		if i < 0 {
+			i, sums = len(sums), append(sums, order.Amount{Currency: o.Currency})
+		}
+		sums[i].Amount += o.Total
+	}
+	return sums
 }
 
 // summaries returns the summaries of orders that a search found.

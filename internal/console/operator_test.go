@@ -68,9 +68,10 @@ func TestOperatorOrder(t *testing.T) {
 	s := start(t, newOrder(1, "FIRST"), newOrder(2, "OTHER", ofMerchant(theirs)))
 	b := s.operator(order.OperatorScopes)
 	b.get("/console/operator/orders?q=fir").WantText(t, http.StatusOK, "/console/operator/orders/355/FIRST")
+	b.get("/console/operator/orders?merchant=400&overdue=yes").WantText(t, http.StatusOK, `class="chip" href="/console/operator/orders?overdue=yes">`, "Overdue orders, the longest overdue first")
 	b.get("/console/operator/orders?merchant=400").WantText(t, http.StatusOK, "/console/operator/orders/400/OTHER")
 	b.get("/console/operator/orders?merchant=%3Cb%3E&state=x&from=y").WantText(t, http.StatusBadRequest,
-		"Enter a whole number", `value="&lt;b&gt;"`, "“y” is not a day", `value="y"`, `<details class="filters" open><summary>Filters (3)`)
+		"Enter a whole number", `value="&lt;b&gt;"`, "“y” is not a day", `value="y"`, `<details class="filters" open><summary class="button">Filters`)
 	b.get("/console/operator/orders/400/FIRST").WantText(t, http.StatusNotFound, "There is no such order, store")
 
 	const address, action = "/console/operator/orders/355/FIRST", "/console/operator/orders/355/FIRST/state"

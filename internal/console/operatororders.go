@@ -38,13 +38,8 @@ func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
 		return s.show(w, r, http.StatusBadRequest, "found", view)
 	}
 	after := readCursor(r.URL.Query())
-	search := form.search(merchantID, filter, after)
-	if market.Value("overdue") != "" {
-		search.ExpiresBefore = s.Orders.Now()
-		if view.Overdue = !search.HasText(); view.Overdue {
-			search.Sort = order.SortExpires
-		}
-	}
+	search := s.search(form, merchantID, filter, after)
+	view.Overdue = search.Sort == order.SortExpires
 	search.Count = search.HasText()
 	page, err := s.Orders.Search(r.Context(), search)
 	if err != nil {

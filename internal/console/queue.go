@@ -80,9 +80,6 @@ func (v queueView) ForDone(page string) string {
 	return Prefix + page + "?" + url.Values{"order": v.Done, "back": {v.Path}}.Encode()
 }
 
-// More returns how many line items an order has beside the first one.
-func (o newOrder) More() int64 { return int64(len(o.LineItems)) - 1 }
-
 // queue serves GET /new.
 func (s *site) queue(w http.ResponseWriter, r *web.Request) error {
 	view := queueView{}

@@ -58,7 +58,7 @@ func (s *site) ship(w http.ResponseWriter, r *web.Request) error {
 
 func (s *site) newShipOrders(orders []order.Order) []shipOrder {
 	due := newOrders(web.Collect(orders, func(o order.Order) order.UnansweredOrder {
-		return order.UnansweredOrder{ExpiresAt: o.DispatchUntil, LineItems: o.LineItems}
+		return order.UnansweredOrder{ExpiresAt: o.DispatchUntil}
 	}), s.Orders.Now())
 	all := make([]shipOrder, len(orders))
 	for i, o := range orders {
