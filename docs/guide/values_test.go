@@ -55,7 +55,7 @@ func TestUploadLimits(t *testing.T) {
 	}
 	limits := regexp.MustCompile(`[0-9]+,[0-9]{3},[0-9]{3} bytes|[0-9]{2} MiB`)
 	for _, file := range []string{
-		"client.md", "errors.md", "invoices.md", "limits.md", "../interface.md", "../../openapi/v1.yaml", "../../openapi/v2.yaml",
+		"errors.md", "invoices.md", "limits.md", "../interface.md", "../../openapi/v1.yaml", "../../openapi/v2.yaml",
 		"../../deploy/nginx/merchant-orders.conf", "../../deploy/caddy/Caddyfile",
 	} {
 		text := testenv.Of(os.ReadFile(file)).Must(t)

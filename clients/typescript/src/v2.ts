@@ -2929,6 +2929,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3978,6 +3979,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Content-Encoding": components["headers"]["ContentEncoding"];
+                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
