@@ -50,9 +50,13 @@ var loaded = sync.OnceValue(func() []Document {
 			panic(err)
 		}
 	}
+	for _, name := range names {
+		roots[name] = take(roots[name], roots)
+	}
 	for i, name := range names {
+		addErrorCodes(roots[name])
 		var err error
-		if documents[i], err = newDocument(name, take(roots[name], roots)); err != nil {
+		if documents[i], err = newDocument(name, roots[name]); err != nil {
 			panic(err)
 		}
 	}
@@ -67,12 +71,56 @@ func take(node *yaml.Node, roots map[string]*yaml.Node) *yaml.Node {
 		for key := range strings.SplitSeq(pointer, "/") {
 			keys = append(keys, strings.ReplaceAll(key, "~1", "/"))
 		}
-		return member(roots[file], keys...)
+		return clone(member(roots[file], keys...))
 	}
 	for i, child := range node.Content {
 		node.Content[i] = take(child, roots)
 	}
 	return node
+}
+
+// clone returns a copy of a node, so that a change of one document changes no other.
+func clone(node *yaml.Node) *yaml.Node {
+	other := *node
+	other.Content = nil
+	for _, child := range node.Content {
+		other.Content = append(other.Content, clone(child))
+	}
+	return &other
+}
+
+// addErrorCodes adds to each operation the codes of its errors (x-error-codes), and all of
+// them to the schema of errors.
+func addErrorCodes(root *yaml.Node) {
+	var all []*yaml.Node
+	for path := range slices.Chunk(member(root, "paths").Content, 2) {
+		for operation := range slices.Chunk(path[1].Content, 2) {
+			var codes []*yaml.Node
+			for response := range slices.Chunk(member(operation[1], "responses").Content, 2) {
+				described := response[1]
+				if name, ok := strings.CutPrefix(member(described, "$ref").Value, "#/components/responses/"); ok {
+					described = member(root, "components", "responses", name)
+				}
+				for _, errors := range member(described, "content", "application/json", "x-errors").Content {
+					codes = append(codes, member(errors, "code").Content...)
+				}
+			}
+			if len(codes) > 0 {
+				addCodes(operation[1], "x-error-codes", codes)
+				all = append(all, codes...)
+			}
+		}
+	}
+	if schema := member(root, "components", "schemas", "Error", "properties", "error", "properties", "code"); schema != &absent && len(all) > 0 {
+		addCodes(schema, "x-extensible-enum", all)
+	}
+}
+
+// addCodes adds a member with codes to a mapping, sorted, each once.
+func addCodes(to *yaml.Node, key string, codes []*yaml.Node) {
+	byText := func(a, b *yaml.Node) int { return strings.Compare(a.Value, b.Value) }
+	codes = slices.CompactFunc(slices.SortedFunc(slices.Values(codes), byText), func(a, b *yaml.Node) bool { return a.Value == b.Value })
+	to.Content = append(to.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: codes})
 }
 
 // absent is the node that a mapping does not have.

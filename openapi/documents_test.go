@@ -1,9 +1,12 @@
 package openapi_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +64,34 @@ func TestWithServer(t *testing.T) {
 			}
 		}
 		testenv.Equal(t, document.Name+" without a URL", string(document.YAML), string(document.WithServer("").YAML))
+	}
+}
+
+// TestIntegratorsReadTheDocuments checks that texts cite no document of this project, that
+// headers of all JSON are said once, and that version 2 says what lines and codes there are.
+func TestIntegratorsReadTheDocuments(t *testing.T) {
+	t.Parallel()
+	for _, document := range openapi.Documents() {
+		if cited := regexp.MustCompile(`\b(decision|spec) \d`).Find(document.JSON); cited != nil {
+			t.Errorf("%s: a text cites %q", document.Name, cited)
+		}
+		if n := bytes.Count(document.JSON, []byte(`"X-Content-Type-Options"`)); n > 25 {
+			t.Errorf("%s: a header of all JSON stands %d times", document.Name, n)
+		}
+	}
+	v2 := testenv.Of(openapi3.NewLoader().LoadFromData(openapi.Documents()[1].JSON)).Must(t)
+	for path, item := range v2.Paths.Map() {
+		for method, operation := range item.Operations() {
+			_, flat := operation.Responses.Value("401").Value.Content["application/json"].Schema.Value.Properties["message"]
+			if codes, ok := operation.Extensions["x-error-codes"].([]any); ok == flat || !flat && !slices.Contains(codes, any("unauthorized")) {
+				t.Errorf("%s %s: the codes are %v", method, path, codes)
+			}
+			for _, response := range operation.Responses.Map() {
+				if lines := response.Value.Content["application/x-ndjson"]; lines != nil && lines.Schema == nil {
+					t.Errorf("%s %s: lines without a schema", method, path)
+				}
+			}
+		}
 	}
 }
 

@@ -25,7 +25,9 @@ type reference struct {
 	Tags       []*tag             `json:"tags"`
 	Paths      named[*operations] `json:"paths"`
 	Webhooks   named[*operations] `json:"webhooks"`
-	Deliveries []*operation       `json:"-"` // requests that the service sends
+	Deliveries []*operation       `json:"-"`                 // requests that the service sends
+	JSON       named[*header]     `json:"x-json-headers"`    // of every response with JSON
+	Refusal    named[*header]     `json:"x-refusal-headers"` // of each with a status 4xx
 	Components struct {
 		SecuritySchemes named[scheme]     `json:"securitySchemes"`
 		Parameters      named[*parameter] `json:"parameters"`
@@ -302,6 +304,7 @@ type schema struct {
 	MinItems             jsontext.Value   `json:"minItems"`
 	MaxItems             jsontext.Value   `json:"maxItems"`
 	Items                *schema          `json:"items"`
+	Lines                *schema          `json:"contentSchema"`
 	Properties           named[*schema]   `json:"properties"`
 	Required             []string         `json:"required"`
 	AdditionalProperties values           `json:"additionalProperties"`

@@ -26,7 +26,7 @@ import (
 const programTimeout = 10 * time.Minute
 
 // inputs are the input files of the programs.
-var inputs = []string{"package.json", "package-lock.json", "redocly.yaml", "check.js", "client.ts", "prism.js"}
+var inputs = []string{"package.json", "package-lock.json", "redocly.yaml", "spectral.yaml", "check.js", "client.ts", "prism.js"}
 
 // TestDocumentsWithThirdPartyTools validates the served documents, generates
 // TypeScript from them, and calls the service through it and through Prism, a proxy

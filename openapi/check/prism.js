@@ -74,17 +74,17 @@ async function throughPrism(name, token, uses) {
 // webhookCalls calls every operation of the webhooks of a merchant. values are those of
 // the path. Nobody listens at the address: that is the result of each delivery.
 async function webhookCalls(call, values) {
-  const { webhook } = await call('addWebhook', values, { url: 'https://127.0.0.1:1/orders' })
+  const { webhook } = await call('createWebhook', values, { url: 'https://127.0.0.1:1/orders' })
   const at = { ...values, webhookId: webhook.id }
   await call('listWebhooks', values)
   await call('getWebhook', at)
-  await call('changeWebhook', at, { description: 'orders' })
+  await call('updateWebhook', at, { description: 'orders' })
   await call('rotateWebhookSecret', at, {})
   await call('testWebhook', at)
   await call('redeliverEvent', at, { event: 1 })
   await call('replayEvents', at, { after: 0 })
   await call('listDeliveries', at)
-  await call('removeWebhook', at)
+  await call('deleteWebhook', at)
 }
 
 let url, link
@@ -111,7 +111,7 @@ await throughPrism('v2', TOKEN, { [BASE]: async (call) => {
   await call('deleteInvoice', { orderReference: first, invoiceId: id })
   const { invoice } = await call('uploadInvoice', { orderReference: first }, file)
   url = invoice.url
-  link = (await call('linkInvoice', { orderReference: first, invoiceId: invoice.id })).url
+  link = (await call('createInvoiceLink', { orderReference: first, invoiceId: invoice.id })).url
   await call('listOrderEvents', { orderReference: first })
   await call('listEvents')
   await call('createToken', {}, { scopes: ['orders:read'] })
@@ -135,20 +135,20 @@ await throughPrism('service', TOKEN, { [ADMIN]: (call) => call('metrics'), [BASE
 } })
 await throughPrism('operator', OPERATOR, { [ADMIN]: async (call) => {
   const merchantId = (await call('listMerchants')).merchants[0].id
-  await call('addMerchant', {}, { id: merchantId + 1, name: 'Another Store' })
-  await call('addOrder', {}, {
+  await call('createMerchant', {}, { id: merchantId + 1, name: 'Another Store' })
+  await call('createOrder', {}, {
     merchantId, reference: 'PRISM-1', createdAt: '2026-11-20T08:15:30Z', total: 990, customer: {}, shippingAddress: {},
     lineItems: [{ id: 1, productName: 'Adapter', unitPrice: 990, quantity: 1 }],
   })
   const orderReference = 'PRISM-1'
-  await call('moveOrder', { merchantId, orderReference }, { state: 'in-processing' })
-  await call('correctOrder', { merchantId, orderReference }, { carrier: { trackingCodes: 'T-1' } })
+  await call('transitionOrder', { merchantId, orderReference }, { state: 'in-processing' })
+  await call('updateOrder', { merchantId, orderReference }, { carrier: { trackingCodes: 'T-1' } })
   await call('importOrders', {}, [{ merchantId }])
-  await call('changeOrders', {}, [{ merchantId, reference: orderReference, state: 'ready-for-shipment' }])
+  await call('transitionOrders', {}, [{ merchantId, reference: orderReference, state: 'ready-for-shipment' }])
   await call('searchOrders')
   await call('exportOrders')
-  await call('inspectOrder', { orderReference })
-  await call('overview')
+  await call('getOrder', { orderReference })
+  await call('getOverview')
   await call('getMerchant', { merchantId })
   await call('updateMerchant', { merchantId }, { limits: { requestsPerSecond: 100, burst: 100 } })
   await call('suspendMerchant', { merchantId: merchantId + 1 }, { reason: 'a check' })

@@ -128,10 +128,10 @@ var methods = []string{"get", "put", "post", "delete", "options", "head", "patch
 func readDocument(name string, top node) (*document, error) {
 	d := &document{name: name, firstSegments: make(map[string]bool), mergeSlashes: top.get("x-merge-slashes").isTrue()}
 	var err error
-	if d.unknownPath, err = readResponse(top.get("x-unknown-path")); err != nil {
+	if d.unknownPath, err = readResponse(top.get("x-unknown-path"), "404"); err != nil {
 		return nil, err
 	}
-	if d.unknownMethod, err = readResponse(top.get("x-unknown-method")); err != nil {
+	if d.unknownMethod, err = readResponse(top.get("x-unknown-method"), "405"); err != nil {
 		return nil, err
 	}
 	posted := top.get("webhooks", "event", "post", "requestBody", "content", "application/json")
@@ -175,7 +175,7 @@ func readOperation(method, path string, top, item node) (*operation, error) {
 		o.parameters = append(o.parameters, p)
 	}
 	if other := item.get("x-unknown-method"); other.exists() {
-		if o.unknownMethod, err = readResponse(other); err != nil {
+		if o.unknownMethod, err = readResponse(other, "405"); err != nil {
 			return nil, err
 		}
 	}
@@ -192,7 +192,7 @@ func readOperation(method, path string, top, item node) (*operation, error) {
 		if err != nil {
 			return nil, err
 		}
-		if o.responses[code], err = readResponse(at.get("responses", status)); err != nil {
+		if o.responses[code], err = readResponse(at.get("responses", status), status); err != nil {
 			return nil, err
 		}
 	}
@@ -209,16 +209,20 @@ func readValue(at node) (value, error) {
 	}, err
 }
 
-func readResponse(at node) (*response, error) {
+func readResponse(at node, status string) (*response, error) {
 	r := &response{headers: make(map[string]value), content: make(map[string]*jsonschema.Schema)}
 	var err error
-	for _, name := range at.get("headers").keys() {
-		if r.headers[http.CanonicalHeaderKey(name)], err = readValue(at.get("headers", name)); err != nil {
+	for name, header := range at.headers(status) {
+		if r.headers[http.CanonicalHeaderKey(name)], err = readValue(header); err != nil {
 			return nil, err
 		}
 	}
 	for _, mediaType := range at.get("content").keys() {
-		if r.content[mediaType], err = at.get("content", mediaType, "schema").schema(); err != nil {
+		schema := at.get("content", mediaType, "schema")
+		if mediaType == jsonLines {
+			schema = schema.get("contentSchema")
+		}
+		if r.content[mediaType], err = schema.schema(); err != nil {
 			return nil, err
 		}
 	}

@@ -110,7 +110,8 @@ func (b *requestRecorder) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// responseRecorder records a response, of other bodies than JSON only the header.
+// responseRecorder records a response, of lines the first ones, and of other bodies than
+// JSON only the header.
 type responseRecorder struct {
 	http.ResponseWriter
 	status int
@@ -132,7 +133,7 @@ func (w *responseRecorder) Write(p []byte) (int, error) {
 		w.WriteHeader(http.StatusOK)
 	}
 	mediaType, _, _ := mime.ParseMediaType(w.header.Get("Content-Type"))
-	if mediaType == "application/json" {
+	if mediaType == "application/json" || mediaType == jsonLines && w.body.Len() < maxBody {
 		w.body.Write(p)
 	}
 	return w.ResponseWriter.Write(p)
@@ -148,8 +149,7 @@ func (w *responseRecorder) recorded() (int, http.Header, []byte) {
 	return w.status, w.header, w.plain()
 }
 
-// plain returns the body, decompressed if it is gzip. A body that cannot be decompressed
-// is returned unchanged, which is not JSON.
+// plain returns the body, decompressed if it is gzip, as far as it was recorded.
 func (w *responseRecorder) plain() []byte {
 	if w.header.Get("Content-Encoding") != "gzip" {
 		return w.body.Bytes()
@@ -158,9 +158,6 @@ func (w *responseRecorder) plain() []byte {
 	if err != nil {
 		return w.body.Bytes()
 	}
-	plain, err := io.ReadAll(decompressor)
-	if err != nil {
-		return w.body.Bytes()
-	}
+	plain, _ := io.ReadAll(decompressor) // JSON that is cut is not valid
 	return plain
 }

@@ -90,7 +90,7 @@ func (p *promised) operations(path string, item node, requests, responses direct
 		headers := make(map[string]bool)
 		for _, status := range operation.get("responses").keys() {
 			response := operation.get("responses", status)
-			for _, header := range response.get("headers").keys() {
+			for header := range response.headers(status) {
 				headers[header] = true
 			}
 			p.content(at+" "+status, response, responses)
@@ -185,6 +185,9 @@ func (p *promised) schema(at string, schema node, direction direction, presence 
 			presence = ", always there"
 		}
 		p.schema(at+"."+name, schema.get("properties", name), direction, presence)
+	}
+	if lines := schema.get("contentSchema"); lines.exists() {
+		p.schema(at+" line", lines, direction, "")
 	}
 	if items := schema.get("items"); items.exists() {
 		p.schema(at+"[]", items, direction, "")

@@ -15,6 +15,9 @@ import (
 // httpHeaders are headers that belong to HTTP itself, and need no description.
 var httpHeaders = []string{"Connection", "Content-Length", "Content-Type", "Date", "Strict-Transport-Security", "Transfer-Encoding", "Vary"}
 
+// jsonLines is the media type of JSON in lines. The contentSchema is that of each line.
+const jsonLines = "application/x-ndjson"
+
 // responseViolations compares a response with the one described for its status.
 func (e Exchange) responseViolations(described *response) []string {
 	var violations []string
@@ -62,8 +65,14 @@ func (e Exchange) contentViolation(described *response) string {
 	case schema == nil || e.Method == http.MethodHead:
 		return ""
 	}
-	if err := checkJSON(schema, e.Body); err != nil {
-		return fmt.Sprintf("body: %v", err)
+	bodies := slices.Values([][]byte{e.Body})
+	if mediaType == jsonLines {
+		bodies = bytes.Lines(e.Body[:bytes.LastIndexByte(e.Body, '\n')+1]) // the last one may be cut
+	}
+	for body := range bodies {
+		if err := checkJSON(schema, body); err != nil {
+			return fmt.Sprintf("body: %v", err)
+		}
 	}
 	return ""
 }

@@ -84,6 +84,25 @@ func (n node) keys() []string {
 	return names
 }
 
+// headers returns the headers of a response with a status by name. One with JSON has those
+// of x-json-headers beside its own, and a 4xx those of x-refusal-headers.
+func (n node) headers(status string) map[string]node {
+	all := make(map[string]node)
+	add := func(from node) {
+		for _, name := range from.keys() {
+			all[name] = from.get(name)
+		}
+	}
+	if n.get("content", "application/json").exists() {
+		add(n.tree.top().get("x-json-headers"))
+		if strings.HasPrefix(status, "4") {
+			add(n.tree.top().get("x-refusal-headers"))
+		}
+	}
+	add(n.get("headers"))
+	return all
+}
+
 // items returns the elements of an array.
 func (n node) items() []node {
 	list, _ := n.value.([]any)

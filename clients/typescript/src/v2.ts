@@ -13,8 +13,8 @@ export interface paths {
         };
         /**
          * List orders
-         * @description The merchant's orders, newest first: by creation time, then by numeric id, both descending (decision 3). `params` has the
-         *     effective filters. A page after the last has no orders and the correct total. Needs scope `orders:read` (spec 4.2).
+         * @description The merchant's orders, newest first: by creation time, then by numeric id, both descending. `params` has the
+         *     effective filters. A page after the last has no orders and the correct total. Needs scope `orders:read`.
          */
         get: operations["listOrders"];
         put?: never;
@@ -125,7 +125,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
@@ -133,8 +133,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one order
-         * @description The order with its active invoice files. Needs scope `orders:read` (spec 4.2).
+         * Get an order
+         * @description The order with its active invoice files. Needs scope `orders:read`.
          */
         get: operations["getOrder"];
         put?: never;
@@ -143,7 +143,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the merchant's own number and note of an order
+         * Update the merchant's own number and note of an order
          * @description Sets the members that are given, in any state; null and empty text remove. Only the merchant sees them: neither the marketplace nor version 1.
          *     A change makes the event `order.updated` and a new `ETag`; `updatedAt` stays. They are erased with the customer. Needs scope
          *     `orders:write`.
@@ -164,7 +164,7 @@ export interface paths {
          * Accept and reject many orders
          * @description Each line accepts or rejects an order. A line whose order has the state already is `unchanged`, so that lines can be sent again;
          *     otherwise the rules are those of `acceptOrder` and `rejectOrder`. A wrong line does not affect the others. Lines take effect in
-         *     their order. Needs scope `orders:write` (decision 8).
+         *     their order. Needs scope `orders:write`.
          *
          *     As `application/x-ndjson` the body has any length, plain or compressed with gzip, with lines of at most 64 KiB. The response
          *     has one line for each line that is not blank, sent as soon as the result is durable, and a summary at the end. The client must
@@ -192,7 +192,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
@@ -207,9 +207,8 @@ export interface paths {
         head?: never;
         /**
          * Accept an order
-         * @description Changes the state to `in-processing`. Only a `registered` order can be accepted. Of concurrent requests one succeeds
-         *     (decision 2). A second request returns 400; with an `Idempotency-Key` a repeated request returns the first response. A body
-         *     is ignored. Needs scope `orders:write` (spec 3.2, 4.2).
+         * @description Changes the state to `in-processing`. Only a `registered` order can be accepted. Of concurrent requests one succeeds. A second request returns 400; with an `Idempotency-Key` a repeated request returns the first response. A body
+         *     is ignored. Needs scope `orders:write`.
          */
         patch: operations["acceptOrder"];
         trace?: never;
@@ -220,7 +219,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
@@ -236,8 +235,7 @@ export interface paths {
         /**
          * Reject an order
          * @description Changes the state to `rejected-by-merchant`, which is final. Only a `registered` order can be rejected. Of concurrent
-         *     requests one succeeds (decision 2). Order of checks: token, body, order, reason, state. Needs scope `orders:write` (spec
-         *     3.2, 4.2).
+         *     requests one succeeds. Order of checks: token, body, order, reason, state. Needs scope `orders:write`.
          */
         patch: operations["rejectOrder"];
         trace?: never;
@@ -248,7 +246,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
@@ -261,8 +259,7 @@ export interface paths {
          * Upload an invoice file
          * @description After the response the file is durable and in `invoices` of the order. Order of checks: token, body, order, extension, size,
          *     count. Only the extension determines the type; the content is stored byte for byte. If the name was used in the order
-         *     before, `-1`, `-2`, ... is added before its extension: no file is overwritten. Needs scope `invoices:write` (spec 4.3,
-         *     decision 6).
+         *     before, `-1`, `-2`, ... is added before its extension: no file is overwritten. Needs scope `invoices:write`.
          */
         post: operations["uploadInvoice"];
         delete?: never;
@@ -277,12 +274,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
                 /**
-                 * @description The `id` of the invoice file (spec 2.1).
+                 * @description The `id` of the invoice file.
                  * @example 1
                  */
                 invoiceId: components["parameters"]["InvoiceId"];
@@ -296,7 +293,7 @@ export interface paths {
          * Delete an invoice file
          * @description The file disappears from the order and cannot be downloaded. It no longer counts towards the three. Its name cannot be
          *     reused. The bytes are removed later. A second delete returns 404. Needs scope
-         *     `invoices:write` (spec 4.4, decision 6).
+         *     `invoices:write`.
          */
         delete: operations["deleteInvoice"];
         options?: never;
@@ -310,12 +307,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
                 /**
-                 * @description The `id` of the invoice file (spec 2.1).
+                 * @description The `id` of the invoice file.
                  * @example 1
                  */
                 invoiceId: components["parameters"]["InvoiceId"];
@@ -325,11 +322,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a link to an invoice file
-         * @description The link opens the file in a browser, without a token, for 15 minutes. Who has it can read the file. Every call makes another
-         *     link; earlier ones stay valid until they expire. A repetition with an `Idempotency-Key` has the first link, even if that has expired. The body is ignored. Needs scope `orders:read` (decision 6).
+         * Create a link to an invoice file
+         * @description The link opens the file in a browser, without a token, for 15 minutes. Who has it can read the file. Every call creates another
+         *     link; earlier ones stay valid until they expire. A repetition with an `Idempotency-Key` has the first link, even if that has expired. The body is ignored. Needs scope `orders:read`.
          */
-        post: operations["linkInvoice"];
+        post: operations["createInvoiceLink"];
         delete?: never;
         options?: never;
         head?: never;
@@ -342,7 +339,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
@@ -518,11 +515,11 @@ export interface paths {
         get: operations["listWebhooks"];
         put?: never;
         /**
-         * Add a webhook
+         * Create a webhook
          * @description Events are delivered in order, each at least once, from the newest on or after the event `after`. Only this response contains the secret that
          *     signs the deliveries. A merchant has at most 20 webhooks. Needs scope `webhooks`.
          */
-        post: operations["addWebhook"];
+        post: operations["createWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -543,25 +540,25 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a webhook
+         * Get a webhook
          * @description The webhook with its state: what it has acknowledged, and what fails. Needs scope `webhooks`.
          */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
         /**
-         * Remove a webhook
-         * @description The webhook and its deliveries are removed. A delivery in flight may still arrive. The body is ignored. Needs scope `webhooks`.
+         * Delete a webhook
+         * @description The webhook and its deliveries are deleted. A delivery in flight may still arrive. The body is ignored. Needs scope `webhooks`.
          */
-        delete: operations["removeWebhook"];
+        delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
-         * Change a webhook
+         * Update a webhook
          * @description Only the members that are given change. Deliveries continue where they ended. `enabled: true` lets a webhook go on that was
          *     disabled; another `url` or `enabled: true` ends the pause after a failure. Needs scope `webhooks`.
          */
-        patch: operations["changeWebhook"];
+        patch: operations["updateWebhook"];
         trace?: never;
     };
     "/v2/webhooks/{webhookId}/secret": {
@@ -702,7 +699,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
@@ -755,7 +752,7 @@ export interface components {
             /** @description What is wrong. */
             error: {
                 /**
-                 * @description The reason, for programs. New codes may be added.
+                 * @description The reason, for programs. Codes may be added; `x-error-codes` of an operation has its own.
                  * @example invalid_params
                  */
                 code: string;
@@ -936,17 +933,17 @@ export interface components {
         MomentOrNull: string | null;
         /**
          * Format: int64
-         * @description An amount in the currency's minor unit, cents for EUR (decision 4).
+         * @description An amount in the currency's minor unit, cents for EUR.
          * @example 1790
          */
         Amount: number;
         /**
-         * @description Currency of the order's amounts, ISO 4217 (decision 4).
+         * @description Currency of the order's amounts, ISO 4217.
          * @example EUR
          */
         Currency: string;
         /**
-         * @description State of the order (spec 3.1, decision 2). A merchant changes the state `registered` by accept or reject. The marketplace
+         * @description State of the order. A merchant changes the state `registered` by accept or reject. The marketplace
          *     makes the other transitions.
          *
          *     | state | meaning | code in version 1 |
@@ -971,7 +968,7 @@ export interface components {
          * @example SF-2026-000123
          */
         Reference: string;
-        /** @description A page of orders (spec 2.4). */
+        /** @description A page of orders. */
         OrderList: {
             /** @description Effective filters. */
             params: {
@@ -1007,7 +1004,7 @@ export interface components {
             /** @description At most `itemsPerPage`, newest first. */
             orders: components["schemas"]["OrderSummary"][];
         };
-        /** @description An order in a list (spec 2.4). */
+        /** @description An order in a list. */
         OrderSummary: {
             id: components["schemas"]["Reference"];
             state: components["schemas"]["State"];
@@ -1063,7 +1060,7 @@ export interface components {
             /** @description Lines of the order. */
             lineItems: components["schemas"]["LineItem"][];
         };
-        /** @description Customer (spec 2.5). */
+        /** @description Customer. */
         Customer: {
             /**
              * Format: int64
@@ -1092,7 +1089,7 @@ export interface components {
              */
             lastName: string;
         };
-        /** @description A single order (spec 2.5). */
+        /** @description A single order. */
         Order: {
             id: components["schemas"]["Reference"];
             state: components["schemas"]["State"];
@@ -1120,7 +1117,7 @@ export interface components {
             /** @description Latest dispatch time, for information only. Null: none. */
             dispatchUntil: components["schemas"]["MomentOrNull"];
             customer: components["schemas"]["Customer"];
-            /** @description The shipping address (decision 4). Unknown parts are empty. */
+            /** @description The shipping address. Unknown parts are empty. */
             addressDetails: {
                 /**
                  * @description Street.
@@ -1232,7 +1229,7 @@ export interface components {
              */
             merchantNote?: string;
         };
-        /** @description The invoice that the customer requested at checkout (spec 2.6). Null means unknown. */
+        /** @description The invoice that the customer requested at checkout. Null means unknown. */
         InvoiceDetails: {
             /**
              * @description Code of the tax office.
@@ -1310,7 +1307,7 @@ export interface components {
              */
             article39Valid: string | boolean | null;
         };
-        /** @description One line of an order (spec 2.5). */
+        /** @description One line of an order. */
         LineItem: {
             /**
              * Format: int64
@@ -1366,7 +1363,7 @@ export interface components {
              */
             extendedAttributes: unknown[];
         };
-        /** @description An invoice file (spec 2.1). */
+        /** @description An invoice file. */
         Invoice: {
             /**
              * Format: int64
@@ -1396,7 +1393,7 @@ export interface components {
              */
             merchantNote?: string | null;
         };
-        /** @description The reason of the rejection (spec 4.2). Unknown keys are ignored. */
+        /** @description The reason of the rejection. Unknown keys are ignored. */
         Rejection: {
             /**
              * @description `D` if present.
@@ -1405,7 +1402,7 @@ export interface components {
              */
             status?: "D";
             /**
-             * @description The reason. Null and empty text mean none (decision 5).
+             * @description The reason. Null and empty text mean none.
              * @example out-of-stock
              * @enum {string|null}
              */
@@ -1438,7 +1435,10 @@ export interface components {
         AnswerResults: {
             /** @description A result for each element, in their order. */
             results: components["schemas"]["AnswerResult"][];
-            /** @description The number of elements by status. */
+            /**
+             * AnswerCounts
+             * @description The number of answers by status.
+             */
             summary: {
                 /**
                  * Format: int64
@@ -1505,6 +1505,120 @@ export interface components {
              */
             replayed?: true;
         };
+        /** @description A line of the response to answers in lines. */
+        AnswerLine: components["schemas"]["AnswerResult"] | components["schemas"]["BulkProgress"] | components["schemas"]["AnswerSummary"];
+        /** @description A line that says how far the request got, with `results=problems`. */
+        BulkProgress: {
+            /**
+             * Progress
+             * @description How far the request got.
+             */
+            progress: {
+                /**
+                 * Format: int64
+                 * @description The results up to this line are durable.
+                 * @example 1152
+                 */
+                lastLine: number;
+            };
+        };
+        /** @description The last line of the response to answers in lines. */
+        AnswerSummary: {
+            /**
+             * AnswerCounts
+             * @description The number of answers by status.
+             */
+            summary: {
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                changed: number;
+                /**
+                 * Format: int64
+                 * @example 0
+                 */
+                unchanged: number;
+                /**
+                 * Format: int64
+                 * @example 0
+                 */
+                refused: number;
+                /**
+                 * Format: int64
+                 * @example 0
+                 */
+                not_found: number;
+                /**
+                 * Format: int64
+                 * @example 0
+                 */
+                invalid: number;
+            };
+            /**
+             * @description Whether every line of the body has a result.
+             * @example true
+             */
+            complete: boolean;
+            /**
+             * Format: int64
+             * @description Number of the last line that has a result; 0: there is none.
+             * @example 7
+             */
+            lastLine: number;
+            /**
+             * @description Why lines have no result; null if all have one.
+             * @example null
+             */
+            problem: string | null;
+        };
+        /** @description A line of an export. */
+        ExportLine: components["schemas"]["Order"] | components["schemas"]["DamagedOrder"] | components["schemas"]["ExportSummary"];
+        /** @description Stands for an order whose stored data is damaged. */
+        DamagedOrder: {
+            id: components["schemas"]["Reference"];
+            /**
+             * @description What is wrong.
+             * @example The stored data of the order is damaged.
+             */
+            problem: string;
+        };
+        /** @description The last line of an export. */
+        ExportSummary: {
+            /**
+             * ExportCounts
+             * @description What the export has.
+             */
+            summary: {
+                /**
+                 * Format: int64
+                 * @description The number of lines before this one.
+                 * @example 3
+                 */
+                orders: number;
+            };
+            /**
+             * @description Whether the export has all orders.
+             * @example true
+             */
+            complete: boolean;
+            /**
+             * Format: int64
+             * @description Where the change feed ended before the first order was read.
+             * @example 17
+             */
+            after?: number;
+            /**
+             * @description The `history` of the change feed.
+             * @example 3f6c1d0a9b8e7f52
+             */
+            history?: string;
+            /**
+             * @description Why the export ended early; absent: it is complete.
+             * @example The service is stopping.
+             */
+            problem?: string;
+        };
         Success: {
             /**
              * @description Always true.
@@ -1513,7 +1627,7 @@ export interface components {
              */
             success: true;
         };
-        /** @description An invoice file to upload (spec 4.3). Unknown keys are ignored. */
+        /** @description An invoice file to upload. Unknown keys are ignored. */
         Upload: {
             /**
              * @description Original name. The part after the last `/` or `\` is used, without control characters. Its extension determines the
@@ -1911,14 +2025,6 @@ export interface components {
         /** @description The query is longer than 8 KiB. */
         LongQuery: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -1928,13 +2034,6 @@ export interface components {
         /** @description The events after `after` and the value for the next request */
         Events: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 [name: string]: unknown;
             };
             content: {
@@ -1944,13 +2043,6 @@ export interface components {
         /** @description The events after `after`, the value for the next request, and where the feed ends */
         Feed: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 [name: string]: unknown;
             };
             content: {
@@ -1960,14 +2052,6 @@ export interface components {
         /** @description Code `invalid_params`: a parameter is not a number within its bounds or not one of its words, or is given twice. */
         EventsRefused: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -1977,15 +2061,7 @@ export interface components {
         /** @description The token exceeds its rate limit by more than a second or has too many requests in flight, there are too many idempotency records, or the client address has too many failed authentications. Nothing was changed. Try again after `Retry-After`. */
         TooMany: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Retry-After": components["headers"]["RetryAfter"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -1995,15 +2071,7 @@ export interface components {
         /** @description The order has changed since the tag in `If-Match`. Nothing was changed. Read the order again. */
         Changed: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2013,32 +2081,7 @@ export interface components {
         /** @description The first request with this `Idempotency-Key` is still in progress. */
         KeyRunning: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Retry-After": components["headers"]["RetryAfter"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description Code `invalid_params`: `Idempotency-Key` is malformed. */
-        KeyMalformed: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2048,14 +2091,6 @@ export interface components {
         /** @description Code `too_many_tokens`: the merchant has as many tokens as it may have. Revoke some, or ask the operator. */
         TooManyTokens: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2065,15 +2100,7 @@ export interface components {
         /** @description `forbidden`: the token is valid but lacks the scope `tokens`, is an operator's token, or would grant scopes that it does not have. `merchant_suspended`: the operator has suspended the merchant. */
         ScopesRefused: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2083,14 +2110,6 @@ export interface components {
         /** @description The `Idempotency-Key` was used for another request within 24 hours. */
         KeyReused: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2111,52 +2130,9 @@ export interface components {
             };
             content?: never;
         };
-        /** @description `not_found`: the path does not exist. */
-        UnknownPath: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `method_not_allowed`: the path does not support the method. `Allow` has the supported ones. */
-        UnknownMethod: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
-                Allow: components["headers"]["Allow"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `unauthorized`: the token is missing, malformed, unknown, expired or revoked. The response is the same in all cases (decision 1). */
+        /** @description `unauthorized`: the token is missing, malformed, unknown, expired or revoked. The response is the same in all cases. */
         Unauthorized: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 "WWW-Authenticate": components["headers"]["Authenticate"];
                 [name: string]: unknown;
             };
@@ -2164,34 +2140,18 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `forbidden`: the token is valid but lacks the scope, or is an operator's token (decision 1). `merchant_suspended`: the operator has suspended the merchant. */
+        /** @description `forbidden`: the token is valid but lacks the scope, or is an operator's token. `merchant_suspended`: the operator has suspended the merchant. */
         Forbidden: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `forbidden`: the token is valid but lacks the scope, or is an operator's token (decision 1). `merchant_suspended`: the operator has suspended the merchant. */
+        /** @description `forbidden`: the token is valid but lacks the scope, or is an operator's token. `merchant_suspended`: the operator has suspended the merchant. */
         WebhookForbidden: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2201,13 +2161,6 @@ export interface components {
         /** @description `internal`: an error in the service. Its log has the cause, with the value of `X-Request-Id`. */
         Fault: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 [name: string]: unknown;
             };
             content: {
@@ -2217,13 +2170,6 @@ export interface components {
         /** @description `unavailable`: the database or the storage cannot be reached. Nothing was changed. Try again after `Retry-After`. */
         Unavailable: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
@@ -2233,36 +2179,20 @@ export interface components {
         };
         /**
          * @description Code 10301, `The order with id {orderReference} was not found`: the merchant has no such order. The message contains at most
-         *     256 characters of the reference (spec 7.2, decision 5).
+         *     256 characters of the reference.
          */
         OrderNotFound: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `Unauthorized`: the token is missing, malformed, unknown, expired or revoked. The response is the same in all cases (decision 1). */
+        /** @description `Unauthorized`: the token is missing, malformed, unknown, expired or revoked. The response is the same in all cases. */
         UnauthorizedFlat: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 "WWW-Authenticate": components["headers"]["Authenticate"];
                 [name: string]: unknown;
             };
@@ -2270,17 +2200,9 @@ export interface components {
                 "application/json": components["schemas"]["FlatError"];
             };
         };
-        /** @description `Forbidden`: the token is valid but lacks the scope, or is an operator's token (decision 1). `The merchant is suspended.`: the operator has suspended the merchant. */
+        /** @description `Forbidden`: the token is valid but lacks the scope, or is an operator's token. `The merchant is suspended.`: the operator has suspended the merchant. */
         ForbiddenFlat: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2290,15 +2212,7 @@ export interface components {
         /** @description The first request with this `Idempotency-Key` is still in progress. */
         KeyRunningFlat: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Retry-After": components["headers"]["RetryAfter"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2308,15 +2222,7 @@ export interface components {
         /** @description The order has changed since the tag in `If-Match`. Nothing was changed. Read the order again. */
         ChangedFlat: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2326,14 +2232,6 @@ export interface components {
         /** @description The `Idempotency-Key` was used for another request within 24 hours. */
         KeyReusedFlat: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2343,15 +2241,7 @@ export interface components {
         /** @description The token exceeds its rate limit by more than a second or has too many requests in flight, there are too many idempotency records, or the client address has too many failed authentications. Nothing was changed. Try again after `Retry-After`. */
         TooManyFlat: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Retry-After": components["headers"]["RetryAfter"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2361,13 +2251,6 @@ export interface components {
         /** @description `Internal Server Error`: an error in the service. Its log has the cause, with the value of `X-Request-Id`. */
         FaultFlat: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 [name: string]: unknown;
             };
             content: {
@@ -2377,13 +2260,6 @@ export interface components {
         /** @description `Service Unavailable`: the database or the storage cannot be reached. Nothing was changed. Try again after `Retry-After`. */
         UnavailableFlat: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
@@ -2391,36 +2267,10 @@ export interface components {
                 "application/json": components["schemas"]["FlatError"];
             };
         };
-        /** @description `Method Not Allowed`: the path does not support the method. `Allow` has the supported ones. */
-        UnknownMethodFlat: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
-                Allow: components["headers"]["Allow"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["FlatError"];
-            };
-        };
-        /** @description `The order with id {orderReference} was not found`: the merchant has no such order. Errors of invoice files are `{"message": ...}` (spec 7.2). */
+        /** @description `The order with id {orderReference} was not found`: the merchant has no such order. Errors of invoice files are `{"message": ...}`. */
         OrderNotFoundFlat: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2429,19 +2279,11 @@ export interface components {
         };
         /**
          * @description `The invoice was not found.`: the order or the file does not exist or belongs to another merchant, or the file belongs to
-         *     another order or was deleted (spec 7.1).
+         *     another order or was deleted.
          */
         InvoiceNotFound: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2457,19 +2299,11 @@ export interface components {
          *     | `You cannot upload more than 3 files.` | the order has three, or has had 100 in all |
          *     | `Invalid request params.` | `If-Match` or `Idempotency-Key` is malformed |
          *
-         *     Nothing was stored (spec 7.1).
+         *     Nothing was stored.
          */
         UploadRefused: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2477,18 +2311,11 @@ export interface components {
             };
         };
         /**
-         * @description `There were errors during the upload.`: the file could not be written. Nothing was stored. Try again (spec 7.1). An earlier error is
+         * @description `There were errors during the upload.`: the file could not be written. Nothing was stored. Try again. An earlier error is
          *     `Internal Server Error`.
          */
         UploadFailed: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 [name: string]: unknown;
             };
             content: {
@@ -2498,15 +2325,7 @@ export interface components {
         /** @description Code `invalid_params`: a key is unknown, missing or not valid. Code `invalid_payload`: not a JSON object. */
         WebhookRefused: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2516,14 +2335,6 @@ export interface components {
         /** @description Code `invalid_params`: `before` or `limit` is not a whole number within its bounds, or is given twice. */
         DeliveriesRefused: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2533,15 +2344,7 @@ export interface components {
         /** @description Code `not_found`: the merchant has no such webhook, or no such event. */
         WebhookNotFound: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2551,15 +2354,7 @@ export interface components {
         /** @description Code `not_found`: `after` is above the number of the newest event. */
         AddWebhookNotFound: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2569,14 +2364,6 @@ export interface components {
         /** @description The merchant has the maximum number of webhooks. */
         TooManyWebhooks: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2586,14 +2373,6 @@ export interface components {
         /** @description A delivery to the webhook was in progress for 5 seconds. Try again. */
         WebhookBusy: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["NoStore"];
-                Vary: components["headers"]["Vary"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Content-Encoding": components["headers"]["ContentEncoding"];
-                "Error-Detail": components["headers"]["ErrorDetail"];
                 [name: string]: unknown;
             };
             content: {
@@ -2621,12 +2400,12 @@ export interface components {
          */
         IdempotencyKey: string;
         /**
-         * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+         * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
          * @example SF-2026-000123
          */
         OrderReference: components["schemas"]["Reference"];
         /**
-         * @description The `id` of the invoice file (spec 2.1).
+         * @description The `id` of the invoice file.
          * @example 1
          */
         InvoiceId: number;
@@ -2642,7 +2421,7 @@ export interface components {
         WebhookId: number;
     };
     requestBodies: {
-        /** @description Parsed strictly: unknown keys are ignored, known ones in other letters refused. A body larger than 11 MiB is refused right after the check of the token, and one with more than 128 KiB beside the content and white space as `Invalid payload.` (decision 6). */
+        /** @description Parsed strictly: unknown keys are ignored, known ones in other letters refused. A body larger than 11 MiB is refused right after the check of the token, and one with more than 128 KiB beside the content and white space as `Invalid payload.`. */
         Upload: {
             content: {
                 "application/json": components["schemas"]["Upload"];
@@ -2661,12 +2440,6 @@ export interface components {
          */
         ContentEncoding: "gzip";
         /**
-         * @description What is wrong and what is right, for people: the parameter or member, and the form that it must have. Programs check status, code
-         *     or message; the words may change.
-         * @example page must be a whole number from 1.
-         */
-        ErrorDetail: string;
-        /**
          * @description Remaining quota of the token, present if it is less than half: `r` requests; the full quota is available in `t` seconds
          *     (draft-ietf-httpapi-ratelimit-headers).
          * @example "default";r=12;t=2
@@ -2680,7 +2453,7 @@ export interface components {
         /**
          * @description Entity tag of the body. With `If-None-Match` the next response is 304 if nothing has changed. With the tag of an order in
          *     `If-Match` a change returns 412 if the order has changed; the last part, which changes with the settings and the version of
-         *     the service, does not count there (decision 8). Tags of compressed bodies end in `-gzip`, which is ignored in
+         *     the service, does not count there. Tags of compressed bodies end in `-gzip`, which is ignored in
          *     requests.
          * @example "915664-17-0a1b2c3d"
          */
@@ -2708,7 +2481,7 @@ export interface components {
         PageLink: string;
         /**
          * @description Id of the request, for questions to the operator. It is the `X-Request-Id` of the request if that has 1 to 64 of `A-Z a-z
-         *     0-9 . _ -` (decision 5).
+         *     0-9 . _ -`.
          * @example 7Q2M5J3K6N4P7R2S5T3V6W4X7Y
          */
         RequestId: string;
@@ -2727,11 +2500,6 @@ export interface components {
          * @example Bearer realm="merchant-orders"
          */
         Authenticate: "Bearer realm=\"merchant-orders\"";
-        /**
-         * @description The methods that the path supports.
-         * @example GET, HEAD
-         */
-        Allow: string;
         /**
          * @description Seconds to wait before the next try.
          * @example 5
@@ -2752,13 +2520,13 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Page number. The first page is 1. */
                 page?: number;
-                /** @description Orders in a page. A value above 100 is reduced to 100, and `params` shows 100. `items_per_page` is an alias; `itemsPerPage` wins (decision 3). */
+                /** @description Orders in a page. A value above 100 is reduced to 100, and `params` shows 100. `items_per_page` is an alias; `itemsPerPage` wins. */
                 itemsPerPage?: number;
-                /** @description Only orders in this state. `status` is an alias; `state` wins (decision 3). */
+                /** @description Only orders in this state. `status` is an alias; `state` wins. */
                 state?: components["schemas"]["State"];
                 /**
                  * @description First day, UTC, from 00:00:00. A date with a time, as in `2026-05-01T15:00:00.250Z` or `2026-05-01 15:00:00`, means its day in UTC.
-                 *     May be used without the other date. `date_from` is an alias; `dateFrom` wins (decision 3).
+                 *     May be used without the other date. `date_from` is an alias; `dateFrom` wins.
                  */
                 dateFrom?: components["schemas"]["DayOrTime"];
                 /** @description Last day, UTC, to 23:59:59. Same format as `dateFrom`, and not before it. `date_to` is an alias; `dateTo` wins. */
@@ -2776,13 +2544,7 @@ export interface operations {
             /** @description A page of orders */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
                     "Cache-Control": components["headers"]["Revalidate"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     Link: components["headers"]["PageLink"];
                     ETag: components["headers"]["ListTag"];
                     [name: string]: unknown;
@@ -2792,20 +2554,9 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            /**
-             * @description Code `invalid_params`: a parameter is invalid or given twice, or the range ends before it begins. The message says what is wrong
-             *     (decision 3).
-             */
+            /** @description Code `invalid_params`: a parameter is invalid or given twice, or the range ends before it begins. The message says what is wrong. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2838,13 +2589,6 @@ export interface operations {
             /** @description A page of orders */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2861,14 +2605,6 @@ export interface operations {
             /** @description Code `invalid_params`: a parameter is invalid or given twice. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2899,13 +2635,6 @@ export interface operations {
             /** @description A page of orders */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2922,14 +2651,6 @@ export interface operations {
             /** @description Code `invalid_params`: a parameter is invalid or given twice. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2964,13 +2685,39 @@ export interface operations {
             /** @description The orders */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
+                    /**
+                     * @description Id of the request, for questions to the operator. It is the `X-Request-Id` of the request if that has 1 to 64 of `A-Z a-z
+                     *     0-9 . _ -`.
+                     * @example 7Q2M5J3K6N4P7R2S5T3V6W4X7Y
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Browsers must not guess the type.
+                     * @example nosniff
+                     */
+                    "X-Content-Type-Options": "nosniff";
                     "Cache-Control": components["headers"]["Revalidate"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
+                    /**
+                     * @description The response may be compressed, depending on what the client accepts.
+                     * @example Accept-Encoding
+                     */
+                    Vary: "Accept-Encoding";
+                    /**
+                     * @description Remaining quota of the token, present if it is less than half: `r` requests; the full quota is available in `t` seconds
+                     *     (draft-ietf-httpapi-ratelimit-headers).
+                     * @example "default";r=12;t=2
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The limit, present with `RateLimit`. It is `q` requests in `w` seconds.
+                     * @example "default";q=200;w=2
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Compression of the body, if the client accepts one and the body is large enough.
+                     * @example gzip
+                     */
+                    "Content-Encoding"?: "gzip";
                     ETag: components["headers"]["ListTag"];
                     [name: string]: unknown;
                 };
@@ -2991,7 +2738,7 @@ export interface operations {
     exportOrders: {
         parameters: {
             query?: {
-                /** @description Only orders in this state. `status` is an alias; `state` wins (decision 3). */
+                /** @description Only orders in this state. `status` is an alias; `state` wins. */
                 state?: components["schemas"]["State"];
                 /** @description First day of creation, as in the list. `date_from` is an alias; `dateFrom` wins. */
                 dateFrom?: components["schemas"]["DayOrTime"];
@@ -3009,13 +2756,43 @@ export interface operations {
             /** @description Orders, one a line, and a summary */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
+                    /**
+                     * @description Id of the request, for questions to the operator. It is the `X-Request-Id` of the request if that has 1 to 64 of `A-Z a-z
+                     *     0-9 . _ -`.
+                     * @example 7Q2M5J3K6N4P7R2S5T3V6W4X7Y
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Browsers must not guess the type.
+                     * @example nosniff
+                     */
+                    "X-Content-Type-Options": "nosniff";
+                    /**
+                     * @description Caches must not store the response.
+                     * @example no-store
+                     */
+                    "Cache-Control": "no-store";
+                    /**
+                     * @description The response may be compressed, depending on what the client accepts.
+                     * @example Accept-Encoding
+                     */
+                    Vary: "Accept-Encoding";
+                    /**
+                     * @description Remaining quota of the token, present if it is less than half: `r` requests; the full quota is available in `t` seconds
+                     *     (draft-ietf-httpapi-ratelimit-headers).
+                     * @example "default";r=12;t=2
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The limit, present with `RateLimit`. It is `q` requests in `w` seconds.
+                     * @example "default";q=200;w=2
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Compression of the body, if the client accepts one and the body is large enough.
+                     * @example gzip
+                     */
+                    "Content-Encoding"?: "gzip";
                     /**
                      * @description The value with which the cursor of each line begins.
                      * @example Ivm3gqzT0FCM.3f6c1d0a9b8e7f52
@@ -3024,20 +2801,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": unknown;
+                    "application/x-ndjson": string;
                 };
             };
             /** @description Code `invalid_params`: a parameter is invalid, or the cursor is not one of this export. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3060,7 +2829,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
@@ -3072,13 +2841,7 @@ export interface operations {
             /** @description The order */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
                     "Cache-Control": components["headers"]["Revalidate"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     ETag: components["headers"]["Tag"];
                     [name: string]: unknown;
                 };
@@ -3112,7 +2875,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
@@ -3129,13 +2892,6 @@ export interface operations {
             /** @description Done and durable */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     ETag: components["headers"]["Tag"];
                     [name: string]: unknown;
@@ -3150,15 +2906,7 @@ export interface operations {
              */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3204,7 +2952,7 @@ export interface operations {
         /** @description Answers, one a line or in an array. */
         requestBody: {
             content: {
-                "application/x-ndjson": unknown;
+                "application/x-ndjson": string;
                 "application/json": components["schemas"]["Answer"][];
             };
         };
@@ -3218,31 +2966,16 @@ export interface operations {
              */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": unknown;
+                    "application/x-ndjson": string;
                     "application/json": components["schemas"]["AnswerResults"];
                 };
             };
             /** @description Code `invalid_payload`: the JSON body is no array, or too long. Code `invalid_params`: `results` or `Idempotency-Key` is invalid, or `If-Match` is sent, which each line has as `ifMatch`. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3254,14 +2987,6 @@ export interface operations {
             /** @description Code `unsupported_encoding`: `Content-Encoding` is neither gzip nor identity. */
             415: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     /**
                      * @description The compression that the service accepts, with `unsupported_encoding`.
                      * @example gzip
@@ -3292,7 +3017,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
@@ -3304,13 +3029,6 @@ export interface operations {
             /** @description Done and durable */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     ETag: components["headers"]["Tag"];
                     [name: string]: unknown;
@@ -3321,20 +3039,12 @@ export interface operations {
             };
             /**
              * @description Code 10304, `Cannot Accept Order`: its state is not `registered`. With the setting `error-codes=table` the code is
-             *     10303, since the published samples and the published table differ (spec 7.3, decision 5). Or `invalid_params`:
+             *     10303, since the published samples and the published table differ. Or `invalid_params`:
              *     `If-Match` or `Idempotency-Key` is malformed.
              */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3366,7 +3076,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
@@ -3375,7 +3085,7 @@ export interface operations {
         };
         /**
          * @description Optional; without it the order is rejected without a reason. Parsed strictly: keys are case-sensitive, known keys in other letters and duplicate keys are refused.
-         *     At most 64 KiB. `Content-Type` is ignored (decision 5).
+         *     At most 64 KiB. `Content-Type` is ignored.
          */
         requestBody?: {
             content: {
@@ -3386,13 +3096,6 @@ export interface operations {
             /** @description Done and durable */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     ETag: components["headers"]["Tag"];
                     [name: string]: unknown;
@@ -3405,24 +3108,16 @@ export interface operations {
              * @description | code | message | when |
              *     |---|---|---|
              *     | 10304 | `Cannot Reject Order` | its state is not `registered` |
-             *     | 10301, or 10306 with `error-codes=table` | `The reason is not valid` | not one of the allowed reasons (spec 7.3, decision 5) |
-             *     | 10305 | `Invalid Action` | `status` is present and not `D` (decision 5) |
-             *     | `invalid_payload` | `Invalid payload.` | not a JSON object, or `reason` is not a string (decision 5) |
+             *     | 10301, or 10306 with `error-codes=table` | `The reason is not valid` | not one of the allowed reasons |
+             *     | 10305 | `Invalid Action` | `status` is present and not `D` |
+             *     | `invalid_payload` | `Invalid payload.` | not a JSON object, or `reason` is not a string |
              *     | `invalid_params` | what is wrong | `If-Match` or `Idempotency-Key` is malformed |
              *
              *     Nothing was changed.
              */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3454,7 +3149,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
@@ -3466,13 +3161,6 @@ export interface operations {
             /** @description Stored */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     ETag: components["headers"]["Tag"];
                     [name: string]: unknown;
@@ -3507,12 +3195,12 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
                 /**
-                 * @description The `id` of the invoice file (spec 2.1).
+                 * @description The `id` of the invoice file.
                  * @example 1
                  */
                 invoiceId: components["parameters"]["InvoiceId"];
@@ -3524,13 +3212,6 @@ export interface operations {
             /** @description Deleted */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     ETag: components["headers"]["Tag"];
                     [name: string]: unknown;
@@ -3539,18 +3220,10 @@ export interface operations {
                     "application/json": components["schemas"]["Withdrawn"];
                 };
             };
-            /** @description `Invalid request params.`: `invoiceId` is not a number from 1 (spec 7.1). Or `If-Match` or `Idempotency-Key` is malformed. */
+            /** @description `Invalid request params.`: `invoiceId` is not a number from 1. Or `If-Match` or `Idempotency-Key` is malformed. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3568,7 +3241,7 @@ export interface operations {
             503: components["responses"]["UnavailableFlat"];
         };
     };
-    linkInvoice: {
+    createInvoiceLink: {
         parameters: {
             query?: never;
             header?: {
@@ -3582,12 +3255,12 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
                 /**
-                 * @description The `id` of the invoice file (spec 2.1).
+                 * @description The `id` of the invoice file.
                  * @example 1
                  */
                 invoiceId: components["parameters"]["InvoiceId"];
@@ -3599,13 +3272,6 @@ export interface operations {
             /** @description The link */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     ETag: components["headers"]["Tag"];
                     [name: string]: unknown;
@@ -3617,15 +3283,7 @@ export interface operations {
             /** @description `Invalid request params.`: `invoiceId` is not a number from 1. Or `If-Match` or `Idempotency-Key` is malformed. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3654,7 +3312,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
@@ -3742,13 +3400,6 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     [name: string]: unknown;
                 };
@@ -3779,15 +3430,7 @@ export interface operations {
             /** @description Code `invalid_params`: a key is unknown, missing or invalid. Code `invalid_payload`: not a JSON object. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3831,13 +3474,6 @@ export interface operations {
             /** @description The tokens */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3851,14 +3487,6 @@ export interface operations {
             /** @description Code `invalid_params`: a parameter is invalid. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3895,13 +3523,6 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     [name: string]: unknown;
                 };
@@ -3919,15 +3540,7 @@ export interface operations {
             /** @description Code `invalid_params`: a key is unknown, missing or invalid. Code `invalid_payload`: not a JSON object. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3955,13 +3568,6 @@ export interface operations {
             /** @description The token */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3972,14 +3578,6 @@ export interface operations {
             /** @description `forbidden`: an operator's token. `merchant_suspended`: the operator has suspended the merchant. */
             403: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4031,13 +3629,6 @@ export interface operations {
             /** @description The new token */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     [name: string]: unknown;
                 };
@@ -4057,15 +3648,7 @@ export interface operations {
             /** @description Code `invalid_params`: a key is unknown, missing or invalid. Code `invalid_payload`: not a JSON object. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4077,15 +3660,7 @@ export interface operations {
             /** @description Code `not_found`: no such token, or it cannot be used any more. */
             404: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4129,13 +3704,6 @@ export interface operations {
             /** @description Revoked */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     [name: string]: unknown;
                 };
@@ -4161,14 +3729,6 @@ export interface operations {
             /** @description Code `invalid_params`: `children` or `Idempotency-Key` is invalid, or another parameter is given. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4180,15 +3740,7 @@ export interface operations {
             /** @description Code `not_found`: no such token, or it cannot be used any more. */
             404: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4213,13 +3765,6 @@ export interface operations {
             /** @description The webhooks */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4234,7 +3779,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    addWebhook: {
+    createWebhook: {
         parameters: {
             query?: never;
             header?: {
@@ -4254,16 +3799,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Added */
+            /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     [name: string]: unknown;
                 };
@@ -4300,13 +3838,6 @@ export interface operations {
             /** @description The webhook */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4322,7 +3853,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    removeWebhook: {
+    deleteWebhook: {
         parameters: {
             query?: never;
             header?: {
@@ -4343,16 +3874,9 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Removed */
+            /** @description Deleted */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     [name: string]: unknown;
                 };
@@ -4369,7 +3893,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    changeWebhook: {
+    updateWebhook: {
         parameters: {
             query?: never;
             header?: {
@@ -4398,13 +3922,6 @@ export interface operations {
             /** @description The webhook after the change */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     [name: string]: unknown;
                 };
@@ -4451,13 +3968,6 @@ export interface operations {
             /** @description The new secret */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     [name: string]: unknown;
                 };
@@ -4499,13 +4009,6 @@ export interface operations {
             /** @description What came of it */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     [name: string]: unknown;
                 };
@@ -4552,13 +4055,6 @@ export interface operations {
             /** @description What came of it */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     [name: string]: unknown;
                 };
@@ -4606,13 +4102,6 @@ export interface operations {
             /** @description The webhook after the change */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     [name: string]: unknown;
                 };
@@ -4653,13 +4142,6 @@ export interface operations {
             /** @description The deliveries */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4689,7 +4171,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -` (spec 4.2).
+                 * @description Reference of the order, case-sensitive: 1 to 64 of `A-Z a-z 0-9 . _ -`.
                  * @example SF-2026-000123
                  */
                 orderReference: components["parameters"]["OrderReference"];
@@ -4708,13 +4190,6 @@ export interface operations {
             /** @description Done and durable */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     ETag: components["headers"]["Tag"];
                     [name: string]: unknown;
@@ -4729,15 +4204,7 @@ export interface operations {
              */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4749,15 +4216,7 @@ export interface operations {
             /** @description Code 10301: the merchant has no such order. Code `not_found`: the server is no sandbox. */
             404: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Content-Type-Options": components["headers"]["NoSniff"];
-                    "Cache-Control": components["headers"]["NoStore"];
-                    Vary: components["headers"]["Vary"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "Error-Detail": components["headers"]["ErrorDetail"];
                     [name: string]: unknown;
                 };
                 content: {
