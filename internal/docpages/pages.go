@@ -37,7 +37,7 @@ func PageRoutes(baseURL string, operators bool) []web.RouteGroup {
 	search := web.PublicRoute(http.MethodGet, "/search", func(w http.ResponseWriter, r *web.Request) error {
 		load().search(r.URL.Query().Get("q")).serve(w, r.Request)
 		return nil
-	})
+	}).Takes("q")
 	return []web.RouteGroup{
 		{
 			Prefix: "/docs",

@@ -20,6 +20,7 @@ var ErrInvalidPayload = errors.New("invalid payload")
 type ParamError struct {
 	Name    string // as the client spells it
 	Problem string // follows the name in a sentence
+	Hint    string // what is right, for Error-Detail alone; empty: Problem says it
 }
 
 // Error implements error.

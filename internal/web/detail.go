@@ -53,10 +53,11 @@ func detailOf(err error) string {
 	case errors.As(err, &method):
 		return "This path takes " + method.Allow + "."
 	case errors.As(err, &param):
-		if !plainName.MatchString(param.Name) {
-			return "A name " + param.Problem + "."
+		name := param.Name
+		if !plainName.MatchString(name) {
+			name = "A name"
 		}
-		return param.Error() + "."
+		return name + " " + param.Problem + param.Hint + "."
 	}
 	for _, row := range details {
 		if errors.Is(err, row.err) {

@@ -32,21 +32,21 @@ type Query struct {
 	values url.Values
 }
 
-// ParseQuery returns the query of a request. If there are names, parameters with other
-// names are refused: a misspelled filter would show everything.
-func ParseQuery(r *Request, names ...string) *Query { return ParseRawQuery(r.URL.RawQuery, names...) }
+// ParseQuery returns the query of a request, without parameters that its route does not take.
+func ParseQuery(r *Request) *Query {
+	q := ParseRawQuery(r.URL.RawQuery)
+	if r.params != nil {
+		maps.DeleteFunc(q.values, func(name string, _ []string) bool { return paramOf(name, r.params) == "" })
+	}
+	return q
+}
 
-// ParseRawQuery is ParseQuery for the query of an address.
-func ParseRawQuery(raw string, names ...string) *Query {
+// ParseRawQuery returns the query of an address.
+func ParseRawQuery(raw string) *Query {
 	q := &Query{}
 	var err error
 	if q.values, err = url.ParseQuery(raw); err != nil {
 		q.Refuse("query", "is malformed; write % as %25 and ; as %3B")
-	}
-	for _, name := range slices.Sorted(maps.Keys(q.values)) {
-		if len(names) > 0 && !slices.Contains(names, name) {
-			q.Refuse(strict.Echo(name), "is not a known parameter")
-		}
 	}
 	return q
 }
@@ -118,15 +118,16 @@ func (q *Query) RefuseCursor() {
 	q.Refuse(CursorName, "is not valid; start again from the first page")
 }
 
-// First returns the first of the names that the query has with a value, or the first
-// name if it has none of them.
-func (q *Query) First(names ...string) string {
-	for _, name := range names {
+// First returns the first name of a parameter, see Route.Takes, that the query has with a
+// value, or its first name if it has none of them.
+func (q *Query) First(param string) string {
+	for name := range strings.SplitSeq(param, "|") {
 		if values := q.values[name]; len(values) > 1 || len(values) == 1 && values[0] != "" {
 			return name
 		}
 	}
-	return names[0]
+	name, _, _ := strings.Cut(param, "|")
+	return name
 }
 
 // Only returns the parameters with certain names that have a value.

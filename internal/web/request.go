@@ -29,7 +29,8 @@ type Request struct {
 	credentials Credentials
 	leave       func() // nil after Leave
 	log         *requestLogEntry
-	write       *write // the change that the request asks for; nil: a read
+	params      []string // that the route takes; nil: any
+	write       *write   // the change that the request asks for; nil: a read
 }
 
 // newRequest returns a request before its authentication.

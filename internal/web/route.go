@@ -29,6 +29,8 @@ type Route struct {
 	kind         ratelimit.Kind
 	class        metrics.Class // empty: by the method, and a stream if it is an upload or an export
 	errors       ErrorEncoder
+	params       []string // see Takes
+	noOthers     bool     // see TakesOnly
 
 	// One of these is set.
 	read   ReadHandler
@@ -156,6 +158,8 @@ type RouteGroup struct {
 	// MergeSlashes: a run of slashes in a path counts as one. Clients join a base URL
 	// that ends with a slash and a path that begins with one (decision 3).
 	MergeSlashes bool
+	// ChecksParams: the response names the query parameters that its route does not take.
+	ChecksParams bool
 	// BasicChallenge: a 401 also asks for Basic. A browser then asks for a password,
 	// and remembers it (decision 1).
 	BasicChallenge bool

@@ -98,6 +98,9 @@ func (rt *Router) handler(group RouteGroup, pattern string, route Route) Handler
 			handle = rt.countUploads(handle)
 		}
 	}
+	if group.ChecksParams {
+		handle = route.checkingParams(handle)
+	}
 	if route.public {
 		return handle
 	}

@@ -3,6 +3,7 @@ package openapitest
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,7 @@ type value struct {
 type parameter struct {
 	value
 	name, in string
+	aliases  []string
 	example  any
 }
 
@@ -172,6 +174,9 @@ func readOperation(method, path string, top, item node) (*operation, error) {
 		if p.value, err = readValue(element); err != nil {
 			return nil, err
 		}
+		for _, alias := range aliasOf.FindAllStringSubmatch(element.get("description").text(), -1) {
+			p.aliases = append(p.aliases, alias[1])
+		}
 		o.parameters = append(o.parameters, p)
 	}
 	if other := item.get("x-unknown-method"); other.exists() {
@@ -234,6 +239,28 @@ type Operation struct {
 	Method string
 	Path   string // with {name} for a parameter
 }
+
+// QueryParameters returns the names of the query parameters of each operation, sorted. An
+// alias, of which the description tells, follows its name after a |.
+func (c *Contract) QueryParameters() map[Operation][]string {
+	all := make(map[Operation][]string)
+	for _, d := range c.documents {
+		for _, o := range d.operations {
+			var names []string
+			for _, p := range o.parameters {
+				if p.in == "query" {
+					names = append(names, strings.Join(append([]string{p.name}, p.aliases...), "|"))
+				}
+			}
+			slices.Sort(names)
+			all[Operation{Method: o.method, Path: o.path}] = names
+		}
+	}
+	return all
+}
+
+// aliasOf finds the alias of a parameter in its description.
+var aliasOf = regexp.MustCompile("`([a-z_A-Z]+)` is an alias")
 
 // Operations returns every operation of a document, or of all if document is
 // empty, in the order of paths and methods.

@@ -2088,6 +2088,15 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Code `invalid_params`: `Idempotency-Key` is malformed. */
+        KeyMalformed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Code `too_many_tokens`: the merchant has as many tokens as it may have. Revoke some, or ask the operator. */
         TooManyTokens: {
             headers: {
@@ -2124,6 +2133,8 @@ export interface components {
                 Vary: components["headers"]["Vary"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Ignored-Parameters": components["headers"]["IgnoredParameters"];
+                "Preference-Applied": components["headers"]["PreferenceApplied"];
                 ETag: components["headers"]["Tag"];
                 Link: components["headers"]["PageLink"];
                 [name: string]: unknown;
@@ -2430,15 +2441,26 @@ export interface components {
     };
     headers: {
         /**
-         * @description The response may be compressed, depending on what the client accepts.
+         * @description The response may be compressed, depending on what the client accepts, and refuse what others ignore.
          * @example Accept-Encoding
          */
-        Vary: "Accept-Encoding";
+        Vary: string;
         /**
          * @description Compression of the body, if the client accepts one and the body is large enough.
          * @example gzip
          */
         ContentEncoding: "gzip";
+        /**
+         * @description Names of query parameters without effect, percent-encoded: unknown ones, also known ones in other letters, and aliases beside their
+         *     parameter. `...` stands for more, and for the rest of a long name.
+         * @example states
+         */
+        IgnoredParameters: string;
+        /**
+         * @description Present if the request has `Prefer: handling=strict`.
+         * @example handling=strict
+         */
+        PreferenceApplied: "handling=strict";
         /**
          * @description Remaining quota of the token, present if it is less than half: `r` requests; the full quota is available in `t` seconds
          *     (draft-ietf-httpapi-ratelimit-headers).
@@ -2698,10 +2720,10 @@ export interface operations {
                     "X-Content-Type-Options": "nosniff";
                     "Cache-Control": components["headers"]["Revalidate"];
                     /**
-                     * @description The response may be compressed, depending on what the client accepts.
+                     * @description The response may be compressed, depending on what the client accepts, and refuse what others ignore.
                      * @example Accept-Encoding
                      */
-                    Vary: "Accept-Encoding";
+                    Vary: string;
                     /**
                      * @description Remaining quota of the token, present if it is less than half: `r` requests; the full quota is available in `t` seconds
                      *     (draft-ietf-httpapi-ratelimit-headers).
@@ -2713,6 +2735,17 @@ export interface operations {
                      * @example "default";q=200;w=2
                      */
                     "RateLimit-Policy"?: string;
+                    /**
+                     * @description Names of query parameters without effect, percent-encoded: unknown ones, also known ones in other letters, and aliases beside their
+                     *     parameter. `...` stands for more, and for the rest of a long name.
+                     * @example states
+                     */
+                    "Ignored-Parameters"?: string;
+                    /**
+                     * @description Present if the request has `Prefer: handling=strict`.
+                     * @example handling=strict
+                     */
+                    "Preference-Applied"?: "handling=strict";
                     /**
                      * @description Compression of the body, if the client accepts one and the body is large enough.
                      * @example gzip
@@ -2728,6 +2761,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["LongQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooMany"];
@@ -2773,10 +2807,10 @@ export interface operations {
                      */
                     "Cache-Control": "no-store";
                     /**
-                     * @description The response may be compressed, depending on what the client accepts.
+                     * @description The response may be compressed, depending on what the client accepts, and refuse what others ignore.
                      * @example Accept-Encoding
                      */
-                    Vary: "Accept-Encoding";
+                    Vary: string;
                     /**
                      * @description Remaining quota of the token, present if it is less than half: `r` requests; the full quota is available in `t` seconds
                      *     (draft-ietf-httpapi-ratelimit-headers).
@@ -2788,6 +2822,17 @@ export interface operations {
                      * @example "default";q=200;w=2
                      */
                     "RateLimit-Policy"?: string;
+                    /**
+                     * @description Names of query parameters without effect, percent-encoded: unknown ones, also known ones in other letters, and aliases beside their
+                     *     parameter. `...` stands for more, and for the rest of a long name.
+                     * @example states
+                     */
+                    "Ignored-Parameters"?: string;
+                    /**
+                     * @description Present if the request has `Prefer: handling=strict`.
+                     * @example handling=strict
+                     */
+                    "Preference-Applied"?: "handling=strict";
                     /**
                      * @description Compression of the body, if the client accepts one and the body is large enough.
                      * @example gzip
@@ -3574,6 +3619,7 @@ export interface operations {
                     "application/json": components["schemas"]["Token"];
                 };
             };
+            400: components["responses"]["LongQuery"];
             401: components["responses"]["Unauthorized"];
             /** @description `forbidden`: an operator's token. `merchant_suspended`: the operator has suspended the merchant. */
             403: {
@@ -3884,6 +3930,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookRemoved"];
                 };
             };
+            400: components["responses"]["KeyMalformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["WebhookNotFound"];
@@ -4016,6 +4063,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookSent"];
                 };
             };
+            400: components["responses"]["KeyMalformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["WebhookNotFound"];

@@ -95,11 +95,7 @@ type progress struct {
 // parseResults parses the parameter results: all, the default, or problems. It returns
 // whether the result of a line is sent.
 func parseResults(s *web.Stream) (func(ingest.Line) bool, error) {
-	var known []string // nil: others are ignored, as everywhere in version 2
-	if s.Caller.Operator() {
-		known = []string{"results"}
-	}
-	query := web.ParseQuery(s.Request, known...)
+	query := web.ParseQuery(s.Request)
 	results := query.Text("results")
 	if results != "" && results != "all" && results != "problems" {
 		query.Refuse("results", "must be all or problems")

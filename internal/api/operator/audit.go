@@ -70,7 +70,7 @@ const maxAction = 64
 // parseAuditQuery parses the query of GET /audit. The days from and to are both inclusive.
 // Every error is a *strict.ParamError.
 func parseAuditQuery(r *web.Request) (order.AuditQuery, error) {
-	query := web.ParseQuery(r, "merchantId", "orderReference", "tokenId", "action", "from", "to", "limit", "cursor")
+	query := web.ParseQuery(r)
 	var q order.AuditQuery
 	const none = -1
 	if merchant := query.Int("merchantId", none, 0, strict.MaxInt); merchant != none {

@@ -42,7 +42,7 @@ func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
 
 // parseMarketQuery parses the query of GET /events. Every error is a *strict.ParamError.
 func parseMarketQuery(r *web.Request) (order.MarketQuery, error) {
-	query := web.ParseQuery(r, web.CursorName, "limit", "wait", "types", "include")
+	query := web.ParseQuery(r)
 	var market order.MarketQuery
 	cursor := query.Text(web.CursorName)
 	if market.Latest = cursor == "latest"; !market.Latest {

@@ -108,7 +108,7 @@ func (a API) overview(w http.ResponseWriter, r *web.Request) error {
 
 // parseOverview parses the query of GET /overview. Every error is a *strict.ParamError.
 func parseOverview(r *web.Request) (order.OverviewQuery, error) {
-	query := web.ParseQuery(r, "limit", "cursor")
+	query := web.ParseQuery(r)
 	overview := order.OverviewQuery{Limit: query.Limit(order.DefaultOverviewLimit, order.MaxOverviewLimit)}
 	var after order.OverviewCursor
 	if query.Cursor("", &after.Unanswered, &after.MerchantID) {

@@ -65,7 +65,7 @@ func (a API) listMerchants(w http.ResponseWriter, r *web.Request) error {
 // parseMerchantFilter parses the query of a list of merchants. Without limit the list
 // is complete. Every error is a *strict.ParamError.
 func parseMerchantFilter(r *web.Request) (order.MerchantFilter, error) {
-	query, after, limit := parsePage(r, "name", "suspended")
+	query, after, limit := parsePage(r)
 	filter := order.MerchantFilter{After: after, Limit: limit, NamePrefix: query.Text("name")}
 	if filter.NamePrefix != "" {
 		query.Refuse("name", order.MerchantNameProblem(filter.NamePrefix))

@@ -39,32 +39,35 @@ type API struct {
 // Routes returns the routes of operators.
 func (a API) Routes() web.RouteGroup {
 	return web.RouteGroup{
-		Prefix: "/operator",
-		Errors: encodeError,
+		Prefix:       "/operator",
+		ChecksParams: true,
+		Errors:       encodeError,
 		Routes: append([]web.Route{
 			web.WriteRoute(http.MethodPost, "/orders", web.Operators(order.ScopeOrdersIngest), a.importOrder),
-			web.StreamRoute("/orders/import", web.Operators(order.ScopeOrdersIngest), a.importOrders),
-			web.StreamRoute("/orders/transitions", web.Operators(order.ScopeOrdersTransition), a.changeOrders),
-			web.GetRoute("/orders", web.Operators(order.ScopeOrdersRead), a.searchOrders),
-			web.ExportRoute("/orders/export", web.Operators(order.ScopeOrdersRead), a.exportOrders),
+			web.StreamRoute("/orders/import", web.Operators(order.ScopeOrdersIngest), a.importOrders).TakesOnly("results"),
+			web.StreamRoute("/orders/transitions", web.Operators(order.ScopeOrdersTransition), a.changeOrders).TakesOnly("results"),
+			web.GetRoute("/orders", web.Operators(order.ScopeOrdersRead), a.searchOrders).TakesOnly("merchantId", "orderId", "reference", "email", "phone",
+				"name", "q", "state", "dateFrom", "dateTo", "expiresBefore", "sort", "limit", web.CursorName),
+			web.ExportRoute("/orders/export", web.Operators(order.ScopeOrdersRead), a.exportOrders).TakesOnly("merchantId", "state", "dateFrom", "dateTo", web.CursorName),
 			web.GetRoute("/orders/{orderReference}", web.Operators(order.ScopeOrdersRead), a.inspectOrder),
-			web.GetRoute("/events", web.Operators(order.ScopeOrdersRead), a.listEvents),
-			web.GetRoute("/overview", web.Operators(order.ScopeOrdersRead), a.overview),
+			web.GetRoute("/events", web.Operators(order.ScopeOrdersRead), a.listEvents).TakesOnly(web.CursorName, "limit", "wait", "types", "include"),
+			web.GetRoute("/overview", web.Operators(order.ScopeOrdersRead), a.overview).TakesOnly("limit", web.CursorName),
 			web.WriteRoute(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", web.Operators(order.ScopeOrdersTransition), a.transitionOrder),
 			web.WriteRoute(http.MethodPatch, "/merchants/{merchantId}/orders/{orderReference}", web.Operators(order.ScopeOrdersTransition), a.correctOrder),
-			web.GetRoute("/merchants", web.Operators(order.ScopeMerchants), a.listMerchants),
+			web.GetRoute("/merchants", web.Operators(order.ScopeMerchants), a.listMerchants).TakesOnly("name", "suspended", "after", "limit"),
 			web.WriteRoute(http.MethodPost, "/merchants", web.Operators(order.ScopeMerchants), a.addMerchant),
 			web.GetRoute("/merchants/{merchantId}", web.Operators(order.ScopeMerchants), a.getMerchant),
 			web.WriteRoute(http.MethodPatch, "/merchants/{merchantId}", web.Operators(order.ScopeMerchants), a.updateMerchant),
 			web.WriteRoute(http.MethodPost, "/merchants/{merchantId}/suspend", web.Operators(order.ScopeMerchants), a.suspendMerchant),
 			web.WriteRoute(http.MethodPost, "/merchants/{merchantId}/resume", web.Operators(order.ScopeMerchants), a.resumeMerchant),
 			web.WriteRoute(http.MethodPost, "/merchants/{merchantId}/login-link", web.Operators(order.ScopeTokens), a.createLoginLink),
-			web.GetRoute("/tokens", web.Operators(order.ScopeTokens), a.listTokens),
+			web.GetRoute("/tokens", web.Operators(order.ScopeTokens), a.listTokens).TakesOnly("merchantId", "operator", "state", "label", "scope", "after", "limit"),
 			web.WriteRoute(http.MethodPost, "/tokens", web.Operators(order.ScopeTokens), a.createToken),
 			web.WriteRoute(http.MethodPost, "/tokens/{tokenId}/rotate", web.Operators(order.ScopeTokens), a.rotateToken),
 			web.WriteRoute(http.MethodDelete, "/merchants/{merchantId}/tokens", web.Operators(order.ScopeTokens), a.revokeTokens),
-			web.WriteRoute(http.MethodDelete, "/tokens/{tokenId}", web.Operators(order.ScopeTokens), a.revokeToken),
-			web.GetRoute("/audit", web.Operators(order.ScopeAudit), a.listAudit),
+			web.WriteRoute(http.MethodDelete, "/tokens/{tokenId}", web.Operators(order.ScopeTokens), a.revokeToken).TakesOnly("children"),
+			web.GetRoute("/audit", web.Operators(order.ScopeAudit), a.listAudit).TakesOnly("merchantId", "orderReference", "tokenId", "action",
+				"from", "to", "limit", web.CursorName),
 			web.WriteRoute(http.MethodPost, "/customers/erase", web.Operators(order.ScopeCustomerData), a.eraseCustomer),
 			web.PostRoute("/customers/export", web.Operators(order.ScopeCustomerData), a.exportCustomer),
 		}, a.Webhooks.OperatorRoutes()...),
@@ -108,9 +111,9 @@ func encodeError(r *http.Request, err error) (int, any) {
 
 var encodeTokenErrors = tokenapi.ErrorEncoder(web.EncodeCoded)
 
-// parsePage parses the query of a list that is paged by id, which also has filters: the id
-// of the last row of the page before, 0 for none, and the limit, 0 for all rows.
-func parsePage(r *web.Request, filters ...string) (query *web.Query, after int64, limit int) {
-	query = web.ParseQuery(r, append(filters, "after", "limit")...)
+// parsePage parses the query of a list that is paged by id: the id of the last row of the
+// page before, 0 for none, and the limit, 0 for all rows.
+func parsePage(r *web.Request) (query *web.Query, after int64, limit int) {
+	query = web.ParseQuery(r)
 	return query, query.Int("after", 0, 0, strict.MaxInt), query.Limit(0, order.MaxMerchantsPage)
 }

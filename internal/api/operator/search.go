@@ -70,8 +70,7 @@ var sorts = map[string]order.SearchSort{"created": order.SortCreated, "updated":
 
 // parseSearch parses the query of GET /orders. Every error is a *strict.ParamError.
 func parseSearch(r *web.Request) (order.Search, error) {
-	query := web.ParseQuery(r, "merchantId", "orderId", "reference", "email", "phone", "name", "q", "state", "dateFrom", "dateTo",
-		"expiresBefore", "sort", "limit", "cursor")
+	query := web.ParseQuery(r)
 	s := order.Search{
 		MerchantID: query.Int("merchantId", 0, 1, strict.MaxInt),
 		LegacyID:   query.Int("orderId", 0, 1, strict.MaxInt),
@@ -101,7 +100,7 @@ type unreadableView struct {
 
 // exportOrders serves GET /orders/export: order documents, which an import accepts.
 func (a API) exportOrders(s *web.Stream) error {
-	query := web.ParseQuery(s.Request, "merchantId", "state", "dateFrom", "dateTo", "cursor")
+	query := web.ParseQuery(s.Request)
 	export := orderapi.Export{Market: true}
 	export.MerchantID = query.Int("merchantId", 0, 1, strict.MaxInt)
 	if text := query.Text("state"); text != "" {

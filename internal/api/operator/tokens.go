@@ -46,7 +46,7 @@ func (a API) listTokens(w http.ResponseWriter, r *web.Request) error {
 // parseTokenFilter parses the query of a list of tokens. Without limit the list is
 // complete. Every error is a *strict.ParamError.
 func parseTokenFilter(r *web.Request) (token.Filter, error) {
-	query, after, limit := parsePage(r, "merchantId", "operator", "state", "label", "scope")
+	query, after, limit := parsePage(r)
 	filter := token.Filter{
 		After: after, Limit: limit, MerchantID: query.Int("merchantId", 0, 1, strict.MaxInt), Operator: query.OneOf("operator", "true") != "",
 	}

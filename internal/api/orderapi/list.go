@@ -82,14 +82,22 @@ func link(address string, query url.Values, relation string) string {
 	return "<" + address + `>; rel="` + relation + `"`
 }
 
-// ListParams says how a version spells the query of a list. Each parameter has the
-// name of this version and then that of the other one: a filter that is ignored
+// ListParams says how a version spells the query of a list, as Route.Takes does. Each parameter
+// has the name of this version and then that of the other one: a filter that is ignored
 // would show every order to a client that accepts what it lists (decision 3).
 type ListParams struct {
-	PageSize, State, From, To []string
+	PageSize, State, From, To string
 	// ParseStates returns the states that a value of State selects, or what is
 	// wrong with it. The values are those of this version under either name.
 	ParseStates func(text string) (states []order.State, problem string)
+}
+
+// OfList returns the parameters of a list.
+func (p ListParams) OfList() []string { return append(p.OfExport(), "page", p.PageSize) }
+
+// OfExport returns the parameters of an export.
+func (p ListParams) OfExport() []string {
+	return []string{p.State, p.From, p.To, web.CursorName}
 }
 
 // List is the parsed query of a list.
@@ -105,7 +113,7 @@ type List struct {
 // *strict.ParamError.
 func (p ListParams) Parse(r *web.Request) (List, error) {
 	query := web.ParseQuery(r)
-	size := query.First(p.PageSize...)
+	size := query.First(p.PageSize)
 	page, pageSize := query.Int("page", 1, 1, strict.MaxInt), query.Int(size, order.DefaultPageSize, 1, strict.MaxInt)
 	list := p.parseFilter(query)
 	list.Page, list.PageSize = page, pageSize
@@ -120,13 +128,13 @@ func (p ListParams) Parse(r *web.Request) (List, error) {
 // parseFilter parses the parameters that select orders.
 func (p ListParams) parseFilter(query *web.Query) List {
 	list := List{Filter: order.NewFilter()}
-	state := query.First(p.State...)
+	state := query.First(p.State)
 	if text := query.Text(state); text != "" {
 		states, problem := p.ParseStates(text)
 		query.Refuse(state, problem)
 		list.State, list.AnyState, list.States = &text, false, states
 	}
-	from, to := query.First(p.From...), query.First(p.To...)
+	from, to := query.First(p.From), query.First(p.To)
 	list.From, list.To = query.Days(from, to)
 	list.inLinks = query.Only(state, from, to)
 	return list

@@ -90,7 +90,7 @@ func respondFamily(revoked []int64) web.Response {
 // what it made. The path identifies a token by its id, never by its text: paths are logged
 // by proxies.
 func Revoke(r *web.Request, tokens *token.Registry, log *slog.Logger) (web.Response, error) {
-	query := web.ParseQuery(r, "children")
+	query := web.ParseQuery(r)
 	children := query.OneOf("children", "true") != ""
 	if err := query.Err(); err != nil {
 		return web.Response{}, err

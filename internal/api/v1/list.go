@@ -24,10 +24,10 @@ func (a API) listOrders(r *web.Request) (web.Representation, error) {
 }
 
 var listParams = orderapi.ListParams{
-	PageSize:    []string{"items_per_page", "itemsPerPage"},
-	State:       []string{"status", "state"},
-	From:        []string{"date_from", "dateFrom"},
-	To:          []string{"date_to", "dateTo"},
+	PageSize:    "items_per_page|itemsPerPage",
+	State:       "status|state",
+	From:        "date_from|dateFrom",
+	To:          "date_to|dateTo",
 	ParseStates: parseStatus,
 }
 

@@ -32,9 +32,10 @@ func (a API) Routes() web.RouteGroup {
 		Prefix:         "/api",
 		MergeSlashes:   true,
 		BasicChallenge: true,
+		ChecksParams:   true,
 		Errors:         encodeError,
 		Routes: []web.Route{
-			web.ReadRoute("/orders", web.Merchants(order.ScopeOrdersRead), a.listOrders),
+			web.ReadRoute("/orders", web.Merchants(order.ScopeOrdersRead), a.listOrders).Takes(listParams.OfList()...),
 			web.ReadRoute("/orders/{orderId}", web.Merchants(order.ScopeOrdersRead), a.getOrder),
 			web.WriteRoute(http.MethodPut, "/orders/{orderId}", web.Merchants(order.ScopeOrdersWrite), a.putOrder),
 			web.UploadRoute("/orders/{orderId}/invoices", web.Merchants(order.ScopeInvoicesWrite), a.uploadInvoice).WithErrors(invoiceErrors),

@@ -34,10 +34,10 @@ func (a API) listByMerchantReference(r *web.Request) (web.Representation, error)
 }
 
 var listParams = orderapi.ListParams{
-	PageSize:    []string{"itemsPerPage", "items_per_page"},
-	State:       []string{"state", "status"},
-	From:        []string{"dateFrom", "date_from"},
-	To:          []string{"dateTo", "date_to"},
+	PageSize:    "itemsPerPage|items_per_page",
+	State:       "state|status",
+	From:        "dateFrom|date_from",
+	To:          "dateTo|date_to",
 	ParseStates: parseState,
 }
 

@@ -34,7 +34,7 @@ func (a API) Routes(prefix string, access web.Access) []web.Route {
 		web.WriteRoute(http.MethodPost, one+"/test", access, a.test).AsStream(),
 		web.WriteRoute(http.MethodPost, one+"/redeliver", access, a.redeliver),
 		web.WriteRoute(http.MethodPost, one+"/replay", access, a.replay),
-		web.GetRoute(one+"/deliveries", access, a.listDeliveries),
+		web.GetRoute(one+"/deliveries", access, a.listDeliveries).Takes("before", "limit"),
 	}
 }
 
@@ -42,7 +42,7 @@ func (a API) Routes(prefix string, access web.Access) []web.Route {
 // /merchants/{merchantId}/webhooks, and a list of all webhooks.
 func (a API) OperatorRoutes() []web.Route {
 	access := web.Operators(order.ScopeWebhooks)
-	return append(a.Routes("/merchants/{merchantId}", access), web.GetRoute("/webhooks", access, a.listAll))
+	return append(a.Routes("/merchants/{merchantId}", access), web.GetRoute("/webhooks", access, a.listAll).Takes("state", "after", "limit"))
 }
 
 // merchantOf returns whose webhooks a request means.
