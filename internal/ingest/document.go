@@ -10,34 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// document is the JSON form of the order document (decision 7). A nil pointer
-// means that the field is absent or null, which is the same. Fields whose
-// default is the zero value need no pointer. A struct with the fields of its
-// counterpart in package order is converted to it.
-type document struct {
-	MerchantID    *int64           `json:"merchantId"`
-	Reference     *string          `json:"reference"`
-	OrderID       *int64           `json:"orderId"`
-	State         *string          `json:"state"`
-	Currency      *string          `json:"currency"`
-	CountryCode   *string          `json:"countryCode"`
-	CreatedAt     *string          `json:"createdAt"`
-	UpdatedAt     *string          `json:"updatedAt"`
-	ExpiresAt     *string          `json:"expiresAt"`
-	DispatchUntil *string          `json:"dispatchUntil"`
-	Subtotal      *int64           `json:"subtotal"`
-	Discount      int64            `json:"discount"`
-	Total         *int64           `json:"total"`
-	Notes         *string          `json:"notes"`
-	Customer      *customer        `json:"customer"`
-	Billing       *address         `json:"billingAddress"`
-	Shipping      *shippingAddress `json:"shippingAddress"`
-	Carrier       carrier          `json:"carrier"`
-	Payment       payment          `json:"payment"`
-	Invoice       *invoiceDetails  `json:"invoiceDetails"`
-	LineItems     []lineItem       `json:"lineItems"`
-}
-
 type customer struct {
 	UserID    int64   `json:"userId"`
 	Email     string  `json:"email"`
@@ -102,35 +74,6 @@ type invoiceDetails struct {
 	Article39MobilePhone  *string `json:"article39MobilePhone"`
 	Article39OTP          *string `json:"article39Otp"`
 	Article39Valid        any     `json:"article39Valid"`
-}
-
-type lineItem struct {
-	ID                *int64  `json:"id"`
-	ProductID         string  `json:"productId"`
-	ProductCode       string  `json:"productCode"`
-	SKU               string  `json:"sku"`
-	MerchantSKU       string  `json:"merchantSku"`
-	MerchantEAN       string  `json:"merchantEan"`
-	ProductName       *string `json:"productName"`
-	ProductStatus     string  `json:"productStatus"`
-	MasterProductCode string  `json:"masterProductCode"`
-	ProductURL        string  `json:"productUrl"`
-	EAN               *string `json:"ean"`
-
-	UnitPrice         *int64 `json:"unitPrice"`
-	OriginalUnitPrice *int64 `json:"originalUnitPrice"`
-	BasePrice         *int64 `json:"basePrice"`
-	TotalPrice        *int64 `json:"totalPrice"`
-	Quantity          *int64 `json:"quantity"`
-
-	Article39Status string `json:"article39Status"`
-	Article39Valid  bool   `json:"article39Valid"`
-	GiftWrap        bool   `json:"giftWrap"`
-
-	ExtendedAttributes jsontext.Value `json:"extendedAttributes"`
-
-	PickupDate   *string `json:"pickupDate"`
-	DeliveryDate *string `json:"deliveryDate"`
 }
 
 // MaxTextLength is the longest text of a document, in characters (decision 7).

@@ -3,8 +3,39 @@ package ingest
 import (
 	"math"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"merchantorders/internal/order"
 )
+
+type lineItem struct {
+	ID                *int64  `json:"id"`
+	ProductID         string  `json:"productId"`
+	ProductCode       string  `json:"productCode"`
+	SKU               string  `json:"sku"`
+	MerchantSKU       string  `json:"merchantSku"`
+	MerchantEAN       string  `json:"merchantEan"`
+	ProductName       *string `json:"productName"`
+	ProductStatus     string  `json:"productStatus"`
+	MasterProductCode string  `json:"masterProductCode"`
+	ProductURL        string  `json:"productUrl"`
+	EAN               *string `json:"ean"`
+
+	UnitPrice         *int64 `json:"unitPrice"`
+	OriginalUnitPrice *int64 `json:"originalUnitPrice"`
+	BasePrice         *int64 `json:"basePrice"`
+	TotalPrice        *int64 `json:"totalPrice"`
+	Quantity          *int64 `json:"quantity"`
+
+	Article39Status string `json:"article39Status"`
+	Article39Valid  bool   `json:"article39Valid"`
+	GiftWrap        bool   `json:"giftWrap"`
+
+	ExtendedAttributes jsontext.Value `json:"extendedAttributes"`
+
+	PickupDate   *string `json:"pickupDate"`
+	DeliveryDate *string `json:"deliveryDate"`
+}
 
 // lineItems returns the lines of an order and the sum of their totals.
 func (r *reader) lineItems(given []lineItem) ([]order.LineItem, int64) {
@@ -90,4 +121,15 @@ func (r *reader) lineItem(given *lineItem) order.LineItem {
 	}
 	line.TotalPrice = r.computed("totalPrice", given.TotalPrice, line.UnitPrice*line.Quantity, "must be unit price times quantity")
 	return line
+}
+
+func encodeLine(l *order.LineItem) lineItem {
+	return lineItem{
+		ID: &l.ID, ProductID: l.ProductID, ProductCode: l.ProductCode, SKU: l.SKU, MerchantSKU: l.MerchantSKU, MerchantEAN: l.MerchantEAN,
+		ProductName: &l.ProductName, ProductStatus: l.ProductStatus, MasterProductCode: l.MasterProductCode, ProductURL: l.ProductURL, EAN: l.EAN,
+		UnitPrice: &l.UnitPrice, OriginalUnitPrice: &l.OriginalUnitPrice, BasePrice: &l.BasePrice, TotalPrice: &l.TotalPrice, Quantity: &l.Quantity,
+		Article39Status: l.Article39Status, Article39Valid: l.Article39Valid, GiftWrap: l.GiftWrap,
+		ExtendedAttributes: jsontext.Value(l.ExtendedAttributes),
+		PickupDate:         dayText(l.PickupDate), DeliveryDate: dayText(l.DeliveryDate),
+	}
 }

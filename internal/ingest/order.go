@@ -1,11 +1,41 @@
 package ingest
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
+	"time"
 
 	"merchantorders/internal/order"
 )
+
+// document is the JSON form of the order document (decision 7). A nil pointer
+// means that the field is absent or null, which is the same. Fields whose
+// default is the zero value need no pointer. A struct with the fields of its
+// counterpart in package order is converted to it.
+type document struct {
+	MerchantID    *int64           `json:"merchantId"`
+	Reference     *string          `json:"reference"`
+	OrderID       *int64           `json:"orderId"`
+	State         *string          `json:"state"`
+	Currency      *string          `json:"currency"`
+	CountryCode   *string          `json:"countryCode"`
+	CreatedAt     *string          `json:"createdAt"`
+	UpdatedAt     *string          `json:"updatedAt"`
+	ExpiresAt     *string          `json:"expiresAt"`
+	DispatchUntil *string          `json:"dispatchUntil"`
+	Subtotal      *int64           `json:"subtotal"`
+	Discount      int64            `json:"discount"`
+	Total         *int64           `json:"total"`
+	Notes         *string          `json:"notes"`
+	Customer      *customer        `json:"customer"`
+	Billing       *address         `json:"billingAddress"`
+	Shipping      *shippingAddress `json:"shippingAddress"`
+	Carrier       carrier          `json:"carrier"`
+	Payment       payment          `json:"payment"`
+	Invoice       *invoiceDetails  `json:"invoiceDetails"`
+	LineItems     []lineItem       `json:"lineItems"`
+}
 
 // order returns the order of a document. It checks the fields in the order in
 // which decision 7 lists them.
@@ -39,6 +69,39 @@ func (r *reader) order(doc *document) order.Order {
 	o.LineItems, o.Subtotal = r.lineItems(doc.LineItems)
 	r.computed("subtotal", doc.Subtotal, o.Subtotal, "must be the sum of the lines' totals")
 	return o
+}
+
+// Encode returns an order as the order document from which it could be imported, with
+// all fields.
+func Encode(o *order.Order) ([]byte, error) {
+	c, billing := customer(o.Customer), address(o.Billing)
+	shipping := shippingAddress{address: address(o.Shipping), Type: o.Shipping.Type}
+	state := o.State.String()
+	doc := document{
+		MerchantID: &o.MerchantID, Reference: &o.Reference, OrderID: &o.LegacyID, State: &state,
+		Currency: &o.Currency, CountryCode: &o.CountryCode,
+		CreatedAt: timestampText(o.CreatedAt), UpdatedAt: timestampText(o.UpdatedAt),
+		ExpiresAt: timestampText(o.ExpiresAt), DispatchUntil: timestampText(o.DispatchUntil),
+		Subtotal: &o.Subtotal, Discount: o.Discount, Total: &o.Total, Notes: o.Notes,
+		Customer: &c, Billing: &billing, Shipping: &shipping, Payment: payment{Name: o.PaymentName},
+		Carrier: carrier{
+			ShipmentIDs: []*int64{}, Name: o.Carrier.Name, Method: o.Carrier.Method, DeliveryName: o.Carrier.DeliveryName,
+			DeliveryKey: o.Carrier.DeliveryKey, TrackingCodes: o.Carrier.TrackingCodes, Comments: o.Carrier.Comments,
+			DeliveryToCourierEstimation:  o.Carrier.DeliveryToCourierEstimation,
+			DeliveryToCustomerEstimation: o.Carrier.DeliveryToCustomerEstimation,
+		},
+	}
+	for i := range o.Carrier.ShipmentIDs {
+		doc.Carrier.ShipmentIDs = append(doc.Carrier.ShipmentIDs, &o.Carrier.ShipmentIDs[i])
+	}
+	if o.InvoiceDetails != nil {
+		details := invoiceDetails(*o.InvoiceDetails)
+		doc.Invoice = &details
+	}
+	for i := range o.LineItems {
+		doc.LineItems = append(doc.LineItems, encodeLine(&o.LineItems[i]))
+	}
+	return json.Marshal(&doc)
 }
 
 func (r *reader) reference(given *string) string {
@@ -151,4 +214,22 @@ func (r *reader) flag(field string, given any) {
 	default:
 		r.refuse(field, "must be text, true, false or null")
 	}
+}
+
+// timestampText returns a time as text; nil for the zero time.
+func timestampText(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format(time.RFC3339)
+	return &text
+}
+
+// dayText returns a day as text; nil for none.
+func dayText(d order.Day) *string {
+	if d == order.NoDay {
+		return nil
+	}
+	text := d.String()
+	return &text
 }
