@@ -87,8 +87,10 @@ type Order struct {
 	Carrier             Carrier         `json:"carrier"`
 	Payment             Payment         `json:"payment"`
 	LineItems           []LineItem      `json:"lineItems"`
-	MerchantReference   *string         `json:"merchantReference"` // your own number of the order; nil: none
-	MerchantNote        *string         `json:"merchantNote"`      // your own note; nil: none
+	ShippingAmount      *int64          `json:"shippingAmount,omitempty"`  // minor units, a part of the total; nil: unknown
+	ShippingVATRate     string          `json:"shippingVatRate,omitempty"` // percent, such as 24 or 6.5; empty: unknown
+	MerchantReference   *string         `json:"merchantReference"`         // your own number of the order; nil: none
+	MerchantNote        *string         `json:"merchantNote"`              // your own note; nil: none
 
 	// Problem is why an Export has nothing of the order but its Reference; empty: it has all.
 	Problem string `json:"problem,omitempty"`
@@ -164,6 +166,7 @@ type LineItem struct {
 	Article39Valid     bool              `json:"sfArticle39Valid"`
 	GiftWrap           bool              `json:"giftWrap"`
 	ExtendedAttributes []json.RawMessage `json:"extendedAttributes"` // of any form
+	VATRate            string            `json:"vatRate,omitempty"`  // percent, such as 24 or 6.5; empty: unknown
 }
 
 // Invoice is an invoice file of an order.

@@ -31,7 +31,8 @@ func TestExport(t *testing.T) {
 				customer, item := document["customer"].(map[string]any), document["lineItems"].([]any)[0].(map[string]any)
 				customer["firstName"], customer["lastName"], customer["company"] = `=HYPERLINK("http://evil.example")`, "Maria;=cmd|'/C calc'!A0;\n+1", "</t><f>1</f>"
 				customer["email"], customer["phone"], document["createdAt"] = "\ttab_x003D_", "+30 210", "2026-03-29T01:30:00Z"
-				item["productName"], item["basePrice"] = "-1+1\r\n@SUM(A1)", 990
+				item["productName"], item["basePrice"], item["vatRate"] = "-1+1\r\n@SUM(A1)", 990, "6.5"
+				document["shippingAmount"], document["shippingVatRate"] = 350, "24"
 			}
 		}))
 	}
@@ -64,7 +65,7 @@ func TestExport(t *testing.T) {
 	row := []string{
 		"A-003", "", "46110.1875", "", "Σε επεξεργασία", "Κάρτα", o.Customer.FirstName + " " + o.Customer.LastName + " " + o.Customer.Company, "tab_x005F_x003D_", "+30 210",
 		"GR", *d.Company, d.VATNumber, *d.TaxOfficeCode + " · " + *d.TaxOfficeName, *d.Occupation, *d.Address + ", " + *d.PostCode + " " + *d.City,
-		order.Decimal(o.Subtotal, "EUR"), order.Decimal(-o.Discount, "EUR"), order.Decimal(o.Total-o.Subtotal+o.Discount, "EUR"), "12.05", "EUR", "0",
+		order.Decimal(o.Subtotal, "EUR"), order.Decimal(-o.Discount, "EUR"), order.Decimal(o.Total-o.Subtotal+o.Discount, "EUR"), "3.50", "24", "12.05", "EUR", "0",
 	}
 	rows := testenv.Sheet(t, []byte(got.Body), "1")
 	testenv.Equal(t, "the row of an order", row, rows[1])
@@ -78,7 +79,7 @@ func TestExport(t *testing.T) {
 	rows = testenv.Sheet(t, []byte(b.get("/console/orders.xlsx?items=1&to=2026-03-29").Body), "1")
 	testenv.Equal(t, "the row of an item", []string{
 		"A-003", "", "46110.1875", "Σε επεξεργασία", row[6], *d.Company, d.VATNumber, "-1+1\r\n@SUM(A1)", item.MerchantSKU, item.SKU, item.MerchantEAN,
-		fmt.Sprint(item.Quantity), order.Decimal(item.UnitPrice, "EUR"), "9.90", order.Decimal(item.TotalPrice, "EUR"), "EUR",
+		fmt.Sprint(item.Quantity), order.Decimal(item.UnitPrice, "EUR"), "9.90", "6.5", order.Decimal(item.TotalPrice, "EUR"), "EUR",
 	}, rows[1])
 	testenv.Equal(t, "rows", len(o.LineItems)+1, len(rows))
 	months := b.get("/console/orders?state=in-processing").Body

@@ -35,7 +35,9 @@ func TestOrder(t *testing.T) {
 		document["dispatchUntil"] = "2026-11-25T10:00:00Z"
 		details := document["invoiceDetails"].(map[string]any)
 		details["article39"], details["article39Eligible"], details["article39Otp"] = "39a", true, "435366"
-		document["lineItems"].([]any)[0].(map[string]any)["extendedAttributes"] = []any{"ribbon"}
+		item := document["lineItems"].([]any)[0].(map[string]any)
+		item["extendedAttributes"], item["vatRate"] = []any{"ribbon"}, "6.5"
+		document["shippingAmount"], document["shippingVatRate"] = int64(350), "24"
 		carrier := document["carrier"].(map[string]any)
 		carrier["trackingCodes"], carrier["comments"] = "TRACK-7", "Back door"
 		carrier["deliveryToCourierEstimationDate"], carrier["deliveryToCustomerEstimationDate"] = "2026-11-26", "2026-11-28T09:00:00+02:00"
@@ -48,7 +50,7 @@ func TestOrder(t *testing.T) {
 		o.Customer.FirstName, o.Customer.LastName, o.Customer.Email, *o.Customer.Phone, o.Shipping.Street + " " + o.Shipping.StreetNumber,
 		o.Shipping.PostCode + " " + o.Shipping.City, o.InvoiceDetails.VATNumber, *o.InvoiceDetails.TaxOfficeName,
 		"25&nbsp;Nov&nbsp;2026, 10:00&nbsp;UTC", "<bdi>26&nbsp;Nov&nbsp;2026</bdi>", "<bdi>28&nbsp;Nov&nbsp;2026, 07:00&nbsp;UTC</bdi>", `href="tel:2610000329"`, "1 d 16 h", "-", "Placed", "Received", "the marketplace",
-		"<dt>Discount</dt><dd>-€1.00</dd>", "<dt>Shipping and other charges</dt><dd>€4.00</dd>", "<bdi>Card</bdi>", `href="tel:` + *o.Customer.Phone + `"`, `href="mailto:` + o.Customer.Email + `"`,
+		"<dt>Discount</dt><dd>-€1.00</dd>", "<span>VAT rate 6.5%</span>", "<dt>Of which shipping <span>VAT rate 24%</span></dt><dd>€3.50</dd>", "<dt>Shipping and other charges</dt><dd>€4.00</dd>", "<bdi>Card</bdi>", `href="tel:` + *o.Customer.Phone + `"`, `href="mailto:` + o.Customer.Email + `"`,
 	}
 	for _, item := range o.LineItems {
 		texts = append(texts, item.ProductName, item.MerchantSKU, item.SKU, item.MerchantEAN, `href="`+item.ProductURL+`"`)
@@ -56,6 +58,7 @@ func TestOrder(t *testing.T) {
 	got := b.get(orderPage)
 	got.Body = strings.ReplaceAll(got.Body, "\u00a0", "&nbsp;")
 	got.WantText(t, http.StatusOK, texts...)
+	b.get(orderPage+"/print").WantText(t, http.StatusOK, "<span>VAT rate 6.5%</span>")
 	b.header.Set("Accept-Language", "el-GR,el;q=0.9,en;q=0.8")
 	b.get(orderPage).WantText(t, http.StatusOK, `lang="el"`, "Άρθρο 39", "Αποδοχή", "\u00a0€")
 }

@@ -160,9 +160,16 @@ func (s *sheetWriter) textAs(style, text string) {
 	s.write(`</t></is></c>`)
 }
 
-func (s *sheetWriter) number(n int64) {
+func (s *sheetWriter) number(n int64) { s.decimal(strconv.FormatInt(n, 10)) }
+
+// decimal writes a number that is given as text; the empty text is no number.
+func (s *sheetWriter) decimal(number string) {
+	if number == "" {
+		s.column++
+		return
+	}
 	s.cell("0", "")
-	s.write(`<v>`, strconv.FormatInt(n, 10), `</v></c>`)
+	s.write(`<v>`, number, `</v></c>`)
 }
 
 // amount writes an amount in minor units.

@@ -25,11 +25,11 @@ var (
 	orderHeadings = []string{
 		"order.reference", "own.reference", "order.placed", "dates.updated", "column.state", "sum.payment", "order.customer", "customer.email", "customer.phone",
 		"export.country", "invoice.company", "invoice.vat", "invoice.office", "invoice.occupation", "invoice.address",
-		"sum.subtotal", "sum.discount", "sum.other", "order.total", "export.currency", "files.heading",
+		"sum.subtotal", "sum.discount", "sum.other", "sum.shipping", "sum.shippingvat", "order.total", "export.currency", "files.heading",
 	}
 	itemHeadings = []string{
 		"order.reference", "own.reference", "order.placed", "column.state", "order.customer", "invoice.company", "invoice.vat",
-		"items.product", "item.merchantsku", "item.sku", "item.ean", "items.quantity", "items.price", "items.base", "order.total", "export.currency",
+		"items.product", "item.merchantsku", "item.sku", "item.ean", "items.quantity", "items.price", "items.base", "item.vatrate", "order.total", "export.currency",
 	}
 )
 
@@ -94,9 +94,16 @@ func (e sheetExport) orderRow(o *order.Order) {
 	for _, text := range []string{company, vat, office, occupation, address} {
 		e.text(text)
 	}
-	for _, amount := range []int64{o.Subtotal, -o.Discount, otherCharges(*o), o.Total} {
+	for _, amount := range []int64{o.Subtotal, -o.Discount, otherCharges(*o)} {
 		e.amount(amount, o.Currency)
 	}
+	if o.ShippingAmount == nil {
+		e.column++
+	} else {
+		e.amount(*o.ShippingAmount, o.Currency)
+	}
+	e.decimal(o.ShippingVATRate)
+	e.amount(o.Total, o.Currency)
 	e.text(o.Currency)
 	e.number(int64(len(o.Invoices)))
 	e.endRow()
@@ -130,9 +137,10 @@ func (e sheetExport) itemRows(o *order.Order) {
 			e.text(text)
 		}
 		e.number(item.Quantity)
-		for _, amount := range []int64{item.UnitPrice, item.BasePrice, item.TotalPrice} {
-			e.amount(amount, o.Currency)
-		}
+		e.amount(item.UnitPrice, o.Currency)
+		e.amount(item.BasePrice, o.Currency)
+		e.decimal(item.VATRate)
+		e.amount(item.TotalPrice, o.Currency)
 		e.text(o.Currency)
 		e.endRow()
 	}

@@ -101,6 +101,7 @@ func TestPrepareCreatesOrdersInEveryState(t *testing.T) {
 			"Article 39":        o.InvoiceDetails != nil && o.InvoiceDetails.Article39Eligible == true,
 			"notes":             o.Notes != nil,
 			"discount":          o.Discount > 0,
+			"VAT":               o.ShippingAmount != nil && o.LineItems[0].VATRate != "",
 			"several lines":     len(o.LineItems) > 1,
 			"gift wrap":         o.LineItems[0].GiftWrap,
 			"pickup date":       o.LineItems[0].PickupDate != order.NoDay,
@@ -120,7 +121,7 @@ func TestPrepareCreatesOrdersInEveryState(t *testing.T) {
 			t.Errorf("%d orders are %s, want 2 or more", states[state], state)
 		}
 	}
-	for _, kind := range []string{"guest", "without phone", "invoice requested", "Article 39", "notes", "discount", "several lines",
+	for _, kind := range []string{"guest", "without phone", "invoice requested", "Article 39", "notes", "discount", "VAT", "several lines",
 		"gift wrap", "pickup date", "no pickup date", "tracking", "other billing", "other currency", "invoice file"} {
 		if kinds[kind] == 0 || kinds[kind] == len(found) {
 			t.Errorf("%d of %d orders have: %s", kinds[kind], len(found), kind)

@@ -90,7 +90,14 @@ func (p placed) document() []byte {
 		discount := total / 10
 		d["discount"], total = discount, total-discount
 	}
-	d["total"] = total + pick(r, []int64{0, 0, 320, 490})
+	shipping := pick(r, []int64{0, 0, 320, 490})
+	d["total"] = total + shipping
+	if where.countryCode == "GR" && shipping > 0 {
+		d["shippingAmount"], d["shippingVatRate"] = shipping, "24"
+		for _, line := range lines {
+			line["vatRate"] = "24"
+		}
+	}
 	p.addTimes(d)
 	text, err := json.Marshal(d)
 	if err != nil {

@@ -6,7 +6,7 @@ package e2e
 // mixed up.
 const richDocument = `{"merchantId":355,"reference":"Rich.1_a-B","orderId":42,"state":"ready-for-shipment","currency":"EUR","countryCode":"CY",
  "createdAt":"2026-03-01T23:59:59.999+00:00","updatedAt":"2026-03-02T01:02:03Z","expiresAt":"2026-03-04T02:00:00+02:00","dispatchUntil":"2026-03-03T00:00:00Z",
- "subtotal":3275,"discount":150,"total":3525,"notes":"ring \"twice\" & <wait>",
+ "subtotal":3275,"discount":150,"total":3525,"shippingAmount":350,"shippingVatRate":"24.00","notes":"ring \"twice\" & <wait>",
  "customer":{"userId":7,"email":"maria@example.com","phone":"6900000001","firstName":"Μαρία","lastName":"Παππά","company":"Παππά ΑΕ"},
  "billingAddress":{"firstName":"Νίκος","lastName":"Ιωάννου","street":"Ερμού","streetNumber":"12Α","address2":"2ος όροφος","city":"Αθήνα","region":"Αττική",
    "regionCode":"ATT","country":"Ελλάδα","countryCode":"GR","postCode":"10563","phone":"2101111111"},
@@ -21,7 +21,7 @@ const richDocument = `{"merchantId":355,"reference":"Rich.1_a-B","orderId":42,"s
  "lineItems":[
   {"id":1002,"productId":"P2","productCode":"C2","sku":"S2","merchantSku":"M2","merchantEan":"E2","productName":"Θήκη & <strap>","productStatus":"A",
    "masterProductCode":"MP2","productUrl":"https://shop.example/p/2?a=1&b=2","ean":"5904622494338","unitPrice":1390,"originalUnitPrice":1590,"basePrice":1490,
-   "totalPrice":2780,"quantity":2,"article39Status":"1","article39Valid":true,"giftWrap":true,"extendedAttributes":[{"name":"size","value":"XL"}],
+   "totalPrice":2780,"quantity":2,"vatRate":"6.5","article39Status":"1","article39Valid":true,"giftWrap":true,"extendedAttributes":[{"name":"size","value":"XL"}],
    "pickupDate":"2026-03-02","deliveryDate":"2026-12-04"},
   {"id":99,"productName":"Cable","unitPrice":495,"quantity":1}]}`
 
@@ -70,10 +70,11 @@ const richV2 = `{"order": {
 	"lineItems": [
 		{"id": 1002, "sku": "S2", "merchantEan": "E2", "merchantSku": "M2", "productName": "Θήκη & <strap>",
 			"unitPrice": 1390, "originalUnitPrice": 1590, "totalPrice": 2780, "quantity": 2,
-			"sfArticle39Valid": true, "giftWrap": true, "extendedAttributes": [{"name": "size", "value": "XL"}]},
+			"sfArticle39Valid": true, "giftWrap": true, "extendedAttributes": [{"name": "size", "value": "XL"}], "vatRate": "6.5"},
 		{"id": 99, "sku": "", "merchantEan": "", "merchantSku": "", "productName": "Cable",
 			"unitPrice": 495, "originalUnitPrice": 495, "totalPrice": 495, "quantity": 1,
-			"sfArticle39Valid": false, "giftWrap": false, "extendedAttributes": []}]
+			"sfArticle39Valid": false, "giftWrap": false, "extendedAttributes": []}],
+	"shippingAmount": 350, "shippingVatRate": "24.00"
 }}`
 
 // minimalDocument has what is required (decision 7), and a number so that v1

@@ -82,6 +82,8 @@ func change(t *testing.T, field reflect.Value, name string) {
 		other = "x"
 	case *string:
 		other = new(string)
+	case *int64:
+		other = new(int64)
 	case bool:
 		other = true
 	case json.RawMessage:

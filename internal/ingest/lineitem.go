@@ -26,6 +26,7 @@ type lineItem struct {
 	BasePrice         *int64 `json:"basePrice"`
 	TotalPrice        *int64 `json:"totalPrice"`
 	Quantity          *int64 `json:"quantity"`
+	VATRate           string `json:"vatRate,omitzero"` // omitted for earlier versions, which refuse it
 
 	Article39Status string `json:"article39Status"`
 	Article39Valid  bool   `json:"article39Valid"`
@@ -96,6 +97,7 @@ func (r *reader) lineItem(given *lineItem) order.LineItem {
 
 		UnitPrice: r.required("unitPrice", given.UnitPrice, 0),
 		Quantity:  r.required("quantity", given.Quantity, 1),
+		VATRate:   r.vatRate("vatRate", given.VATRate),
 
 		Article39Status: given.Article39Status,
 		Article39Valid:  given.Article39Valid,
@@ -127,7 +129,7 @@ func encodeLine(l *order.LineItem) lineItem {
 	return lineItem{
 		ID: &l.ID, ProductID: l.ProductID, ProductCode: l.ProductCode, SKU: l.SKU, MerchantSKU: l.MerchantSKU, MerchantEAN: l.MerchantEAN,
 		ProductName: &l.ProductName, ProductStatus: l.ProductStatus, MasterProductCode: l.MasterProductCode, ProductURL: l.ProductURL, EAN: l.EAN,
-		UnitPrice: &l.UnitPrice, OriginalUnitPrice: &l.OriginalUnitPrice, BasePrice: &l.BasePrice, TotalPrice: &l.TotalPrice, Quantity: &l.Quantity,
+		UnitPrice: &l.UnitPrice, OriginalUnitPrice: &l.OriginalUnitPrice, BasePrice: &l.BasePrice, TotalPrice: &l.TotalPrice, Quantity: &l.Quantity, VATRate: l.VATRate,
 		Article39Status: l.Article39Status, Article39Valid: l.Article39Valid, GiftWrap: l.GiftWrap,
 		ExtendedAttributes: jsontext.Value(l.ExtendedAttributes),
 		PickupDate:         dayText(l.PickupDate), DeliveryDate: dayText(l.DeliveryDate),

@@ -27,6 +27,8 @@ type document struct {
 	Subtotal      *int64           `json:"subtotal"`
 	Discount      int64            `json:"discount"`
 	Total         *int64           `json:"total"`
+	Shipped       *int64           `json:"shippingAmount,omitzero"` // omitted for earlier versions, which refuse it
+	ShippedVAT    string           `json:"shippingVatRate,omitzero"`
 	Notes         *string          `json:"notes"`
 	Customer      *customer        `json:"customer"`
 	Billing       *address         `json:"billingAddress"`
@@ -56,8 +58,12 @@ func (r *reader) order(doc *document) order.Order {
 		Total:    r.required("total", doc.Total, 0),
 		Notes:    doc.Notes,
 
+		ShippingAmount:  doc.Shipped,
+		ShippingVATRate: r.vatRate("shippingVatRate", doc.ShippedVAT),
+
 		PaymentName: doc.Payment.Name,
 	}
+	r.optional("shippingAmount", doc.Shipped, 0, 0)
 	o.Customer = r.customer(doc.Customer)
 	o.Billing, o.Shipping = r.addresses(doc.Billing, doc.Shipping)
 	o.CountryCode = o.Shipping.CountryCode
@@ -82,7 +88,7 @@ func Encode(o *order.Order) ([]byte, error) {
 		Currency: &o.Currency, CountryCode: &o.CountryCode,
 		CreatedAt: timestampText(o.CreatedAt), UpdatedAt: timestampText(o.UpdatedAt),
 		ExpiresAt: timestampText(o.ExpiresAt), DispatchUntil: timestampText(o.DispatchUntil),
-		Subtotal: &o.Subtotal, Discount: o.Discount, Total: &o.Total, Notes: o.Notes,
+		Subtotal: &o.Subtotal, Discount: o.Discount, Total: &o.Total, Shipped: o.ShippingAmount, ShippedVAT: o.ShippingVATRate, Notes: o.Notes,
 		Customer: &c, Billing: &billing, Shipping: &shipping, Payment: payment{Name: o.PaymentName},
 		Carrier: carrier{
 			ShipmentIDs: []*int64{}, Name: o.Carrier.Name, Method: o.Carrier.Method, DeliveryName: o.Carrier.DeliveryName,

@@ -28,7 +28,7 @@ import (
 // after the document.
 var knownOnly = json.RejectUnknownMembers(true)
 
-// maxValues bounds the members and elements of a document, of 2,000 line items with
+// maxValues bounds the members and elements of a document, of nearly 2,000 line items with
 // every field. They cost more than their bytes: the decoder remembers the names of
 // members to find duplicates, also in values that are refused.
 const maxValues = 50_000
@@ -154,6 +154,14 @@ func (r *reader) id(field string, given *int64, least int64) int64 {
 		r.refuse(field, "must be "+strconv.FormatInt(order.MaxID, 10)+" or less: many JSON readers lose digits of larger numbers")
 	}
 	return id
+}
+
+// vatRate returns a VAT rate as it is given; empty if absent.
+func (r *reader) vatRate(field, given string) string {
+	if given != "" && !order.ValidVATRate(given) {
+		r.refuse(field, "must be a percentage from 0 to 100 with at most 3 decimals, as text such as \"6.5\"")
+	}
+	return given
 }
 
 // computed returns value, which follows from other fields. A given number must

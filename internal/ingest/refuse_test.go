@@ -163,6 +163,8 @@ func TestParseRefusesWrongTypes(t *testing.T) {
 		{inLine(`"extendedAttributes":{}`), "lineItems[0].extendedAttributes: must be an array"},
 		{inLine(`"extendedAttributes":""`), "lineItems[0].extendedAttributes: must be an array"},
 		{inLine(`"pickupDate":20261121`), "lineItems[0].pickupDate: must be text"},
+		{inLine(`"vatRate":24`), "lineItems[0].vatRate: must be text"},
+		{adding(`"shippingAmount":"350"`), "shippingAmount: must be a whole number"},
 	})
 }
 
@@ -189,6 +191,9 @@ func TestParseRefusesBadValues(t *testing.T) {
 		{adding(`"state":"accepted"`), stateProblem},
 		{adding(`"state":"Registered"`), stateProblem},
 		{adding(`"state":"O"`), stateProblem},
+		{adding(`"shippingAmount":-1`), "shippingAmount: must be 0 or more"},
+		{adding(`"shippingVatRate":"24%"`), `shippingVatRate: must be a percentage from 0 to 100 with at most 3 decimals, as text such as "6.5"`},
+		{inLine(`"vatRate":"6,5"`), line + `vatRate: must be a percentage from 0 to 100 with at most 3 decimals, as text such as "6.5"`},
 		{adding(`"currency":"eur"`), "currency: must be three capital letters"},
 		{adding(`"currency":""`), "currency: must be three capital letters"},
 

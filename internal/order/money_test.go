@@ -63,3 +63,14 @@ func TestCurrencyForm(t *testing.T) {
 		testenv.Equal(t, fmt.Sprintf("ValidCurrency(%q)", code), want, order.ValidCurrency(code))
 	}
 }
+
+func TestValidVATRate(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"0": true, "24": true, "6.5": true, "24.00": true, "8.875": true, "0.0": true, "100": true, "100.00": true, "99.999": true,
+		"": false, "100.1": false, "101": false, "024": false, "00": false, "-1": false, "+1": false, "6,5": false, "6.": false, ".5": false, "1e1": false,
+		"24%": false, " 24": false, "24\n": false, "6.1234": false, "٢٤": false,
+	} {
+		testenv.Equal(t, text, want, order.ValidVATRate(text))
+	}
+}

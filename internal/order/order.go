@@ -11,6 +11,7 @@ package order
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"regexp"
 	"time"
 )
 
@@ -38,6 +39,9 @@ type Order struct {
 	Subtotal int64 // sum of the lines' totals
 	Discount int64
 	Total    int64 // what the customer pays
+
+	ShippingAmount  *int64 // a part of Total; nil: unknown
+	ShippingVATRate string // as LineItem.VATRate
 
 	Notes          *string // nil: none
 	Customer       Customer
@@ -177,6 +181,7 @@ type LineItem struct {
 	BasePrice         int64
 	TotalPrice        int64 // unit price times quantity
 	Quantity          int64 // 1 or more
+	VATRate           string // percent, as imported: see ValidVATRate; empty: unknown
 
 	Article39Status string
 	Article39Valid  bool
@@ -189,3 +194,9 @@ type LineItem struct {
 	PickupDate   Day // NoDay: unknown
 	DeliveryDate Day // NoDay: unknown
 }
+
+var vatRate = regexp.MustCompile(`^(100(\.0{1,3})?|[1-9]?[0-9](\.[0-9]{1,3})?)$`)
+
+// ValidVATRate reports whether text is a percentage from 0 to 100 with at most three
+// decimals, such as "24" and "6.5".
+func ValidVATRate(text string) bool { return vatRate.MatchString(text) }

@@ -73,6 +73,7 @@ func newDetails(o *order.Order) *Details {
 		DispatchUntil:  seconds(o.DispatchUntil),
 		Subtotal:       o.Subtotal,
 		Discount:       o.Discount,
+		ShippingAmount: o.ShippingAmount, ShippingVatRate: o.ShippingVATRate,
 		Notes:          o.Notes,
 		PaymentName:    o.PaymentName,
 		Billing:        newAddress(&o.Billing),
@@ -170,6 +171,7 @@ func newLineItem(l *order.LineItem) *LineItem {
 		BasePrice:          l.BasePrice,
 		TotalPrice:         l.TotalPrice,
 		Quantity:           l.Quantity,
+		VatRate:            l.VATRate,
 		Article39Status:    l.Article39Status,
 		Article39Valid:     l.Article39Valid,
 		GiftWrap:           l.GiftWrap,
@@ -208,6 +210,7 @@ func DecodeDetails(encoded []byte, o *order.Order) error {
 	o.DispatchUntil = timeOf(d.DispatchUntil)
 	o.Subtotal = d.Subtotal
 	o.Discount = d.Discount
+	o.ShippingAmount, o.ShippingVATRate = d.ShippingAmount, d.ShippingVatRate
 	o.Notes = d.Notes
 	o.PaymentName = d.PaymentName
 	o.Billing = addressOf(d.Billing)
@@ -310,6 +313,7 @@ func setLineItem(o *order.LineItem, l *LineItem) {
 		BasePrice:          l.BasePrice,
 		TotalPrice:         l.TotalPrice,
 		Quantity:           l.Quantity,
+		VATRate:            l.VatRate,
 		Article39Status:    l.Article39Status,
 		Article39Valid:     l.Article39Valid,
 		GiftWrap:           l.GiftWrap,

@@ -35,7 +35,9 @@ func TestDigestIsStable(t *testing.T) {
 	const want = "08e302120152180130004a0052172a003a0042004a005a0d0801980101a201025b5db00104"
 	encoded := testenv.Of(proto.Marshal(newDocument(&small))).Must(t)
 	testenv.Equal(t, "bytes", want, hex.EncodeToString(encoded))
+	// A document without the fields that 1.0.0 does not know has its digest.
 	large := ordertest.Rich()
+	large.ShippingAmount, large.ShippingVATRate, large.LineItems[0].VATRate = nil, "", ""
 	digest := Digest(&large, asIs)
 	const wantDigest = "f83b7f8b9261e4e39b8b95ea9effdf82ee97ae91dbbd035d47578078e42e54a2"
 	testenv.Equal(t, "digest", wantDigest, hex.EncodeToString(digest[:]))

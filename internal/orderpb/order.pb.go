@@ -234,20 +234,22 @@ func (x *Customer) GetCompany() string {
 
 // Details is the column orders.details: what lists do not show.
 type Details struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	ExpiresAt      *int64                 `protobuf:"varint,1,opt,name=expires_at,json=expiresAt,proto3,oneof" json:"expires_at,omitempty"`
-	DispatchUntil  *int64                 `protobuf:"varint,2,opt,name=dispatch_until,json=dispatchUntil,proto3,oneof" json:"dispatch_until,omitempty"`
-	Subtotal       int64                  `protobuf:"varint,3,opt,name=subtotal,proto3" json:"subtotal,omitempty"`
-	Discount       int64                  `protobuf:"varint,4,opt,name=discount,proto3" json:"discount,omitempty"`
-	Notes          *string                `protobuf:"bytes,5,opt,name=notes,proto3,oneof" json:"notes,omitempty"`
-	PaymentName    string                 `protobuf:"bytes,6,opt,name=payment_name,json=paymentName,proto3" json:"payment_name,omitempty"`
-	Billing        *Address               `protobuf:"bytes,7,opt,name=billing,proto3" json:"billing,omitempty"`
-	Shipping       *Address               `protobuf:"bytes,8,opt,name=shipping,proto3" json:"shipping,omitempty"`
-	Carrier        *Carrier               `protobuf:"bytes,9,opt,name=carrier,proto3" json:"carrier,omitempty"`
-	InvoiceDetails *InvoiceDetails        `protobuf:"bytes,10,opt,name=invoice_details,json=invoiceDetails,proto3" json:"invoice_details,omitempty"` // absent: no invoice was asked for
-	LineItems      []*LineItem            `protobuf:"bytes,11,rep,name=line_items,json=lineItems,proto3" json:"line_items,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	ExpiresAt       *int64                 `protobuf:"varint,1,opt,name=expires_at,json=expiresAt,proto3,oneof" json:"expires_at,omitempty"`
+	DispatchUntil   *int64                 `protobuf:"varint,2,opt,name=dispatch_until,json=dispatchUntil,proto3,oneof" json:"dispatch_until,omitempty"`
+	Subtotal        int64                  `protobuf:"varint,3,opt,name=subtotal,proto3" json:"subtotal,omitempty"`
+	Discount        int64                  `protobuf:"varint,4,opt,name=discount,proto3" json:"discount,omitempty"`
+	Notes           *string                `protobuf:"bytes,5,opt,name=notes,proto3,oneof" json:"notes,omitempty"`
+	PaymentName     string                 `protobuf:"bytes,6,opt,name=payment_name,json=paymentName,proto3" json:"payment_name,omitempty"`
+	Billing         *Address               `protobuf:"bytes,7,opt,name=billing,proto3" json:"billing,omitempty"`
+	Shipping        *Address               `protobuf:"bytes,8,opt,name=shipping,proto3" json:"shipping,omitempty"`
+	Carrier         *Carrier               `protobuf:"bytes,9,opt,name=carrier,proto3" json:"carrier,omitempty"`
+	InvoiceDetails  *InvoiceDetails        `protobuf:"bytes,10,opt,name=invoice_details,json=invoiceDetails,proto3" json:"invoice_details,omitempty"` // absent: no invoice was asked for
+	LineItems       []*LineItem            `protobuf:"bytes,11,rep,name=line_items,json=lineItems,proto3" json:"line_items,omitempty"`
+	ShippingAmount  *int64                 `protobuf:"varint,12,opt,name=shipping_amount,json=shippingAmount,proto3,oneof" json:"shipping_amount,omitempty"`
+	ShippingVatRate string                 `protobuf:"bytes,13,opt,name=shipping_vat_rate,json=shippingVatRate,proto3" json:"shipping_vat_rate,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Details) Reset() {
@@ -355,6 +357,20 @@ func (x *Details) GetLineItems() []*LineItem {
 		return x.LineItems
 	}
 	return nil
+}
+
+func (x *Details) GetShippingAmount() int64 {
+	if x != nil && x.ShippingAmount != nil {
+		return *x.ShippingAmount
+	}
+	return 0
+}
+
+func (x *Details) GetShippingVatRate() string {
+	if x != nil {
+		return x.ShippingVatRate
+	}
+	return ""
 }
 
 type Address struct {
@@ -869,6 +885,7 @@ type LineItem struct {
 	ExtendedAttributes []byte                 `protobuf:"bytes,20,opt,name=extended_attributes,json=extendedAttributes,proto3" json:"extended_attributes,omitempty"` // a JSON array
 	PickupDate         *int32                 `protobuf:"zigzag32,21,opt,name=pickup_date,json=pickupDate,proto3,oneof" json:"pickup_date,omitempty"`                // days since 1970-01-01
 	DeliveryDate       *int32                 `protobuf:"zigzag32,22,opt,name=delivery_date,json=deliveryDate,proto3,oneof" json:"delivery_date,omitempty"`
+	VatRate            string                 `protobuf:"bytes,23,opt,name=vat_rate,json=vatRate,proto3" json:"vat_rate,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -1057,6 +1074,13 @@ func (x *LineItem) GetDeliveryDate() int32 {
 	return 0
 }
 
+func (x *LineItem) GetVatRate() string {
+	if x != nil {
+		return x.VatRate
+	}
+	return ""
+}
+
 var File_internal_orderpb_order_proto protoreflect.FileDescriptor
 
 const file_internal_orderpb_order_proto_rawDesc = "" +
@@ -1087,7 +1111,7 @@ const file_internal_orderpb_order_proto_rawDesc = "" +
 	"first_name\x18\x04 \x01(\tR\tfirstName\x12\x1b\n" +
 	"\tlast_name\x18\x05 \x01(\tR\blastName\x12\x18\n" +
 	"\acompany\x18\x06 \x01(\tR\acompanyB\b\n" +
-	"\x06_phone\"\xc0\x04\n" +
+	"\x06_phone\"\xae\x05\n" +
 	"\aDetails\x12\"\n" +
 	"\n" +
 	"expires_at\x18\x01 \x01(\x03H\x00R\texpiresAt\x88\x01\x01\x12*\n" +
@@ -1102,10 +1126,13 @@ const file_internal_orderpb_order_proto_rawDesc = "" +
 	"\x0finvoice_details\x18\n" +
 	" \x01(\v2&.merchantorders.orderpb.InvoiceDetailsR\x0einvoiceDetails\x12?\n" +
 	"\n" +
-	"line_items\x18\v \x03(\v2 .merchantorders.orderpb.LineItemR\tlineItemsB\r\n" +
+	"line_items\x18\v \x03(\v2 .merchantorders.orderpb.LineItemR\tlineItems\x12,\n" +
+	"\x0fshipping_amount\x18\f \x01(\x03H\x03R\x0eshippingAmount\x88\x01\x01\x12*\n" +
+	"\x11shipping_vat_rate\x18\r \x01(\tR\x0fshippingVatRateB\r\n" +
 	"\v_expires_atB\x11\n" +
 	"\x0f_dispatch_untilB\b\n" +
-	"\x06_notes\"\xef\x02\n" +
+	"\x06_notesB\x12\n" +
+	"\x10_shipping_amount\"\xef\x02\n" +
 	"\aAddress\x12\x1d\n" +
 	"\n" +
 	"first_name\x18\x01 \x01(\tR\tfirstName\x12\x1b\n" +
@@ -1176,7 +1203,7 @@ const file_internal_orderpb_order_proto_rawDesc = "" +
 	"\x04Flag\x12\x1a\n" +
 	"\aboolean\x18\x01 \x01(\bH\x00R\aboolean\x12\x14\n" +
 	"\x04text\x18\x02 \x01(\tH\x00R\x04textB\a\n" +
-	"\x05value\"\xad\x06\n" +
+	"\x05value\"\xc8\x06\n" +
 	"\bLineItem\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1d\n" +
 	"\n" +
@@ -1206,7 +1233,8 @@ const file_internal_orderpb_order_proto_rawDesc = "" +
 	"\x13extended_attributes\x18\x14 \x01(\fR\x12extendedAttributes\x12$\n" +
 	"\vpickup_date\x18\x15 \x01(\x11H\x01R\n" +
 	"pickupDate\x88\x01\x01\x12(\n" +
-	"\rdelivery_date\x18\x16 \x01(\x11H\x02R\fdeliveryDate\x88\x01\x01B\x06\n" +
+	"\rdelivery_date\x18\x16 \x01(\x11H\x02R\fdeliveryDate\x88\x01\x01\x12\x19\n" +
+	"\bvat_rate\x18\x17 \x01(\tR\avatRateB\x06\n" +
 	"\x04_eanB\x0e\n" +
 	"\f_pickup_dateB\x10\n" +
 	"\x0e_delivery_dateB!Z\x1fmerchantorders/internal/orderpbb\x06proto3"

@@ -14,7 +14,7 @@ func detailsOf(o order.Order) order.Order {
 	return order.Order{
 		ExpiresAt: o.ExpiresAt, DispatchUntil: o.DispatchUntil, Subtotal: o.Subtotal, Discount: o.Discount, Notes: o.Notes,
 		Billing: o.Billing, Shipping: o.Shipping, Carrier: o.Carrier, PaymentName: o.PaymentName,
-		InvoiceDetails: o.InvoiceDetails, LineItems: o.LineItems,
+		InvoiceDetails: o.InvoiceDetails, LineItems: o.LineItems, ShippingAmount: o.ShippingAmount, ShippingVATRate: o.ShippingVATRate,
 	}
 }
 

@@ -37,6 +37,11 @@ type orderView struct {
 	MerchantNote      *string `json:"merchantNote,omitempty"`
 }
 
+// ViewVersion is the version of the bodies of this interface, a part of every ETag.
+// Raise it with every change of what a body shows for the same data: a client must not
+// go on using a body that it has.
+const ViewVersion = "6"
+
 // publishedOrderView is an order (spec 2.5), without what is the merchant's own.
 type publishedOrderView struct {
 	ID                  string             `json:"id"`
@@ -57,6 +62,8 @@ type publishedOrderView struct {
 	Carrier             carrierView        `json:"carrier"`
 	Payment             paymentView        `json:"payment"`
 	LineItems           []lineItemView     `json:"lineItems"`
+	ShippingAmount      *int64             `json:"shippingAmount,omitempty"`
+	ShippingVATRate     string             `json:"shippingVatRate,omitempty"`
 }
 
 // customerView has the fields of order.Customer, so that one converts to the
@@ -149,6 +156,7 @@ func newPublishedOrderView(o order.Order, storageURL string) publishedOrderView 
 		Carrier:        newCarrierView(o.Carrier),
 		Payment:        paymentView{Name: o.PaymentName},
 		LineItems:      newLineItemViews(o.LineItems),
+		ShippingAmount: o.ShippingAmount, ShippingVATRate: o.ShippingVATRate,
 	}
 }
 
@@ -204,6 +212,7 @@ type lineItemView struct {
 	Article39Valid     bool            `json:"sfArticle39Valid"`
 	GiftWrap           bool            `json:"giftWrap"`
 	ExtendedAttributes json.RawMessage `json:"extendedAttributes"`
+	VATRate            string          `json:"vatRate,omitempty"`
 }
 
 // newLineItemViews returns the views of lines, in the same order.
@@ -222,6 +231,7 @@ func newLineItemViews(lines []order.LineItem) []lineItemView {
 			Article39Valid:     line.Article39Valid,
 			GiftWrap:           line.GiftWrap,
 			ExtendedAttributes: line.ExtendedAttributes,
+			VATRate:            line.VATRate,
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 // Proves decision 8 (ETag).
 func TestViewVersion(t *testing.T) {
 	t.Parallel()
-	apitest.CheckViewVersion(t, ViewVersion, map[string]string{"2": "ee21949bcd95e592", "3": "19e8a193c3ae606b", "4": "34e41463647e50cb", "5": "19e8a193c3ae606b"})
+	apitest.CheckViewVersion(t, ViewVersion, map[string]string{"2": "ee21949bcd95e592", "3": "19e8a193c3ae606b", "4": "34e41463647e50cb", "5": "19e8a193c3ae606b", "6": "b2ea13b20b1f8138"})
 }
 
 func TestOrderView(t *testing.T) {

@@ -18,11 +18,6 @@ import (
 	"merchantorders/internal/web"
 )
 
-// ViewVersion is the version of the bodies of this interface, a part of every ETag.
-// Raise it with every change of what a body shows for the same data: a client must not
-// go on using a body that it has.
-const ViewVersion = "5"
-
 // API is version 2 of the interface.
 type API struct {
 	invoiceapi.Endpoints

@@ -25,9 +25,9 @@ func (c *ordersShow) run(ctx context.Context, p *process) error {
 func (p *process) printOrder(o client.Order) error {
 	return p.printSections(
 		section{[]string{"ORDER", textOr(o.Reference)}, orderFields(o)},
-		newSection([]string{"QUANTITY", "SKU", "PRICE", "TOTAL", "PRODUCT"}, o.LineItems, func(line client.LineItem) []string {
+		newSection([]string{"QUANTITY", "SKU", "PRICE", "TOTAL", "VAT", "PRODUCT"}, o.LineItems, func(line client.LineItem) []string {
 			return []string{
-				strconv.FormatInt(line.Quantity, 10), textOr(line.SKU), amount(line.UnitPrice), amount(line.TotalPrice), textOr(line.ProductName),
+				strconv.FormatInt(line.Quantity, 10), textOr(line.SKU), amount(line.UnitPrice), amount(line.TotalPrice), textOr(line.VATRate), textOr(line.ProductName),
 			}
 		}),
 		newSection(invoiceHeading, o.Invoices, invoiceRow),
@@ -53,6 +53,9 @@ func orderFields(o client.Order) [][]string {
 		{"City", textOr(a.PostCode, a.City, a.Region, a.CountryCode)},
 		{"Carrier", textOr(o.Carrier.Name, o.Carrier.DeliveryName)},
 		{"Tracking", textOr(o.Carrier.TrackingCodes)},
+	}
+	if o.ShippingAmount != nil {
+		fields = append(fields, []string{"Shipping", amount(*o.ShippingAmount)}, []string{"VAT of shipping", textOr(o.ShippingVATRate)})
 	}
 	if d := o.InvoiceDetails; d != nil {
 		fields = append(fields,

@@ -40,7 +40,7 @@ func Rich() order.Order {
 		UpdatedAt:     time.Date(2026, 11, 20, 9, 0, 1, 0, time.UTC),
 		ExpiresAt:     time.Date(2026, 11, 22, 8, 15, 30, 0, time.UTC),
 		DispatchUntil: time.Date(2026, 11, 21, 23, 59, 59, 0, time.UTC),
-		Subtotal:      3275, Discount: 150, Total: 3525,
+		Subtotal:      3275, Discount: 150, Total: 3525, ShippingAmount: new(int64(400)), ShippingVATRate: "24",
 		Notes: text(`call "first" & ring`),
 		Customer: order.Customer{
 			UserID: 222039, Email: "buyer@example.com", Phone: text("6900000000"),
@@ -82,7 +82,7 @@ func richLines() []order.LineItem {
 			SKU: "SF-12540218", MerchantSKU: "3MK-CG", MerchantEAN: "5904622494338",
 			ProductName: "Θήκη <slim> & strap", ProductStatus: "A", MasterProductCode: "SF-12540218",
 			ProductURL: "https://shop.example/p/2?a=1&b=2", EAN: text("5904622494338"),
-			UnitPrice: 1390, OriginalUnitPrice: 1590, BasePrice: 1490, TotalPrice: 2780, Quantity: 2,
+			UnitPrice: 1390, OriginalUnitPrice: 1590, BasePrice: 1490, TotalPrice: 2780, Quantity: 2, VATRate: "6.5",
 			Article39Status: "1", Article39Valid: true, GiftWrap: true,
 			ExtendedAttributes: []byte(`[{"name":"size","value":12345678901234567890},"<b>"]`),
 			PickupDate:         pickup, DeliveryDate: delivery,
