@@ -17,15 +17,15 @@ func Same(t testing.TB, what string, code, document []string) {
 }
 
 // SameErrors fails the test if the tables below a heading of a document do not list
-// exactly the errors of the code, each with its cause and what to do. An error is the
+// exactly the errors of the code, each with its cause. An error is the
 // text of its cells up to there, such as "404 not_found ...".
 func SameErrors(t testing.TB, file, heading string, code []string) {
 	t.Helper()
 	var document []string
 	for _, row := range Rows(t, file, heading) {
-		shown, advice := row[:len(row)-2], row[len(row)-2:]
-		if slices.Contains(advice, "") {
-			t.Errorf("%s has no cause or no advice", strings.Join(shown, " "))
+		shown, cause := row[:len(row)-1], row[len(row)-1]
+		if cause == "" {
+			t.Errorf("%s has no cause", strings.Join(shown, " "))
 		}
 		for i, cell := range shown {
 			if texts := Code(cell); len(texts) > 0 {

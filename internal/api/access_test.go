@@ -81,6 +81,9 @@ func TestTokens(t *testing.T) {
 			got := s.Send(text, endpoint.method, endpoint.path, "ignored")
 			got.Want(s.T, what, http.StatusUnauthorized, unauthorized)
 			challenges := []string{`Bearer realm="merchant-orders"`}
+			if text != "" {
+				challenges[0] += `, error="invalid_token"`
+			}
 			if strings.HasPrefix(endpoint.path, "/api") {
 				challenges = append(challenges, `Basic realm="merchant-orders", charset="UTF-8"`)
 			}

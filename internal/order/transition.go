@@ -3,6 +3,7 @@ package order
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -79,11 +80,36 @@ func (s *Service) Reject(ctx context.Context, caller Caller, id Identifier, reas
 func (s *Service) answer(ctx context.Context, caller Caller, id Identifier, change Update, refusal error, options Options[WriteResult]) (WriteResult, error) {
 	return s.write(ctx, caller, caller.MerchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
 		result, err := s.update(ctx, tx, caller, locked, change)
-		if errors.Is(err, ErrInvalidTransition) {
-			err = refusal
+		switch {
+		case errors.Is(err, ErrInvalidTransition):
+			err = &AnswerError{Refusal: refusal, State: locked.State}
+		case errors.Is(err, ErrInvalidReason):
+			err = &AnswerError{Refusal: ErrInvalidReason, State: locked.State}
 		}
 		return result, err
 	})
+}
+
+// AnswerError is why an order in a state refuses the answer of its merchant: an ErrCannotAccept,
+// ErrCannotReject or ErrInvalidReason.
+type AnswerError struct {
+	Refusal error
+	State   State
+}
+
+// Error implements error.
+func (e *AnswerError) Error() string { return e.Refusal.Error() }
+
+// Unwrap returns the refusal.
+func (e *AnswerError) Unwrap() error { return e.Refusal }
+
+// Detail returns what is allowed, for whoever sent the answer.
+func (e *AnswerError) Detail() string {
+	if errors.Is(e.Refusal, ErrInvalidReason) {
+		return "reason must be " + ReasonNames() + ", or left out."
+	}
+	return "The order is " + e.State.String() + " (" + e.State.Code() + " in version 1): only a registered order (" + Registered.Code() +
+		") can be accepted or rejected. An earlier request may have succeeded: read the order."
 }
 
 // Update is what the marketplace changes in an order: its state, other fields, or
@@ -196,6 +222,11 @@ type Reason string
 
 // Reasons are the allowed reasons for a rejection (spec 4.1).
 var Reasons = []Reason{"out-of-stock", "damaged", "wrong-price", "disabled-product", "wrong-product"}
+
+// ReasonNames returns Reasons for people, separated by commas.
+func ReasonNames() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(Reasons), " ", ", "), "[]")
+}
 
 // Valid reports whether r is empty or one of the allowed reasons for a rejection.
 func (r Reason) Valid() bool {

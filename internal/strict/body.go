@@ -3,6 +3,7 @@ package strict
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Body is an object in the body of a request that has members of certain names only: a
@@ -28,8 +29,9 @@ func ParseBody(text []byte, names ...string) *Body {
 // allow refuses members with other names.
 func (b *Body) allow(names []string) {
 	for _, name := range slices.Sorted(maps.Keys(b.Object)) {
-		if !slices.Contains(names, name) {
-			b.Refuse(b.path+Echo(name), "is not a known key")
+		if b.err == nil && !slices.Contains(names, name) {
+			unknown := &ParamError{Name: b.path + Echo(name), Problem: "is not a known key"}
+			b.err = Detail(unknown, "%s; known are %s.%s", unknown.plain(), strings.Join(names, ", "), meant(name, names))
 		}
 	}
 }

@@ -51,6 +51,14 @@ func Nearest(misspelled string, words ...string) string {
 	return nearest
 }
 
+// meant returns a question about what a misspelled word means; empty: none of the words.
+func meant(misspelled string, words []string) string {
+	if nearest := Nearest(misspelled, words...); nearest != "" {
+		return " Is " + nearest + " meant?"
+	}
+	return ""
+}
+
 // plainWord returns a word in small letters without the signs between its parts.
 func plainWord(word string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(word))

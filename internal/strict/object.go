@@ -1,7 +1,8 @@
 package strict
 
 import (
-	"strings"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -36,14 +37,15 @@ func (o Object) Null(name string) bool { return o[name].Kind() == 'n' }
 func ParseObject(body []byte, known ...string) (Object, error) {
 	var object Object
 	// Unmarshal would accept null as an object without members.
-	if jsontext.Value(body).Kind() != '{' || json.Unmarshal(body, &object) != nil {
-		return nil, ErrInvalidPayload
+	if jsontext.Value(body).Kind() != '{' {
+		return nil, Detail(ErrInvalidPayload, "%s", JSONProblem(body, nil))
 	}
-	for name := range object {
-		for _, meant := range known {
-			if name != meant && strings.EqualFold(name, meant) {
-				return nil, ErrInvalidPayload
-			}
+	if err := json.Unmarshal(body, &object); err != nil {
+		return nil, Detail(ErrInvalidPayload, "%s", JSONProblem(body, err))
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if err := OtherLetters(name, known...); err != nil {
+			return nil, err
 		}
 	}
 	return object, nil

@@ -6,6 +6,7 @@ package strict
 import (
 	"errors"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,20 @@ type ParamError struct {
 
 // Error implements error.
 func (e *ParamError) Error() string { return e.Name + " " + e.Problem }
+
+// plainName is a name that says nothing about a person.
+var plainName = regexp.MustCompile(`^[A-Za-z][\w.\[\]-]{0,63}$`)
+
+// Detail implements Detailed.
+func (e *ParamError) Detail() string { return e.plain() + e.Hint + "." }
+
+// plain is Error without a name that a client has made.
+func (e *ParamError) plain() string {
+	if plainName.MatchString(e.Name) {
+		return e.Error()
+	}
+	return "A name " + e.Problem
+}
 
 // FirstError is the first error of a text that is parsed. The parsing goes on after
 // it, so that only its end looks at it.

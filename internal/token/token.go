@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"math/big"
 	"strings"
@@ -110,6 +111,27 @@ func HashText(text string) (Hash, error) {
 		return Hash{}, ErrMalformed
 	}
 	return sha256.Sum256([]byte(text)), nil
+}
+
+// Problem returns why the text that a client sent as its token is none, and empty if it has the
+// form of one: then it is unknown, has expired or is revoked, and nobody is told which.
+func Problem(text string) string {
+	size := len(MerchantPrefix) + randomDigits + checksumDigits
+	if strings.HasPrefix(text, OperatorPrefix) {
+		size++
+	}
+	_, err := HashText(text)
+	switch {
+	case err == nil:
+		return ""
+	case !strings.HasPrefix(text, MerchantPrefix) && !strings.HasPrefix(text, OperatorPrefix):
+		return "What is sent is no token of this service: those of merchants begin with " + MerchantPrefix + ", without quotes or brackets."
+	case len(text) < size:
+		return fmt.Sprintf("The token is cut: it has %d of %d characters. Copy it again.", len(text), size)
+	case len(text) > size:
+		return fmt.Sprintf("More than the token is sent: %d instead of %d characters. Copy it again.", len(text), size)
+	}
+	return "The token is mistyped: its checksum is wrong. Copy it again."
 }
 
 // checksum returns a checksum against typing errors. It does not protect against forgery.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web/ratelimit"
 )
@@ -43,7 +45,7 @@ func (a Access) check(c order.Caller) error {
 	case !c.Operator() && !a.merchants:
 		return errMerchantToken
 	case !c.Can(a.scope):
-		return ErrForbidden
+		return strict.Detail(ErrForbidden, "The token lacks the scope %s: request one that has it.", a.scope&^c.Scopes)
 	}
 	return nil
 }
@@ -97,54 +99,63 @@ type tokenCredentials struct {
 // Authenticate implements Credentials. A failure counts against the address of the
 // request, so failures of others never slow down a valid token.
 func (c tokenCredentials) Authenticate(h http.Header, r *Request) (token.Session, token.Grant, error) {
-	text, basic, ok := credential(r.Request)
-	if !ok || basic && c.bearerOnly {
-		return token.Session{}, token.Grant{}, c.unauthorized(h, r)
+	text, basic, problem := credential(r.Request)
+	if problem == "" && basic && c.bearerOnly {
+		problem = "Basic is not possible here: send Authorization: Bearer and the token."
+	}
+	if problem != "" {
+		return token.Session{}, token.Grant{}, c.unauthorized(h, r, "", problem)
 	}
 	grant, err := c.tokens.Authenticate(r.Context(), text, r.address)
 	if invalid, ok := errors.AsType[*token.InvalidError](err); ok {
 		r.log.deadToken = invalid.ID
 	}
 	if errors.Is(err, token.ErrUnknown) {
-		err = c.unauthorized(h, r)
+		err = c.unauthorized(h, r, `, error="invalid_token"`, cmp.Or(token.Problem(text), "The token is unknown, expired or revoked: request a new one."))
 	}
 	return token.Session{}, grant, err
 }
 
 // unauthorized returns ErrUnauthorized, or a *ratelimit.Error if authentication
 // fails too often at the address of the request. It sets the challenges (RFC 9110,
-// 11.6.1).
-func (c tokenCredentials) unauthorized(h http.Header, r *Request) error {
+// 11.6.1); attribute is that of a request with a token (RFC 6750, 3.1).
+func (c tokenCredentials) unauthorized(h http.Header, r *Request, attribute, detail string) error {
 	if err := c.limits.AllowFailure(r.address); err != nil {
 		return err
 	}
-	h.Set("WWW-Authenticate", `Bearer realm="merchant-orders"`)
+	h.Set("WWW-Authenticate", `Bearer realm="merchant-orders"`+attribute)
 	if c.basicChallenge {
 		h.Add("WWW-Authenticate", `Basic realm="merchant-orders", charset="UTF-8"`)
 	}
-	return ErrUnauthorized
+	return strict.Detail(ErrUnauthorized, "%s", detail)
 }
 
 // credential returns the text of the token that a request carries: as a Bearer
 // token, or as the password of Basic with any user name, as legacy clients send
-// it (decision 1). Several Authorization headers count as none.
-func credential(r *http.Request) (text string, basic, ok bool) {
+// it (decision 1). Several Authorization headers count as none. Without a text it returns what
+// is wrong.
+func credential(r *http.Request) (text string, basic bool, problem string) {
 	headers := r.Header.Values("Authorization")
-	if len(headers) != 1 {
-		return "", false, false
+	switch len(headers) {
+	case 0:
+		return "", false, "The Authorization header is missing: send Authorization: Bearer and the token."
+	case 1:
+	default:
+		return "", false, "The Authorization header is given twice: send it once."
 	}
 	scheme, rest, _ := strings.Cut(headers[0], " ")
 	rest = strings.TrimSpace(rest)
 	switch {
+	case strings.EqualFold(scheme, "Bearer") && rest == "":
+		return "", false, "The token after Bearer is missing."
 	case strings.EqualFold(scheme, "Bearer"):
-		return rest, false, rest != ""
+		return rest, false, ""
 	case strings.EqualFold(scheme, "Basic"):
 		pair, err := base64.StdEncoding.DecodeString(rest)
-		if err != nil {
-			return "", true, false
+		if _, password, _ := strings.Cut(string(pair), ":"); err == nil && password != "" {
+			return password, true, ""
 		}
-		_, password, ok := strings.Cut(string(pair), ":")
-		return password, true, ok && password != ""
+		return "", true, "What follows Basic is not the base64 of a name, a colon and the token."
 	}
-	return "", false, false
+	return "", false, "The Authorization header has another scheme, or none: write Bearer, a space, and the token."
 }

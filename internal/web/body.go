@@ -31,12 +31,16 @@ const (
 // ReadBody reads a body of at most limit bytes. It returns strict.ErrInvalidPayload if
 // the body is longer or does not arrive completely in time.
 func ReadBody(r *Request, limit int64) ([]byte, error) {
+	tooLong := strict.Detail(strict.ErrInvalidPayload, "The body may have %d bytes at most.", limit)
 	if r.ContentLength > limit {
-		return nil, strict.ErrInvalidPayload
+		return nil, tooLong
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
-	if err != nil || int64(len(body)) > limit {
-		return nil, strict.ErrInvalidPayload
+	switch {
+	case err != nil:
+		return nil, strict.Detail(strict.ErrInvalidPayload, "The body did not arrive completely and in time.")
+	case int64(len(body)) > limit:
+		return nil, tooLong
 	}
 	return body, nil
 }

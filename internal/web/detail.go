@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -29,6 +30,11 @@ var details = []struct {
 	{ErrContentEncoding, "Send the body as it is, or with Content-Encoding: gzip."},
 	{order.ErrPreconditionFailed, "If-Match has the tag of an earlier version: read the order again, decide, and send its ETag with a new Idempotency-Key."},
 	{order.ErrIdempotencyKeyReused, "The first request with this Idempotency-Key had another method, path, query, If-Match or body: send that one, or use a new key."},
+	{order.ErrUnsupportedFileType, "filename must end with .pdf, .png, .jpeg or .jpg."},
+	{order.ErrFileTooBig, fmt.Sprintf("The file may have %d bytes, and the whole body 11 MiB.", order.MaxInvoiceSize)},
+	{order.ErrTooManyFiles, fmt.Sprintf("The order has %d files: delete one first. After %d in all, deleted ones too, it takes no more.", order.MaxInvoices, order.MaxInvoicesEver)},
+	{order.ErrEmptyFile, "The file is empty."},
+	{order.ErrInvoiceNotFound, "The order has no such file, or it was deleted: id is that of an entry in invoices of the order."},
 	{order.ErrIdempotencyKeyInUse, "Repeat the same request with the same key after Retry-After."},
 }
 
@@ -44,7 +50,6 @@ func detailOf(err error) string {
 	var detailed strict.Detailed
 	var limit *ratelimit.Error
 	var method *MethodError
-	var param *strict.ParamError
 	switch {
 	case errors.As(err, &detailed):
 		return detailed.Detail()
@@ -52,12 +57,6 @@ func detailOf(err error) string {
 		return limitDetails[limit.Limit]
 	case errors.As(err, &method):
 		return "This path takes " + method.Allow + "."
-	case errors.As(err, &param):
-		name := param.Name
-		if !plainName.MatchString(name) {
-			name = "A name"
-		}
-		return name + " " + param.Problem + param.Hint + "."
 	}
 	for _, row := range details {
 		if errors.Is(err, row.err) {
@@ -67,14 +66,29 @@ func detailOf(err error) string {
 	return ""
 }
 
-// plainName is a name that says nothing about a person.
-var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.\[\]-]{0,63}$`)
+// noOrder returns the detail of a request for an order that its merchant does not have; empty: the
+// path does not name the order.
+func noOrder(r *http.Request) string {
+	id, reference := r.PathValue("orderId"), r.PathValue("orderReference")
+	_, isID := order.ParseID(id + reference)
+	switch {
+	case id != "" && !isID:
+		return "Version 1 takes order_id, in digits: the reference of an order belongs below /v2/orders."
+	case id != "":
+		return "The merchant has no order with this order_id. Orders of other merchants are as if they did not exist."
+	case isID:
+		return "The merchant has no order with this reference. Is it an order_id of version 1? Version 2 takes order_reference."
+	case reference != "":
+		return "The merchant has no order with this reference, in exactly these letters. Orders of other merchants are as if they did not exist."
+	}
+	return ""
+}
 
 // maxDetail is how many bytes a detail has at most.
 const maxDetail = 500
 
 // setDetail sets the DetailHeader of the response to an error with a status and a body.
-func setDetail(h http.Header, err error, status int, body any) {
+func setDetail(h http.Header, r *http.Request, err error, status int, body any) {
 	if status < http.StatusBadRequest || status >= http.StatusInternalServerError {
 		return
 	}
@@ -82,6 +96,9 @@ func setDetail(h http.Header, err error, status int, body any) {
 		return // it has words of its own
 	}
 	detail := detailOf(err)
+	if errors.Is(err, order.ErrNotFound) {
+		detail = noOrder(r)
+	}
 	if coded, ok := body.(CodedBody); ok {
 		detail = cmp.Or(detail, coded.Error.Message)
 	}

@@ -76,6 +76,6 @@ func errorResponse(r *http.Request, encode ErrorEncoder, err error) Response {
 	if status == http.StatusServiceUnavailable {
 		h.Set("Retry-After", retryAfterUnavailable)
 	}
-	setDetail(h, err, status, body)
+	setDetail(h, r, err, status, body)
 	return Response{Status: status, Header: h, Body: body}
 }

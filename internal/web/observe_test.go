@@ -106,7 +106,7 @@ func TestLogEntry(t *testing.T) {
 		line["detail"] = detail
 		return line
 	}
-	const noToken = "Send the header Authorization: Bearer and the token."
+	const noToken = "What is sent is no token of this service: those of merchants begin with mo_, without quotes or brackets."
 	dead := refused(noToken, line("7", "GET", "/read", 401, body))
 	dead["token"] = 9.0
 	want := []map[string]any{

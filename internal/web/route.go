@@ -152,7 +152,10 @@ func (route Route) Path() string { return route.path }
 type RouteGroup struct {
 	Prefix string // "/api"; empty for every path outside the other groups
 	Routes []Route
-	Errors ErrorEncoder
+	// Interface is what the group is to programs, such as "version 1"; empty: nothing that a
+	// wrong path could mean.
+	Interface string
+	Errors    ErrorEncoder
 	// Credentials authenticates the requests; nil: the token in their header does.
 	Credentials Credentials
 	// MergeSlashes: a run of slashes in a path counts as one. Clients join a base URL

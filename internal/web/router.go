@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"merchantorders/internal/metrics"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web/ratelimit"
 	"merchantorders/internal/web/respcache"
 )
@@ -44,6 +45,7 @@ type Router struct {
 	prefixes  []string       // which their paths have before the first wildcard
 	groups    []RouteGroup            // the longest prefix first
 	errors    map[string]ErrorEncoder // by pattern
+	known     []knownPath             // of the interfaces
 	crossSite http.CrossOriginProtection
 }
 
@@ -65,6 +67,9 @@ func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
 				route.errors = group.Errors
 			}
 			pattern := group.Prefix + route.path
+			if group.Interface != "" {
+				rt.known = append(rt.known, knownPath{group, pattern, segmentsOf(route.path)})
+			}
 			byPath[route.path][route.method] = rt.encodingErrors(rt.handler(group, pattern, route), route)
 			rt.errors[pattern] = route.errors
 			first[pattern] = route.first
@@ -77,7 +82,9 @@ func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
 			}
 			mux.Handle(pattern, methods.handler(pattern, rt.errors[pattern]))
 		}
-		notFound := serveError(group.Errors, ErrRouteNotFound)
+		notFound := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			writeError(w, r, group.Errors, rt.unknownPath(r))
+		})
 		rt.mux.Handle(group.Prefix+"/", notFound)
 		if _, served := byPath[""]; group.Prefix != "" && !served {
 			rt.mux.Handle(group.Prefix, notFound)
@@ -134,11 +141,11 @@ func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	escaped := r.URL.EscapedPath()
 	switch {
 	case rt.crossSite.Check(r) != nil:
-		writeError(w, r, rt.EncodeError, ErrForbidden)
+		writeError(w, r, rt.EncodeError, strict.Detail(ErrForbidden, "A browser sent this for a web page of another site: call from your server."))
 	case !strings.HasPrefix(escaped, "/") || path.Clean(escaped) != escaped:
 		// For an unclean path ServeMux would redirect, also a PUT, and for `*` it would
 		// respond with plain text.
-		writeError(w, r, rt.group(escaped).Errors, ErrRouteNotFound)
+		writeError(w, r, rt.group(escaped).Errors, rt.unknownPath(r))
 	default:
 		rt.muxOf(r).ServeHTTP(w, r)
 	}

@@ -2141,7 +2141,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description `unauthorized`: the token is missing, malformed, unknown, expired or revoked. The response is the same in all cases. */
+        /** @description `unauthorized`: the token is missing, malformed, unknown, expired or revoked. The body is the same in all cases; `Error-Detail` tells a missing, cut or mistyped token. */
         Unauthorized: {
             headers: {
                 "WWW-Authenticate": components["headers"]["Authenticate"];
@@ -2201,7 +2201,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `Unauthorized`: the token is missing, malformed, unknown, expired or revoked. The response is the same in all cases. */
+        /** @description `Unauthorized`: the token is missing, malformed, unknown, expired or revoked. The body is the same in all cases; `Error-Detail` tells a missing, cut or mistyped token. */
         UnauthorizedFlat: {
             headers: {
                 "WWW-Authenticate": components["headers"]["Authenticate"];
@@ -2521,7 +2521,7 @@ export interface components {
          * @description The authentication scheme.
          * @example Bearer realm="merchant-orders"
          */
-        Authenticate: "Bearer realm=\"merchant-orders\"";
+        Authenticate: string;
         /**
          * @description Seconds to wait before the next try.
          * @example 5

@@ -11,12 +11,12 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 )
 
 const (
@@ -32,14 +32,9 @@ const (
 	maxOther = 128 << 10
 )
 
-var (
-	// ErrPayload means that the body is not a valid upload, or that it is incomplete
-	// (spec 7, "Invalid payload.").
-	ErrPayload = errors.New("invalid payload")
-	// ErrBodyTooBig means that the body is larger than MaxBody, valid or not (decision 6, "The
-	// file size is too big.").
-	ErrBodyTooBig = errors.New("request body is too big")
-)
+// ErrBodyTooBig means that the body is larger than MaxBody, valid or not (decision 6, "The
+// file size is too big.").
+var ErrBodyTooBig = errors.New("request body is too big")
 
 // StageFunc creates a staged file. order.Service.StageFile is one.
 type StageFunc func(ctx context.Context) (order.StagedFile, error)
@@ -54,7 +49,7 @@ type StageFunc func(ctx context.Context) (order.StagedFile, error)
 // is decoded in memory, by a few requests at a time: the memory does not grow with
 // the number of uploads.
 //
-// Errors: ErrPayload, ErrBodyTooBig, and those of the staged files. After an error
+// Errors: strict.ErrInvalidPayload, ErrBodyTooBig, and those of the staged files. After an error
 // no staged file remains.
 func ReadUpload(ctx context.Context, body io.Reader, stage StageFunc) (filename string, content order.Content, err error) {
 	spool, err := stage(ctx)
@@ -75,8 +70,8 @@ func ReadUpload(ctx context.Context, body io.Reader, stage StageFunc) (filename 
 	if b.body, err = readAll(b.body, spool); err != nil {
 		return "", order.Content{}, err
 	}
-	if filename, err = b.parse(); err != nil || filename == "" || len(b.content) == 0 {
-		return "", order.Content{}, ErrPayload
+	if filename, err = b.parse(); err != nil {
+		return "", order.Content{}, err
 	}
 	if content, err = stageContent(ctx, b.content, stage); err != nil {
 		return "", order.Content{}, err
@@ -95,7 +90,7 @@ func receive(spool order.StagedFile, body io.Reader) error {
 	case size > MaxBody:
 		return ErrBodyTooBig
 	case err != nil:
-		return ErrPayload
+		return strict.Detail(strict.ErrInvalidPayload, "The body did not arrive completely and in time.")
 	}
 	return nil
 }
@@ -155,29 +150,44 @@ func readAll(buffer []byte, file order.StagedFile) ([]byte, error) {
 	return buffer, nil
 }
 
-// parse reads the members of body: it returns the file name and sets content. A
-// known name in other letters is an error, since the client means that member.
+// parse reads the members of body: it returns the file name and sets content, neither of them
+// empty. A known name in other letters is an error, since the client means that member. Every
+// error is a strict.ErrInvalidPayload with a detail.
 func (b *buffers) parse() (filename string, err error) {
 	d := &decoder{Decoder: jsontext.NewDecoder(bytes.NewBuffer(b.body))}
 	b.content = b.content[:0]
-	if d.PeekKind() != '{' {
-		return "", ErrPayload
+	filename, err = b.members(d)
+	if _, known := errors.AsType[strict.Detailed](err); err != nil && !known {
+		err = strict.Detail(strict.ErrInvalidPayload, "%s", strict.JSONProblem(b.body, err))
 	}
+	return filename, err
+}
+
+func (b *buffers) members(d *decoder) (filename string, err error) {
+	if d.PeekKind() != '{' {
+		return "", io.EOF // for strict.JSONProblem
+	}
+	var ignored []string // the first of the names
 	_, err = d.next()
 	for err == nil && d.PeekKind() != '}' {
 		var name string
 		if name, err = d.text(); err != nil {
-			break
+			return "", err
 		}
-		switch {
-		case name == filenameName:
-			filename, err = d.text()
-		case name == contentName:
+		switch name {
+		case filenameName:
+			if filename, err = d.text(); err == nil && filename == "" {
+				err = strict.Detail(strict.ErrInvalidPayload, "filename is empty: send the name of the file, such as invoice.pdf.")
+			}
+		case contentName:
 			err = b.decodeContent(d)
-		case strings.EqualFold(name, filenameName), strings.EqualFold(name, contentName):
-			err = ErrPayload
 		default:
-			err = d.skip()
+			if len(ignored) < maxNamed {
+				ignored = append(ignored, name)
+			}
+			if err = strict.OtherLetters(name, filenameName, contentName); err == nil {
+				err = d.skip()
+			}
 		}
 	}
 	if err != nil {
@@ -186,10 +196,30 @@ func (b *buffers) parse() (filename string, err error) {
 	if _, err = d.next(); err != nil {
 		return "", err
 	}
-	if _, err = d.next(); !errors.Is(err, io.EOF) {
-		return "", ErrPayload // something follows the object
+	if _, err = d.next(); err == nil {
+		err = errors.New("something after top-level value")
+	}
+	switch {
+	case !errors.Is(err, io.EOF):
+		return "", err
+	case filename == "":
+		return "", missing(filenameName, ignored)
+	case len(b.content) == 0:
+		return "", missing(contentName, ignored)
 	}
 	return filename, nil
+}
+
+// maxNamed is how many ignored names are compared with that of a missing member.
+const maxNamed = 8
+
+// missing returns the error of a body without a member, which it may have under an ignored name.
+func missing(name string, ignored []string) error {
+	means := func(other string) bool { return strict.Nearest(other, filenameName, contentName) == name }
+	if slices.ContainsFunc(ignored, means) {
+		return strict.Detail(strict.ErrInvalidPayload, "%s is missing: a key with a similar name was ignored.", name)
+	}
+	return strict.Detail(strict.ErrInvalidPayload, "%s is missing.", name)
 }
 
 // The names of the members of an upload.
@@ -206,7 +236,7 @@ func (b *buffers) decodeContent(d *decoder) error {
 		return err
 	}
 	if value.Kind() != '"' {
-		return ErrPayload
+		return strict.Detail(strict.ErrInvalidPayload, "contentBase64 must be a text.")
 	}
 	d.other -= len(value)
 	text := []byte(value[1 : len(value)-1])
@@ -217,8 +247,33 @@ func (b *buffers) decodeContent(d *decoder) error {
 		text = b.unquoted
 	}
 	// Line breaks in it are ignored.
-	b.content, err = base64.StdEncoding.AppendDecode(b.content, text)
-	return err
+	if b.content, err = base64.StdEncoding.AppendDecode(b.content, text); err != nil {
+		return strict.Detail(strict.ErrInvalidPayload, "contentBase64 %s.", base64Problem(text))
+	}
+	if len(b.content) == 0 {
+		return strict.Detail(strict.ErrInvalidPayload, "contentBase64 is empty: was the file read before it was sent?")
+	}
+	return nil
+}
+
+// base64Problem returns what is wrong with a text that is not valid base64.
+func base64Problem(text []byte) string {
+	begins := func(prefix string) bool { return bytes.HasPrefix(text, []byte(prefix)) }
+	switch {
+	case begins("data:"):
+		return "begins with data: and a type; send only what follows base64 and the comma"
+	case begins("%PDF"), begins("\u0089PNG"):
+		return "is the file itself: encode it in base64"
+	case bytes.ContainsAny(text, " \t"):
+		return "has a space or a tab: only line breaks are allowed in it"
+	case bytes.ContainsAny(text, "%"):
+		return "is percent-encoded, as for a form: send the base64 itself"
+	case bytes.ContainsAny(text, "-_"):
+		return "is base64url, with - and _: send standard base64, with + and /"
+	case bytes.HasSuffix(bytes.TrimRight(text, "\r\n"), []byte("=")):
+		return "has padding (=) in another place than its end, or more than one file"
+	}
+	return "is not standard base64: its length without line breaks must be a multiple of four, padded with ="
 }
 
 // decoder is a strict JSON decoder: names are unique, and texts are valid UTF-8
@@ -229,10 +284,10 @@ type decoder struct {
 }
 
 // next returns the next string, number or literal, or nil after a brace or a
-// bracket. It returns ErrPayload if more than maxOther bytes have been read.
+// bracket. It returns strict.ErrInvalidPayload if more than maxOther bytes have been read.
 func (d *decoder) next() (value jsontext.Value, err error) {
 	if d.other > maxOther {
-		return nil, ErrPayload
+		return nil, strict.Detail(strict.ErrInvalidPayload, "The body may have 128 KiB beside contentBase64.")
 	}
 	kind := d.PeekKind()
 	if _, length := d.StackIndex(d.StackDepth()); length > 0 && kind != '}' && kind != ']' {
@@ -253,7 +308,7 @@ func (d *decoder) next() (value jsontext.Value, err error) {
 func (d *decoder) text() (string, error) {
 	value, err := d.next()
 	if err == nil && value.Kind() != '"' {
-		err = ErrPayload
+		err = strict.Detail(strict.ErrInvalidPayload, "filename must be a text.")
 	}
 	if err != nil {
 		return "", err

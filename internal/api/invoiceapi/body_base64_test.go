@@ -1,11 +1,15 @@
 package invoiceapi
 
-import "testing"
+import (
+	"testing"
+
+	"merchantorders/internal/strict"
+)
 
 // Proves decision 6 (body, base64).
 func TestReadUploadBase64(t *testing.T) {
 	t.Parallel()
-	payload, hello := refused(ErrPayload), accepted("a.pdf", "hello")
+	payload, hello := refused(strict.ErrInvalidPayload), accepted("a.pdf", "hello")
 	tests := []struct {
 		name, text string // text as it stands between the quotes
 		want       upload

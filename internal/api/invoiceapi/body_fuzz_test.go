@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"merchantorders/internal/strict"
 	"merchantorders/internal/testenv"
 )
 
@@ -24,11 +25,11 @@ func plainRead(body []byte) upload {
 	var raw map[string]jsontext.Value
 	compact := jsontext.Value(slices.Clone(body))
 	if compact.Compact() != nil || json.Unmarshal(body, &raw) != nil || len(compact)-len(raw["contentBase64"]) > 128<<10 {
-		return refused(ErrPayload)
+		return refused(strict.ErrInvalidPayload)
 	}
 	for name := range raw {
 		if lower := strings.ToLower(strings.ReplaceAll(name, "ſ", "s")); (lower == "filename" || lower == "contentbase64") && name != "filename" && name != "contentBase64" {
-			return refused(ErrPayload)
+			return refused(strict.ErrInvalidPayload)
 		}
 	}
 	var form struct {
@@ -36,12 +37,12 @@ func plainRead(body []byte) upload {
 		Content  *string `json:"contentBase64"`
 	}
 	if json.Unmarshal(body, &form) != nil || form.Filename == nil || *form.Filename == "" || form.Content == nil {
-		return refused(ErrPayload)
+		return refused(strict.ErrInvalidPayload)
 	}
 	text := strings.NewReplacer("\r", "", "\n", "").Replace(*form.Content)
 	content, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(content) == 0 {
-		return refused(ErrPayload)
+		return refused(strict.ErrInvalidPayload)
 	}
 	return accepted(*form.Filename, string(content))
 }

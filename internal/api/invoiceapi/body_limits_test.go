@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/testenv"
 )
 
@@ -99,7 +100,7 @@ func TestReadUploadBodyLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			fits := test.before + strings.Repeat(" ", MaxBody-len(test.before)-len(test.after)) + test.after
-			want := refused(ErrPayload)
+			want := refused(strict.ErrInvalidPayload)
 			if test.good {
 				want = hello
 			}
@@ -131,7 +132,7 @@ func TestReadUploadOther(t *testing.T) {
 			// The content's quotes do not count.
 			fill := 128<<10 - len(compact) + len(`""`)
 			wantRead(t, start+"aGVsbG8="+end+test.before+strings.Repeat("1", fill)+test.after, accepted("a.pdf", "hello"))
-			wantRead(t, start+"aGVsbG8="+end+test.before+strings.Repeat("1", fill+1)+test.after, refused(ErrPayload))
+			wantRead(t, start+"aGVsbG8="+end+test.before+strings.Repeat("1", fill+1)+test.after, refused(strict.ErrInvalidPayload))
 		})
 	}
 }
@@ -156,7 +157,7 @@ func TestReadUploadManyNames(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		got := read(t, strings.NewReader(body))
 		runtime.ReadMemStats(&after)
-		if name != "deep" && got != refused(ErrPayload) {
+		if name != "deep" && got != refused(strict.ErrInvalidPayload) {
 			t.Errorf("%s: read %+v", name, got)
 		}
 		// The staged file of the test grows in memory, and the body is read from there.

@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/testenv"
 )
 
@@ -56,7 +57,7 @@ func read(t *testing.T, body io.Reader) upload {
 // Proves decision 5 (bodies, strict parsing), decision 6 (body, base64), spec 4.3.
 func TestReadUpload(t *testing.T) {
 	t.Parallel()
-	payload, hello := refused(ErrPayload), accepted("a.pdf", "hello")
+	payload, hello := refused(strict.ErrInvalidPayload), accepted("a.pdf", "hello")
 	deep := func(n int) string {
 		return `{"x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `,"filename":"a.pdf","contentBase64":"aGVsbG8="}`
 	}
@@ -168,11 +169,11 @@ func TestReadUploadBrokenBody(t *testing.T) {
 	broken := errors.New("connection reset")
 	for _, cut := range []int{0, 1, 20, 40, 70_000, len(good) - 1, len(good)} {
 		body := io.MultiReader(strings.NewReader(good[:cut]), iotest.ErrReader(broken))
-		testenv.Equal(t, fmt.Sprintf("broken after %d bytes", cut), refused(ErrPayload), read(t, body))
+		testenv.Equal(t, fmt.Sprintf("broken after %d bytes", cut), refused(strict.ErrInvalidPayload), read(t, body))
 	}
 	tooBig := io.MultiReader(strings.NewReader(good), strings.NewReader(strings.Repeat(" ", MaxBody)), iotest.ErrReader(broken))
 	testenv.Equal(t, "broken after the limit", refused(ErrBodyTooBig), read(t, tooBig))
-	testenv.Equal(t, "stuck", refused(ErrPayload), read(t, stuckReader{}))
+	testenv.Equal(t, "stuck", refused(strict.ErrInvalidPayload), read(t, stuckReader{}))
 }
 
 // stuckReader returns neither bytes nor an error.
@@ -203,7 +204,7 @@ func TestReadUploadStagingFails(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			filename, content, err := ReadUpload(t.Context(), strings.NewReader(test.body), test.files.stage)
-			if !errors.Is(err, test.want) || errors.Is(err, ErrPayload) || errors.Is(err, ErrBodyTooBig) {
+			if !errors.Is(err, test.want) || errors.Is(err, strict.ErrInvalidPayload) || errors.Is(err, ErrBodyTooBig) {
 				t.Errorf("error %v, want %v alone", err, test.want)
 			}
 			testenv.Equal(t, "content of "+filename, order.Content{}, content)
@@ -221,8 +222,8 @@ func TestReadUploadStagesNoInvalidContent(t *testing.T) {
 		`{"contentBase64":"aGVsbG8="}`, `{"contentBase64":"aGVsbG8=","filename":"a.pdf"} x`, `{"contentBase64":"data:,","filename":"a.pdf"}`,
 	} {
 		files := &stagedFiles{}
-		if _, _, err := ReadUpload(t.Context(), strings.NewReader(body), files.stage); !errors.Is(err, ErrPayload) {
-			t.Errorf("%s: %v, want ErrPayload", body, err)
+		if _, _, err := ReadUpload(t.Context(), strings.NewReader(body), files.stage); !errors.Is(err, strict.ErrInvalidPayload) {
+			t.Errorf("%s: %v, want strict.ErrInvalidPayload", body, err)
 		}
 		if files.staged != 1 || files.aborted != 1 {
 			t.Errorf("%s: %d files staged, %d aborted", body, files.staged, files.aborted)

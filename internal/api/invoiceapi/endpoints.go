@@ -82,9 +82,7 @@ func (e Endpoints) readUpload(r *web.Request) (string, order.Content, error) {
 	switch {
 	case errors.Is(err, ErrBodyTooBig):
 		err = fmt.Errorf("%w: %w", order.ErrFileTooBig, err)
-	case errors.Is(err, ErrPayload):
-		err = fmt.Errorf("%w: %w", strict.ErrInvalidPayload, err)
-	case err != nil:
+	case err != nil && !errors.Is(err, strict.ErrInvalidPayload):
 		err = fmt.Errorf("%w: %w", order.ErrUploadFailed, err)
 	}
 	return filename, content, err
@@ -94,7 +92,7 @@ func (e Endpoints) readUpload(r *web.Request) (string, order.Content, error) {
 func (e Endpoints) Delete(r *web.Request, id order.Identifier, adapt func(web.Response) web.Response) (web.Response, error) {
 	invoiceID, ok := order.ParseID(r.PathValue("invoiceId"))
 	if !ok {
-		return web.Response{}, ErrInvalidParams
+		return web.Response{}, ErrInvoiceID
 	}
 	respond := func(result order.WriteResult) web.Response {
 		entries := NewEntries(e.StorageURL, result.Reference, result.Invoices)
@@ -138,6 +136,9 @@ func NewEntries(storageURL, reference string, invoices []order.Invoice) []Entry 
 
 // ErrInvalidParams means that an id in the path is not a number.
 var ErrInvalidParams = errors.New("invalid request params")
+
+// ErrInvoiceID is the ErrInvalidParams of an {invoiceId}.
+var ErrInvoiceID = strict.Detail(ErrInvalidParams, "The last id in the path is that of a file, in digits: id in invoices of the order.")
 
 // Refusal is an error with its published status and message.
 type Refusal struct {

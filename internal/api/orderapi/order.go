@@ -28,7 +28,7 @@ func ParseReason(body strict.Object) (order.Reason, error) {
 	}
 	text, ok := body.Text("reason")
 	if !ok {
-		return "", strict.ErrInvalidPayload
+		return "", strict.Detail(strict.ErrInvalidPayload, "reason must be a text: %s, or left out.", order.ReasonNames())
 	}
 	return order.Reason(text), nil
 }

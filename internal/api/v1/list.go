@@ -35,7 +35,7 @@ var listParams = orderapi.ListParams{
 // is not an error: legacy clients send such letters and fail on a 400.
 func parseStatus(status string) (states []order.State, problem string) {
 	if len(status) != 1 || status[0] < 'A' || status[0] > 'Z' {
-		return nil, "must be one capital letter"
+		return nil, "must be one capital letter: O, G, H, J, S, L, D, I or C"
 	}
 	return order.StatesOfCode(status[0]), ""
 }

@@ -47,7 +47,7 @@ func parseAction(body []byte) (action, error) {
 		return action{}, err
 	}
 	if !object.Has("status") {
-		return action{}, strict.ErrInvalidPayload
+		return action{}, strict.Detail(strict.ErrInvalidPayload, "status is missing: send G, which accepts, or D, which rejects.")
 	}
 	switch status, _ := object.Text("status"); status {
 	case "G":
@@ -56,7 +56,7 @@ func parseAction(body []byte) (action, error) {
 		reason, err := orderapi.ParseReason(object)
 		return action{reason: reason}, err
 	}
-	return action{}, errInvalidAction
+	return action{}, strict.Detail(errInvalidAction, "status must be the text G, which accepts, or D, which rejects.")
 }
 
 // uploadInvoice serves POST /orders/{orderId}/invoices.
@@ -68,7 +68,7 @@ func (a API) uploadInvoice(r *web.Request) (web.Response, error) {
 // other routes it distinguishes an invalid order id from an unknown one.
 func (a API) deleteInvoice(r *web.Request) (web.Response, error) {
 	if _, ok := order.ParseID(r.PathValue("orderId")); !ok {
-		return web.Response{}, invoiceapi.ErrInvalidParams
+		return web.Response{}, strict.Detail(invoiceapi.ErrInvalidParams, "The order in the path is identified by order_id, in digits; version 2 takes the reference.")
 	}
 	return a.Delete(r, orderID(r), a.withSuccessorLink)
 }

@@ -77,7 +77,7 @@ func parseRejection(body []byte) (order.Reason, error) {
 		return "", err
 	}
 	if status, _ := object.Text("status"); object.Has("status") && status != "D" {
-		return "", errInvalidAction
+		return "", strict.Detail(errInvalidAction, "status must be the text D, or left out: this request rejects. PATCH .../accept accepts.")
 	}
 	return orderapi.ParseReason(object)
 }
@@ -104,7 +104,7 @@ type linkView struct {
 func (a API) linkInvoice(r *web.Request) (web.Response, error) {
 	id, ok := order.ParseID(r.PathValue("invoiceId"))
 	if !ok {
-		return web.Response{}, invoiceapi.ErrInvalidParams
+		return web.Response{}, invoiceapi.ErrInvoiceID
 	}
 	respond := func(result order.WriteResult) web.Response {
 		view := linkView{URL: a.BaseURL + "/files/" + result.Link.Text, ExpiresAt: web.TimeText(result.Link.ExpiresAt)}
@@ -117,7 +117,7 @@ func (a API) linkInvoice(r *web.Request) (web.Response, error) {
 // rehearse serves POST /sandbox/orders/{orderReference}/state.
 func (a API) rehearse(r *web.Request) (web.Response, error) {
 	if !a.Sandbox {
-		return web.Response{}, web.ErrRouteNotFound
+		return web.Response{}, strict.Detail(web.ErrRouteNotFound, "The service is no sandbox: rehearse with one.")
 	}
 	body := web.ReadObject(r, "state")
 	var to order.State

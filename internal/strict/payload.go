@@ -1,0 +1,89 @@
+package strict
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// mistaken are beginnings of bodies that are no JSON object, as beginners send them. The first
+// match counts.
+var mistaken = []struct{ begins, detail string }{
+	{"\xef\xbb\xbf", "The body begins with a byte order mark: send UTF-8 without it."},
+	{"\xff\xfe", "The body is UTF-16: send UTF-8."},
+	{"\xfe\xff", "The body is UTF-16: send UTF-8."},
+	{"\x1f\x8b", "The body is compressed with gzip: send it as it is, without Content-Encoding."},
+	{"\x28\xb5\x2f\xfd", "The body is compressed with zstd: send it as it is, without Content-Encoding."},
+	{"%PDF", fileItself},
+	{"\x89PNG", fileItself},
+	{"\xff\xd8\xff", fileItself},
+	{"--", "The body is multipart/form-data: send a JSON object."},
+	{"<", "The body is XML or HTML: send a JSON object."},
+	{"[", "The body is an array: send one object."},
+	{`"`, "The body is a JSON text, perhaps encoded twice: send the object itself."},
+	{"'", "The body is in single quotes, perhaps those of a shell: send the object itself."},
+}
+
+const fileItself = "The body is the file itself: send a JSON object with filename and, in base64, contentBase64."
+
+var (
+	formBody    = regexp.MustCompile(`^[\w.%+\[\]-]{1,64}=`)
+	singleQuote = regexp.MustCompile(`^\{\s*'|[:,\[{]\s*'`)
+	bareName    = regexp.MustCompile(`^\{\s*[A-Za-z_]\w*\s*:`)
+	lastComma   = regexp.MustCompile(`,\s*[}\]]`)
+)
+
+// inspected is how many bytes of a body are searched for mistakes.
+const inspected = 4 << 10
+
+// JSONProblem says what is wrong with a body that is no JSON object. err is what its decoder
+// said; nil: it is valid JSON of another kind.
+func JSONProblem(body []byte, err error) string {
+	text := bytes.TrimLeft(body[:min(len(body), inspected)], " \t\r\n")
+	if len(text) == 0 {
+		return "The body is empty: send a JSON object."
+	}
+	for _, mistake := range mistaken {
+		if bytes.HasPrefix(text, []byte(mistake.begins)) {
+			return mistake.detail
+		}
+	}
+	switch syntactic := (*jsontext.SyntacticError)(nil); {
+	case text[0] != '{' && formBody.Match(text):
+		return "The body is a form: send a JSON object, with Content-Type: application/json."
+	case text[0] != '{':
+		return "The body is no JSON object: send one, in braces."
+	case bytes.IndexByte(text, 0) >= 0:
+		return "The body is UTF-16 or has NUL bytes: send UTF-8."
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return "A key is given twice: send it once."
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "The JSON is cut: its last brace or quote is missing."
+	case singleQuote.Match(text):
+		return "Keys and texts need double quotes, not single ones."
+	case bareName.Match(text):
+		return "Keys need double quotes."
+	case lastComma.Match(text):
+		return "A comma stands before a closing brace or bracket: remove it."
+	case errors.As(err, &syntactic) && strings.Contains(err.Error(), "UTF-8"):
+		return "The JSON is not valid UTF-8: send UTF-8, not Windows-1253 or ISO 8859-7."
+	case errors.As(err, &syntactic) && strings.Contains(err.Error(), "after top-level value"):
+		return "Something follows the JSON object: send one object alone."
+	}
+	return "The JSON is not valid: let a JSON library write it, with every line break in a text as \\n."
+}
+
+// OtherLetters returns the ErrInvalidPayload of a name that is a known one in other letters; nil: it
+// is none.
+func OtherLetters(name string, known ...string) error {
+	for _, meant := range known {
+		if name != meant && strings.EqualFold(name, meant) {
+			return Detail(ErrInvalidPayload, "The key is %s, in exactly these letters.", meant)
+		}
+	}
+	return nil
+}
