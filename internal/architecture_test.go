@@ -82,7 +82,8 @@ var mayImport = map[string][]string{
 	},
 
 	"internal/console":  {"internal/identity", "internal/metrics", "internal/web", "internal/strict", "internal/web/ratelimit", "internal/order", "internal/token", "internal/delivery", "internal/delivery/digest", "internal/delivery/webhook", "internal/ingest", "internal/lru"},
-	"internal/docpages": {"internal/etag", "internal/web", "openapi", "docs"},
+	"internal/docpages": {"internal/etag", "internal/web", "openapi", "docs", "clients"},
+	"clients":           {"client"},
 	"openapi":           {},
 	"docs":              {},
 }

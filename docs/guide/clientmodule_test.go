@@ -45,7 +45,6 @@ func TestClientInAnotherModule(t *testing.T) {
 	}
 	run(shop, string(commands[1]), alone...)
 	testenv.NoError(t, os.WriteFile(filepath.Join(shop, "main.go"), program[1], 0o600))
-	run(shop, "test -f merchantorders/clients/python/merchant_orders/py.typed -a -f merchantorders/clients/typescript/src/v2.ts -a ! -e merchantorders/clients/testdata")
 	if orders := run(shop, "go run .", alone...); !strings.Contains(orders, "DEMO-0060\n") {
 		t.Errorf("the program prints %q", orders)
 	}

@@ -61,6 +61,9 @@ func (s *site) url(page docs.Page, destination, extension string) (url string, o
 	if name, isOpenAPI := strings.CutPrefix(file, "../openapi/"); isOpenAPI {
 		url, ok = s.root+"/openapi/"+name, true
 	}
+	if file == "../clients" {
+		url, ok = s.root+"/docs/clients", true
+	}
 	if hasAnchor {
 		url += "#" + anchor
 	}

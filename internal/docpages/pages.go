@@ -1,6 +1,6 @@
 // Package docpages serves the documentation of the service to everybody: the
 // OpenAPI documents below /openapi, and below /docs the guide, also as Markdown, a
-// page for each OpenAPI document, and a search in all of them. /llms.txt lists them for
+// page for each OpenAPI document, the packages of the clients, and a search in all pages. /llms.txt lists them for
 // programs. Everything is embedded in the program; the pages load nothing from elsewhere.
 //
 // It knows nothing of orders, tokens or storage. What the pages say is in packages
@@ -32,7 +32,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // PageRoutes returns the routes of the pages of a service, with or without those that
 // only operators need. They are made at the first request.
 func PageRoutes(baseURL string, operators bool) []web.RouteGroup {
-	load := sync.OnceValue(func() *site { return newSite(rootOf(baseURL), operators) })
+	load := sync.OnceValue(func() *site { return newSite(baseURL, operators) })
 	contents := func() map[string]content { return load().contents }
 	search := web.PublicRoute(http.MethodGet, "/search", func(w http.ResponseWriter, r *web.Request) error {
 		load().search(r.URL.Query().Get("q")).serve(w, r.Request)
@@ -43,7 +43,7 @@ func PageRoutes(baseURL string, operators bool) []web.RouteGroup {
 			Prefix: "/docs",
 			Routes: []web.Route{
 				route("", contents), search,
-				route("/guide/{page}", contents), route("/reference/{document}", contents), route("/assets/{asset}", contents),
+				route("/guide/{page}", contents), route("/clients", contents), route("/clients/{file}", contents), route("/reference/{document}", contents), route("/assets/{asset}", contents),
 			},
 			Errors: func(r *http.Request, err error) (int, any) {
 				status, body := web.EncodeMessage(r, err)
@@ -104,7 +104,8 @@ type view struct {
 }
 
 // newSite renders all pages.
-func newSite(root string, operators bool) *site {
+func newSite(baseURL string, operators bool) *site {
+	root := rootOf(baseURL)
 	s := &site{root: root, contents: make(map[string]content)}
 	s.templates = template.Must(template.New("").Funcs(template.FuncMap{"markdown": render, "in": func(r *reference, o *operation) inReference { return inReference{r, o} }}).ParseFS(files, "assets/*.html"))
 	guide, published := group{Title: "Guide"}, group{Title: "Interface and decisions", Lead: "The interface all merchants are given, and the rules specific to this service."}
@@ -140,6 +141,7 @@ func newSite(root string, operators bool) *site {
 			})
 		}
 	}
+	references.Pages = append(references.Pages, s.addClients(strings.TrimSuffix(baseURL, "/")))
 	s.groups = []group{guide, references, published}
 	if operators {
 		s.groups = append(s.groups, forOperators)

@@ -49,7 +49,7 @@ func get(t *testing.T, url string, header ...string) testenv.Response {
 
 // paths are the paths of all pages, and whether merchants have them.
 func paths() map[string]bool {
-	all := map[string]bool{below + "/docs": true}
+	all := map[string]bool{below + "/docs": true, below + "/docs/clients": true}
 	for _, page := range docs.Pages() {
 		all[below+"/docs/guide/"+page.Name()] = !page.Operators
 	}

@@ -65,7 +65,7 @@ const widest = `[...document.querySelectorAll("body *")].filter(e => e.getBoundi
 
 // docPaths are the paths of all pages below /docs.
 func docPaths() []string {
-	paths := []string{"/docs", "/docs/search?q=invoice"}
+	paths := []string{"/docs", "/docs/clients", "/docs/search?q=invoice"}
 	for _, page := range docs.Pages() {
 		paths = append(paths, "/docs/guide/"+page.Name())
 	}

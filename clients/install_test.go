@@ -1,0 +1,78 @@
+package clients_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"merchantorders/clients"
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
+)
+
+// TestInstall installs the packages into empty projects by the commands of the page
+// /docs/clients, with no other server, and runs their examples.
+func TestInstall(t *testing.T) {
+	t.Parallel()
+	testenv.Program(t, "python3", "python3-pip")
+	testenv.Program(t, "composer", "composer")
+	s := apptest.Start(t)
+	page := testenv.Send(t, "", "GET", s.BaseURL+"/docs/clients/clients.md", "").Body
+	for _, test := range []struct{ heading, before, example string }{
+		{"Python", "export PIP_NO_INDEX=1 PIP_TARGET=. PIP_ROOT_USER_ACTION=ignore", "python3 accept.py"},
+		{"PHP", `
+			echo '{"config":{"secure-http":false},"repositories":{"packagist.org":false}}' >composer.json
+			export COMPOSER_ALLOW_SUPERUSER=1 COMPOSER_NO_INTERACTION=1 COMPOSER_HOME=$PWD/home`, `
+			cmp MerchantOrders.php vendor/merchant-orders/client/MerchantOrders.php
+			php -r 'require "vendor/autoload.php"; new MerchantOrders\Client("https://x", "x");'
+			php vendor/merchant-orders/client/examples/accept.php`},
+		{"TypeScript", "echo '{}' >package.json", `node -e 'import("merchant-orders").then(({ Client }) => new Client("https://x", "x"))'`},
+		{"Go", "export GOPROXY=off GOFLAGS= GOWORK=off GOTOOLCHAIN=local GOMODCACHE=$PWD/cache\ngo mod init shop", "go build merchantorders/client"},
+	} {
+		t.Run(test.heading, func(t *testing.T) {
+			t.Parallel()
+			_, section, _ := strings.Cut(page, "\n## "+test.heading+"\n")
+			section, _, _ = strings.Cut(section, "\n## ")
+			script := []string{"set -ex", test.before}
+			for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
+				script = append(script, block[1])
+			}
+			folder := t.TempDir()
+			write(t, filepath.Join(folder, "accept.py"), testenv.Of(os.ReadFile("python/examples/accept.py")).Must(t))
+			s := apptest.Start(t)
+			s.Import(t, apptest.Registered(apptest.MerchantID, 1, 3))
+			command := exec.CommandContext(t.Context(), "bash", "-c", strings.Join(append(script, test.example), "\n"))
+			command.Dir = folder
+			command.Env = append(os.Environ(), "ORDERS_URL="+s.BaseURL, "ORDERS_TOKEN="+s.Token)
+			output, err := command.CombinedOutput()
+			if err != nil || strings.Contains(string(output), "status 4") {
+				t.Fatalf("%v: %s", err, output)
+			}
+			accepted := fmt.Sprintf(`"totalItems":%d`, strings.Count(test.example, "accept.")*3)
+			testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders?state=in-processing", "").WantText(t, 200, accepted)
+		})
+	}
+	for _, file := range clients.Made().All() {
+		if served := testenv.Send(t, "", "GET", s.BaseURL+"/docs/clients/"+file.Name, ""); served.Body != strings.TrimSuffix(string(file.Content), "\n") {
+			t.Errorf("%s: status %d", file.Name, served.Status)
+		}
+	}
+}
+
+// TestSources compares what the packages have twice with the files of the repository.
+func TestSources(t *testing.T) {
+	t.Parallel()
+	license := testenv.Of(os.ReadFile("../LICENSE")).Must(t)
+	for _, folder := range []string{"php", "python"} {
+		testenv.Equal(t, folder, string(license), string(testenv.Of(os.ReadFile(filepath.Join(folder, "LICENSE"))).Must(t)))
+	}
+	goMod := testenv.Of(os.ReadFile("../go.mod")).Must(t)
+	if version := regexp.MustCompile(`(?m)^go .*$`).Find(goMod); !bytes.Contains([]byte(clients.GoModule), version) {
+		t.Errorf("the module of the Go client lacks %q", version)
+	}
+}
