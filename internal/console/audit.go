@@ -49,7 +49,10 @@ var AuditActions = func() []string {
 func (s *site) audit(w http.ResponseWriter, r *web.Request) error {
 	values := r.URL.Query()
 	form := newForm(values)
-	query := readAudit(form)
+	query, err := s.readAudit(r, form)
+	if err != nil {
+		return err
+	}
 	today := order.DayOf(s.Orders.Now())
 	view := auditView{Form: form, Actions: AuditActions, Today: today, Yesterday: today - 1}
 	if action := form.Value("action"); action != "" && !slices.Contains(AuditActions, action) {
@@ -76,15 +79,17 @@ func (s *site) audit(w http.ResponseWriter, r *web.Request) error {
 
 // readAudit reads the filter of the audit log from a form and refuses what is wrong in
 // it. Spaces around a value do not count.
-func readAudit(form formView) order.AuditQuery {
+func (s *site) readAudit(r *web.Request, form formView) (order.AuditQuery, error) {
 	value := func(name string) string { return strings.TrimSpace(form.Value(name)) }
 	query := order.AuditQuery{Limit: auditPageSize, Reference: value("reference"), Action: order.AuditAction(value("action"))}
 	if text := value("merchant"); text != "" {
-		id, ok := order.ParseID(text)
-		if text != "0" && (!ok || id == 0) { // 0: what belongs to no store
-			form.refuse("merchant", "problem.id")
+		query.MerchantID = new(int64)
+		if text != "0" { // what belongs to no store
+			var err error
+			if *query.MerchantID, err = s.readStore(r, form); err != nil {
+				return query, err
+			}
 		}
-		query.MerchantID = &id
 	}
 	if text := value("token"); text != "" {
 		id, ok := order.ParseID(text)
@@ -123,7 +128,7 @@ func readAudit(form formView) order.AuditQuery {
 	if text := value("after"); text != "" {
 		query.After = readAuditCursor(text)
 	}
-	return query
+	return query, nil
 }
 
 // writeAuditCursor returns a cursor as it stands in an address.
@@ -158,3 +163,12 @@ type entriesView struct {
 func newEntriesView(l layout, entries []order.AuditEntry, n names) entriesView {
 	return entriesView{l, entries, n}
 }
+
+// entryView is an entry of the audit log with the page that it is on.
+type entryView struct {
+	Layout  layout
+	Names   names
+	Request requestView
+}
+
+func newEntryView(l layout, n names, request requestView) entryView { return entryView{l, n, request} }

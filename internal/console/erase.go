@@ -14,18 +14,13 @@ import (
 // never part of an address: addresses are logged.
 type eraseView struct {
 	Form     formView
+	Store    int64           // of the order; 0: none
 	Affected *order.Affected // the question about them; nil: the form
 	Erased   *order.Erasure  // what was erased; nil: nothing yet
 	Again    bool            // the form was sent before: everything is erased already
 }
 
-// Store returns the store of the form; 0: it names none.
-func (v eraseView) Store() int64 {
-	id, _ := order.ParseID(strings.TrimSpace(v.Form.Value("merchant")))
-	return id
-}
-
-func (v eraseView) stores() []int64 { return []int64{v.Store()} }
+func (v eraseView) stores() []int64 { return []int64{v.Store} }
 
 // erasePage serves GET /operator/customers.
 func (s *site) erasePage(w http.ResponseWriter, r *web.Request) error {
@@ -39,7 +34,10 @@ func (s *site) askErase(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	form := newForm(values)
-	target := readEraseTarget(form)
+	target, err := s.readEraseTarget(r, form)
+	if err != nil {
+		return err
+	}
 	if !form.valid() {
 		return s.show(w, r, http.StatusUnprocessableEntity, "erase", eraseView{Form: form})
 	}
@@ -48,6 +46,7 @@ func (s *site) askErase(w http.ResponseWriter, r *web.Request) error {
 
 // showEraseQuestion sends the question before an erasure, with what it concerns.
 func (s *site) showEraseQuestion(w http.ResponseWriter, r *web.Request, target order.EraseTarget, view eraseView) error {
+	view.Store = target.MerchantID
 	affected, err := s.Retention.Affected(r.Context(), target)
 	if err != nil {
 		return s.refuseErasure(w, r, target, view, err)
@@ -74,8 +73,8 @@ func (s *site) refuseErasure(w http.ResponseWriter, r *web.Request, target order
 
 // readEraseTarget reads what to erase from a form: the orders of an e-mail address, or
 // one order. It refuses what is wrong.
-func readEraseTarget(form formView) order.EraseTarget {
-	target := order.EraseTarget{
+func (s *site) readEraseTarget(r *web.Request, form formView) (target order.EraseTarget, err error) {
+	target = order.EraseTarget{
 		Email: strings.TrimSpace(form.Value("email")), Reference: strings.TrimSpace(form.Value("reference")), Files: form.Value("files") != "",
 	}
 	merchant := strings.TrimSpace(form.Value("merchant"))
@@ -85,26 +84,29 @@ func readEraseTarget(form formView) order.EraseTarget {
 		} else if !strings.Contains(target.Email, "@") || !isLine(target.Email) {
 			form.refuse("email", "erase.email.wrong")
 		}
-		return target
+		return target, nil
 	}
 	if target.Reference == "" && merchant == "" {
 		form.refuse("email", "erase.either")
-		return target
+		return target, nil
 	}
-	var ok bool
-	if target.MerchantID, ok = order.ParseID(merchant); !ok || target.MerchantID == 0 {
-		form.refuse("merchant", "problem.id")
+	if merchant == "" {
+		form.refuse("merchant", "problem.required")
 	}
+	target.MerchantID, err = s.readStore(r, form)
 	if !order.ValidReference(target.Reference) {
 		form.refuse("reference", "problem.reference")
 	}
-	return target
+	return target, err
 }
 
 // erase serves POST /operator/customers/erase.
 func (s *site) erase(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
-	target := readEraseTarget(form)
+	target, err := s.readEraseTarget(r, form)
+	if err != nil {
+		return err
+	}
 	if !form.valid() {
 		return s.show(w, r, http.StatusUnprocessableEntity, "erase", eraseView{Form: form})
 	}

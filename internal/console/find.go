@@ -2,7 +2,9 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -17,6 +19,7 @@ const foundOrders = 8
 
 // findView is the data of what the search of the header finds while one types.
 type findView struct {
+	Stores []order.Merchant
 	Pages  []findable
 	Orders []matchedOrder
 	More   string // query of all orders that are found; empty: there are no others
@@ -34,7 +37,7 @@ var findables = []findable{
 // matchedOrder is an order with what of it a search matches, if the list does not show it.
 type matchedOrder struct {
 	order.FoundOrder
-	Match string
+	Path, Match string
 }
 
 // findAhead serves GET /find?q=: a part of a page, which find.js shows.
@@ -57,7 +60,7 @@ func (s *site) findAhead(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	for _, o := range page.Orders {
-		view.Orders = append(view.Orders, matchedOrder{o, matchOf(o, text)})
+		view.Orders = append(view.Orders, matchedOrder{o, orderPath(o.Reference), matchOf(o, text)})
 	}
 	if page.Next != nil {
 		view.More = form.query(1)
@@ -65,14 +68,48 @@ func (s *site) findAhead(w http.ResponseWriter, r *web.Request) error {
 	return s.show(w, r, http.StatusOK, "find", &view)
 }
 
-// pagesNamed returns the pages that somebody may see and whose title has a folded text, in any
-// language.
+// operatorFind serves GET /operator/find?q=, which is findAhead for operators.
+func (s *site) operatorFind(w http.ResponseWriter, r *web.Request) error {
+	form, filter := readFilter(url.Values{"q": r.URL.Query()["q"]})
+	var view findView
+	if !form.valid() || form.Query == "" {
+		return s.show(w, r, http.StatusOK, "find", &view)
+	}
+	text := folded(form.Query)
+	for _, section := range sectionsOf(r.Caller.Scopes) {
+		if isNamed("op."+section.Name, text) {
+			view.Pages = append(view.Pages, findable{Title: "op." + section.Name, Path: strings.TrimPrefix(section.Path(), Prefix)})
+		}
+	}
+	var err error
+	if view.Stores, err = s.storesNamed(r.Context(), form.Query); err != nil {
+		return err
+	}
+	filter.PageSize = foundOrders
+	page, err := s.Orders.Search(r.Context(), form.search(0, filter, nil))
+	if err != nil {
+		return err
+	}
+	for _, o := range page.Orders {
+		view.Orders = append(view.Orders, matchedOrder{o, operatorOrderPath(strconv.FormatInt(o.MerchantID, 10), o.Reference), matchOf(o, text)})
+	}
+	if page.Next != nil {
+		view.More = form.query(1)
+	}
+	return s.show(w, r, http.StatusOK, "find", &view)
+}
+
+// isNamed reports whether a message has a folded text, in any language.
+func isNamed(key, text string) bool {
+	return slices.ContainsFunc(languages, func(code string) bool {
+		return strings.Contains(folded(language{code: code}.text(key)), text)
+	})
+}
+
+// pagesNamed returns the pages that somebody may see and whose title has a folded text.
 func (s *site) pagesNamed(text string, who layout) (pages []findable) {
 	for _, page := range findables {
-		named := slices.ContainsFunc(languages, func(code string) bool {
-			return strings.Contains(folded(language{code: code}.text(page.Title)), text)
-		})
-		if named && who.Can(page.Scope) && (page.Path != "/mail" || s.Digests != nil) {
+		if isNamed(page.Title, text) && who.Can(page.Scope) && (page.Path != "/mail" || s.Digests != nil) {
 			pages = append(pages, page)
 		}
 	}
@@ -99,8 +136,11 @@ func matchOf(o order.FoundOrder, text string) string {
 // folded returns a text as a search compares it: small letters without accents, spaces and signs.
 func folded(text string) string {
 	return strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
 			return -1
+		case r == 'ς':
+			return 'σ'
 		}
 		return r
 	}, norm.NFKD.String(strings.ToLower(text)))
@@ -113,6 +153,18 @@ type searched interface {
 
 func (v filterView) searchText() (text string, refused bool) {
 	return v.Form.Query, v.Form.QueryProblem != ""
+}
+
+// FindPath returns the path of what the search of the header finds while one types; empty: there
+// is no search.
+func (l layout) FindPath() string {
+	switch {
+	case l.Session == nil || !l.Can("orders:read"):
+		return ""
+	case l.Operator:
+		return operatorPrefix + "/find"
+	}
+	return Prefix + "/find"
 }
 
 // SearchPath returns the path that the search of the header leads to.

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
@@ -20,11 +21,14 @@ func isLine(text string) bool {
 // formView is a form as it was sent: what is wrong in it comes back with its problems.
 type formView struct {
 	values   url.Values
-	problems map[string]string // keys of messages, by the name of the field
+	problems map[string]string           // keys of messages, by the name of the field
+	offered  map[string][]order.Merchant // that a field may mean, by its name
 }
 
 // newForm returns a form with the values that were sent; nil: a new form.
-func newForm(values url.Values) formView { return formView{values, make(map[string]string)} }
+func newForm(values url.Values) formView {
+	return formView{values, make(map[string]string), make(map[string][]order.Merchant)}
+}
 
 // or returns the form, or if it is the zero one a new form with values.
 func (f formView) or(values url.Values) formView {
@@ -69,13 +73,21 @@ func (f formView) Problem(field string) string { return f.problems[field] }
 
 // fieldView is an input of a form with its label.
 type fieldView struct {
-	Name, Label, Kind, Value, Problem string
-	Required                          bool
+	ID, Name, Label, Kind, Value, Problem string
+	Required                              bool
+	Stores                                []order.Merchant // that the field may mean
 }
 
-// newField returns an input. label is the key of a message, kind the type of the input.
+// newField returns an input. label is the key of a message, kind the type of the input, or
+// "store": a text that is the name or number of a store.
 func newField(form formView, name, label, kind string) fieldView {
-	return fieldView{Name: name, Label: label, Kind: kind, Value: form.Value(name), Problem: form.Problem(name)}
+	return fieldView{ID: name, Name: name, Label: label, Kind: kind, Value: form.Value(name), Problem: form.Problem(name), Stores: form.offered[name]}
+}
+
+// called returns a field with another id than its name, which the page has twice.
+func called(id string, f fieldView) fieldView {
+	f.ID = id
+	return f
 }
 
 // required returns a field that must be filled in.

@@ -50,6 +50,17 @@ func TestMessages(t *testing.T) {
 	for _, name := range webhook.Errors {
 		keys = append(keys, "delivery."+name)
 	}
+	for _, action := range AuditActions {
+		e := order.AuditEntry{Action: order.AuditAction(action), SubjectID: 1}
+		if kind, _, _ := strings.Cut(action, "."); kind == "order" || kind == "invoice" || kind == "customer" {
+			e.Reference = "A-1"
+		}
+		if said := (language{code: "el"}).said(e); said.Before == action {
+			t.Errorf("no words say what %s does", action)
+		} else if said.Object != "" {
+			keys = append(keys, said.Object)
+		}
+	}
 	used := regexp.MustCompile(`\{\{[^}]*?\b(t|count) "([a-z0-9.-]+)"`)
 	files, err := filepath.Glob("templates/*.html")
 	if err != nil || len(files) == 0 {

@@ -70,8 +70,8 @@ func TestOperatorOrder(t *testing.T) {
 	b.get("/console/operator/orders?q=fir").WantText(t, http.StatusOK, "/console/operator/orders/355/FIRST")
 	b.get("/console/operator/orders?merchant=400&overdue=yes").WantText(t, http.StatusOK, `class="chip" href="/console/operator/orders?overdue=yes">`, "Overdue orders, the longest overdue first")
 	b.get("/console/operator/orders?merchant=400").WantText(t, http.StatusOK, "/console/operator/orders/400/OTHER")
-	b.get("/console/operator/orders?merchant=%3Cb%3E&state=x&from=y").WantText(t, http.StatusBadRequest,
-		"Enter a whole number", `value="&lt;b&gt;"`, "“y” is not a day", `value="y"`, `<details class="filters" open><summary class="button">Filters`)
+	b.get("/console/operator/orders?merchant=%3Ci%3E&state=x&from=y").WantText(t, http.StatusBadRequest,
+		"No store has this name", `value="&lt;i&gt;"`, "“y” is not a day", `value="y"`, `<details class="filters" open><summary class="button">Filters`)
 	b.get("/console/operator/orders/400/FIRST").WantText(t, http.StatusNotFound, "There is no such order, store")
 
 	const address, action = "/console/operator/orders/355/FIRST", "/console/operator/orders/355/FIRST/state"
@@ -99,6 +99,51 @@ func TestOperatorOrder(t *testing.T) {
 	b.get(address+"?done=yes").WantText(t, http.StatusOK, "The state was changed", "The customer changed their mind", "order.state_changed")
 	late.Set("state", "in-processing")
 	b.post(action, late).WantText(t, http.StatusConflict, "the order has changed", "The customer changed their mind")
+}
+
+// TestStoresByName names stores instead of numbers, wherever a store is asked for, and finds
+// them in the search of the header.
+func TestStoresByName(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "FIRST"), newOrder(2, "OTHER", ofMerchant(theirs)))
+	for id, name := range map[int64]string{7: "Ανθοπωλείο Ζωή", 8: "Store AB", 9: "Σίσυφος <b>"} {
+		testenv.NoError(t, s.Merchants.Add(t.Context(), order.Command(), id, name, order.Options[order.Merchant]{}))
+	}
+	b := s.operator(order.OperatorScopes)
+	const root = "/console/operator"
+	for _, c := range []struct{ typed, want, problem string }{ // want: text of the page of orders
+		{"store b", "/355/FIRST", ""}, {" Store A ", "/400/OTHER", ""}, {"400", "/400/OTHER", ""}, {"ανθοπωλείο ζωη", "No order matches", ""}, {"ζωη", "", "<bdi>Ανθοπωλείο Ζωή</bdi> (7)"},
+		{"store", "", "Which store?"}, {"sto", "", "<bdi>Store AB</bdi> (8)"}, {"none", "", "No store has this name"}, {"ΣΊΣΥΦΟΣ b", "No order matches", ""}, {"%", "", "No store has this name"},
+	} {
+		query := "?merchant=" + url.QueryEscape(c.typed)
+		status := http.StatusOK
+		if c.problem != "" {
+			status = http.StatusBadRequest
+		}
+		got := b.get(root + "/orders" + query)
+		got.WantText(t, status, c.want, c.problem, `value="`+c.typed+`"`)
+		if c.problem == "" && strings.Contains(got.Body, "/FIRST") && strings.Contains(got.Body, "/OTHER") {
+			t.Errorf("%q selects both stores", c.typed)
+		}
+		b.get(root+"/audit"+query).WantText(t, status, c.problem)
+		b.get(root+"/tokens"+query).WantText(t, status, c.problem)
+	}
+	created := b.get(root+"/tokens").postForm(t, root+"/tokens")
+	created["merchant"], created["scope"] = []string{"ζωη"}, []string{"orders:read"}
+	b.post(root+"/tokens", created).WantText(t, http.StatusUnprocessableEntity, "Which store?", "<bdi>Ανθοπωλείο Ζωή</bdi> (7)", `<option value="Ανθοπωλείο Ζωή">7</option>`)
+	created.Set("merchant", "ΑΝΘΟΠΩΛΕΊΟ ΖΩΉ")
+	b.post(root+"/tokens", created).WantText(t, http.StatusOK, "Copy the new token now", root+"/merchants/7")
+	b.post(root+"/customers", url.Values{"merchant": {"Store B"}, "reference": {"FIRST"}}).WantText(t, http.StatusOK, "Erase permanently?", `name="merchant" value="355"`)
+
+	const zoe = `href="/console/operator/merchants/7"`
+	b.get(root+"/orders?q=%CE%B6%CF%89%CE%B7").WantText(t, http.StatusOK, zoe)
+	b.get(root+"/find?q=%CE%B6%CF%89%CE%B7").WantText(t, http.StatusOK, zoe, "<bdi>Ανθοπωλείο Ζωή</bdi>")
+	b.get(root+"/find?q=9").WantText(t, http.StatusOK, "Σίσυφος &lt;b&gt;")
+	b.get(root+"/find?q=oth").WantText(t, http.StatusOK, root+"/orders/400/OTHER", "1 order")
+	b.get(root+"/find?q=audit").WantText(t, http.StatusOK, `href="/console/operator/audit"`)
+	b.get(root+"/find?q=").WantText(t, http.StatusOK, "No order matches")
+	s.operator(order.ScopeOrdersRead).get(root+"/find?q=audit").WantText(t, http.StatusOK, "No order matches")
+	s.operator(order.ScopeOrdersRead).get(root+"/find?q=store+b").WantText(t, http.StatusOK, root+"/orders?merchant=355")
 }
 
 // TestMerchants adds a store, renames, suspends and resumes it.
@@ -190,7 +235,7 @@ func TestErasePages(t *testing.T) {
 		{"email", "nobody", "not an e-mail address"},
 		{"email", "nobody@example.com", "No order has this e-mail address"},
 		{"reference", "%", "not the reference of an order"},
-		{"merchant", "-1", "Enter a whole number"},
+		{"merchant", "-1", "No store has this name"},
 	} {
 		b.post(ask, url.Values{c.field: {c.value}}).WantText(t, http.StatusUnprocessableEntity, c.problem)
 	}
@@ -222,9 +267,12 @@ func TestAuditPage(t *testing.T) {
 	const address = "/console/operator/audit"
 	b.get(address+"?reference=ORDER-7").WantText(t, http.StatusOK, "order.created", "ORDER-7")
 	b.get(address+"?reference=%25&merchant=x&token=y&from=1&to=2").WantText(t, http.StatusBadRequest,
-		"not the reference of an order", "Enter a whole number", "Enter a day", `value="y"`)
+		"not the reference of an order", "No store has this name", "Enter a whole number", "Enter a day", `value="y"`)
 	b.get(address+"?merchant=0&action=token.created").WantText(t, http.StatusOK, "scopes=")
 	b.get(address+"?action=order.created").WantText(t, http.StatusOK, `value="order.created" selected`, `href="?from=2026-11-19&amp;to=2026-11-19"`)
+	b.header.Set("Accept-Language", "el")
+	b.get(address+"?merchant=0&action=token.created").WantText(t, http.StatusOK, "Το marketplace</bdi> δημιούργησε το κλειδί <a")
+	b.header.Del("Accept-Language")
 	first := b.get(address + "?merchant=355")
 	_, rest, found := strings.Cut(first.Body, `rel="next" href="`)
 	if !found {
@@ -232,6 +280,26 @@ func TestAuditPage(t *testing.T) {
 	}
 	next, _, _ := strings.Cut(rest, `"`)
 	b.get(strings.ReplaceAll(next, "&amp;", "&")).WantText(t, http.StatusOK, "ORDER-")
+}
+
+// TestAuditSays does something with several orders at once: the audit log says it in one
+// line, which opens.
+func TestAuditSays(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"), newOrder(2, "A-2"), newOrder(3, "A-3"))
+	staff := s.signedIn(testenv.Of(s.Tokens.Add(t.Context(), order.Command(), token.Request{MerchantID: ours, Scopes: order.MerchantScopes, Label: "Ελένη <b>"}, order.Options[token.Created]{})).Must(t).Text)
+	form := staff.get("/console/new").form(t, queueForm)
+	form["order"], form["do"] = []string{"A-1", "A-2"}, []string{"accept"}
+	staff.post("/console/new", form).WantStatus(t, http.StatusSeeOther)
+	reject := staff.get("/console/orders/A-3").form(t, "/console/orders/A-3/own")
+	reject.Set("reason", "damaged")
+	staff.post("/console/orders/A-3/reject", reject).WantStatus(t, http.StatusSeeOther)
+	b := s.operator(order.OperatorScopes)
+	const link = `<a href="/console/operator/orders/355/`
+	b.get("/console/operator/audit").WantText(t, http.StatusOK, "<summary><bdi>Ελένη &lt;b&gt;</bdi> accepted 2 orders</summary>",
+		"<bdi>Ελένη &lt;b&gt;</bdi> accepted order "+link+"A-1\">A-1</a>", "<bdi>Ελένη &lt;b&gt;</bdi> rejected order "+link+"A-3", "The marketplace</bdi> imported order")
+	b.header.Set("Accept-Language", "el")
+	b.get("/console/operator/audit").WantText(t, http.StatusOK, "</bdi> αποδέχθηκε 2 παραγγελίες</summary>", "</bdi> απέρριψε την παραγγελία "+link+"A-3")
 }
 
 // TestWebhookPages adds a webhook, changes, tests and removes it, as its merchant and as

@@ -15,6 +15,7 @@ import (
 // foundView is the data of the search over all merchants.
 type foundView struct {
 	filterView
+	Stores  []order.Merchant // whose name or number is searched for
 	Orders  []order.FoundOrder
 	Found   foundCount
 	Overdue bool   // sorted by deadline
@@ -27,12 +28,9 @@ func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
 	form, filter := readFilter(r.URL.Query())
 	market := newForm(r.URL.Query())
 	view := foundView{filterView: filterView{Form: form, States: order.States(), Path: operatorPrefix + "/orders", Market: &market}}
-	merchantID, text := int64(0), strings.TrimSpace(market.Value("merchant"))
-	if text != "" {
-		var ok bool
-		if merchantID, ok = order.ParseID(text); !ok || merchantID == 0 {
-			market.refuse("merchant", "problem.id")
-		}
+	merchantID, err := s.readStore(r, market)
+	if err != nil {
+		return err
 	}
 	if !form.valid() || !market.valid() {
 		return s.show(w, r, http.StatusBadRequest, "found", view)
@@ -46,6 +44,11 @@ func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	view.Orders, view.Found = page.Orders, newFoundCount(search, page)
+	if form.Query != "" && after == nil {
+		if view.Stores, err = s.storesNamed(r.Context(), form.Query); err != nil {
+			return err
+		}
+	}
 	query := r.URL.Query()
 	if query.Del("after"); after != nil {
 		view.First = "?" + query.Encode()

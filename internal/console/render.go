@@ -68,9 +68,9 @@ func (s *site) functions(l language) template.FuncMap {
 		"asset":   s.assetPath,
 		"webURL":  webURL, "segment": url.PathEscape,
 		"key": newKey, "maxSize": func() int64 { return order.MaxInvoiceSize },
-		"field": newField, "required": required, "entries": newEntriesView, "subjectToken": subjectToken, "scopes": newScopesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
+		"field": newField, "called": called, "required": required, "entries": newEntriesView, "entry": newEntryView, "requests": l.requests, "request": l.request, "subjectToken": subjectToken, "scopes": newScopesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
 		"webhookStates": names(webhook.StateNames...),
-		"eraseFields":   names("email", "merchant", "reference", "files"),
+		"eraseFields":   names("email", "reference", "files"),
 		"mails":         func() bool { return s.Digests != nil },
 		"identity":      func() bool { return s.Identity != nil },
 		"passkeys": func() string { // the address that they are for; empty: there are none

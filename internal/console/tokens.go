@@ -83,16 +83,17 @@ func (s *site) showTokens(w http.ResponseWriter, r *web.Request, status int, vie
 	if text := query.Get("state"); text != "" {
 		filter.Validity, _ = token.ParseValidity(text) // any, for another text
 	}
-	if text := strings.TrimSpace(query.Get("merchant")); r.Caller.Operator() && text != "" {
-		var ok bool
-		if filter.MerchantID, ok = order.ParseID(text); !ok || filter.MerchantID == 0 {
-			view.Filter.refuse("merchant", "problem.id")
+	var err error
+	if r.Caller.Operator() {
+		if filter.MerchantID, err = s.readStore(r, view.Filter); err != nil {
+			return err
+		}
+		if view.Filter.Refused() {
 			filter.MerchantID = -1 // no merchant has it
 			status = max(status, http.StatusBadRequest)
 		}
 	}
 	filter.After, _ = order.ParseID(query.Get("after"))
-	var err error
 	if view.Tokens, err = s.Tokens.List(r.Context(), filter); err != nil {
 		return err
 	}
@@ -115,7 +116,10 @@ func offeredScopes(caller order.Caller) []string {
 // the text of the token, once.
 func (s *site) createToken(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
-	wanted := readTokenRequest(form, r.Caller)
+	wanted, err := s.readTokenRequest(r, form)
+	if err != nil {
+		return err
+	}
 	options := web.FormOptions[token.Created](r)
 	if !form.valid() {
 		return s.showTokens(w, r, http.StatusUnprocessableEntity, tokensView{Form: form})
@@ -147,14 +151,10 @@ func (s *site) showCreated(w http.ResponseWriter, r *web.Request, form formView,
 }
 
 // readTokenRequest reads the form of a new token and refuses what is wrong in it.
-func readTokenRequest(form formView, caller order.Caller) token.Request {
-	wanted := token.Request{MerchantID: caller.MerchantID, Label: strings.TrimSpace(form.Value("label"))}
-	if text := strings.TrimSpace(form.Value("merchant")); caller.Operator() && text != "" {
-		id, ok := order.ParseID(text)
-		if !ok || id == 0 {
-			form.refuse("merchant", "problem.id")
-		}
-		wanted.MerchantID = id
+func (s *site) readTokenRequest(r *web.Request, form formView) (wanted token.Request, err error) {
+	wanted = token.Request{MerchantID: r.Caller.MerchantID, Label: strings.TrimSpace(form.Value("label"))}
+	if r.Caller.Operator() {
+		wanted.MerchantID, err = s.readStore(r, form)
 	}
 	wanted.Operator = wanted.MerchantID == 0
 	wanted.Scopes = readScopes(form, order.ScopesOf(wanted.Operator))
@@ -162,7 +162,7 @@ func readTokenRequest(form formView, caller order.Caller) token.Request {
 	if token.LabelProblem(wanted.Label) != "" {
 		form.refuse("label", "problem.line")
 	}
-	return wanted
+	return wanted, err
 }
 
 // readScopes reads the scopes that are chosen in a form, each one of allowed.

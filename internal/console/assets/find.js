@@ -14,24 +14,30 @@
   let timer;
   let request = new AbortController();
 
-  async function find(text) {
+  async function find(text, show) {
     request = new AbortController();
     const response = await fetch(form.dataset.find + "?q=" + encodeURIComponent(text), { signal: request.signal, redirect: "manual" }).catch(() => null);
     if (!response?.ok) return;
     const found = new DOMParser().parseFromString(await response.text(), "text/html");
-    if (request.signal.aborted) return;
-    box.replaceChildren(...found.body.childNodes);
-    show(true);
-    document.querySelector("[data-status]").textContent = box.querySelector("[data-found]").textContent;
+    if (!request.signal.aborted) show(found.body);
   }
-
-  input.addEventListener("input", () => {
+  const whileTyping = (field, shown, empty) => field.addEventListener("input", () => {
     clearTimeout(timer);
     request.abort();
-    const text = input.value.trim();
-    if (text.length < 2) show(false);
-    else timer = setTimeout(find, 150, text);
+    const text = field.value.trim();
+    if (text.length < 2) empty();
+    else timer = setTimeout(find, 150, text, shown);
   });
+
+  whileTyping(input, (found) => {
+    box.replaceChildren(...found.childNodes);
+    show(true);
+    document.querySelector("[data-status]").textContent = box.querySelector("[data-found]").textContent;
+  }, () => show(false));
+  // Fields for a store suggest names.
+  for (const field of document.querySelectorAll("[data-stores]")) {
+    whileTyping(field, (found) => field.list.replaceChildren(...[...found.querySelectorAll("[data-store]")].map((store) => new Option(store.dataset.store, store.querySelector("bdi").textContent))), () => {});
+  }
   form.addEventListener("keydown", (event) => {
     const stops = [input, ...box.querySelectorAll("a")];
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -45,11 +45,27 @@ func (p *staff) meetOperator(t *testing.T) {
 	third := newOperator(t, p.Server)
 	third.speak(t, p.language)
 	third.signIn(t, p.Folder.Token(t, "--operator", "--label", "Μαρία"))
+	third.findStore(t)
 	third.see(t, "/console/operator/orders/355/C-30", "main", "Νίκος <b>")
 	third.see(t, people, "th", "Νίκος <b>")
 	value(t, third.tab, chromedp.Evaluate[bool](`[...document.querySelectorAll("tbody tr")].find(row => row.innerText.includes("Νίκος")).querySelector(".danger").click() ?? true`))
 	third.wait(t, ".notice", "has ended")
 	testenv.Send(t, "", "POST", link, "").WantText(t, 403, "was used")
+}
+
+// findStore finds a store by a part of its name in two clicks, and in a field for one.
+func (p *staff) findStore(t *testing.T) {
+	t.Helper()
+	p.see(t, "/console/operator", "h1", "Needs attention")
+	p.click(t, "#q")
+	p.insert(t, "tore 355")
+	p.wait(t, ".find dialog a", "Store 355")
+	p.click(t, ".find dialog a")
+	p.wait(t, "h1", "355")
+	p.see(t, "/console/operator/customers", "h1", "Erase personal data")
+	p.click(t, "#merchant")
+	p.insert(t, "tore 355")
+	p.wait(t, "datalist", "355")
 }
 
 // wantOneRow reports a navigation that needs more than one row.
