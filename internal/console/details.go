@@ -131,7 +131,9 @@ func codes(item order.LineItem) fields {
 	f.add("item.merchantsku", item.MerchantSKU)
 	f.add("item.sku", item.SKU)
 	f.add("item.ean", cmp.Or(item.MerchantEAN, order.TextOf(item.EAN)))
-	f.add("item.product", cmp.Or(item.ProductCode, item.ProductID))
+	if product := cmp.Or(item.ProductCode, item.ProductID); !slices.ContainsFunc(f, func(other field) bool { return other.Value == product }) {
+		f.add("item.product", product)
+	}
 	return f
 }
 

@@ -118,6 +118,11 @@ func (p *staff) seeFirstOrder(t *testing.T) {
 			}
 		}
 	}
+	p.run(t, chromedp.EmulateViewport(390, 844))
+	p.see(t, "/console/orders/J-1", "h1", "J-1")
+	if height := value(t, p.tab, chromedp.Evaluate[float64](`document.documentElement.scrollHeight / 844`)); height > 1.6 {
+		t.Errorf("an order takes %.2f screens of a phone", height)
+	}
 	p.run(t, chromedp.EmulateViewport(1280, 900))
 }
 
