@@ -155,7 +155,7 @@ func TestPrefix(t *testing.T) {
 		t.Errorf("%+v, %v", order, err)
 	}
 	r := f.requests()[0]
-	if r.URL.Path != "/shop/v2/orders/SF-1" || r.Header.Get("User-Agent") != "sync/1 merchant-orders-client/2" || r.Header.Get("Accept") != "application/json" {
+	if r.URL.Path != "/shop/v2/orders/SF-1" || r.Header.Get("User-Agent") != "sync/1 merchant-orders-client/2" || r.Header.Get("Accept") != "application/json" || r.Header.Get("Prefer") != "handling=strict" {
 		t.Errorf("requested for %s, header %v", r.URL, r.Header)
 	}
 }

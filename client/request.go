@@ -107,6 +107,7 @@ func (c *Client) newRequest(ctx context.Context, call *call, id string) (*http.R
 		return nil, err
 	}
 	request.Header.Set("User-Agent", c.agent)
+	request.Header.Set("Prefer", "handling=strict") // an error instead of a parameter without effect
 	request.Header.Set(requestIDHeader, id)
 	if call.download {
 		// Without compression Content-Length shows whether the file is complete.

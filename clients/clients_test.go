@@ -384,6 +384,9 @@ func flaky(t *testing.T, service string) string {
 	seen := make(map[string]bool)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request := r.Method + r.URL.String()
+		if r.Header.Get("Authorization") != "" && r.Header.Get("Prefer") != "handling=strict" {
+			t.Errorf("%s: a misspelled parameter would have no effect", request)
+		}
 		mu.Lock()
 		again := seen[request]
 		seen[request] = true

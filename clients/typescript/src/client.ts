@@ -231,7 +231,7 @@ export class Client {
   /** Sends a request once, and returns its headers and the texts of its body, as they arrive. */
   async #send({ method, path, body, write, lines, wait = 0 }: Call): Promise<Received> {
     const type = lines ? "application/x-ndjson" : "application/json";
-    const headers = new Headers({ Authorization: "Bearer " + this.#token, "User-Agent": "merchant-orders-typescript/2", Accept: type, "Content-Type": type });
+    const headers = new Headers({ Authorization: "Bearer " + this.#token, "User-Agent": "merchant-orders-typescript/2", Prefer: "handling=strict", Accept: type, "Content-Type": type });
     if (write?.key) headers.set("Idempotency-Key", write.key);
     if (write?.ifMatch) headers.set("If-Match", write.ifMatch);
     const stop = new AbortController();
