@@ -86,7 +86,7 @@ func (s *site) operatorFind(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	filter.PageSize = foundOrders
-	page, err := s.Orders.Search(r.Context(), form.search(0, filter, nil))
+	page, err := s.Orders.Search(r.Context(), s.search(form, 0, filter, nil))
 	if err != nil {
 		return err
 	}
