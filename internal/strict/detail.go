@@ -33,19 +33,22 @@ func (e *detailed) Unwrap() error { return e.error }
 // Nearest returns the word that a misspelled one means: one of the words in other letters, with
 // few letters wrong, or as a part of it. Empty: none of them.
 func Nearest(misspelled string, words ...string) string {
-	text := plainWord(misspelled)
-	best, nearest := max(1, min(len(text)/3, 3))+1, ""
-	if len(text) < 2 || len(text) > 64 {
+	if len(misspelled) < 2 || len(misspelled) > 64 {
 		return ""
 	}
+	text := plainWord(misspelled)
+	best, nearest := max(1, min(len(text)/3, 3))+1, ""
 	for _, word := range words {
 		meant := plainWord(word)
-		distance := distance(text, meant)
-		if len(text) >= 4 && (strings.Contains(meant, text) || strings.Contains(text, meant)) {
-			distance = min(distance, 1)
+		wrong := max(len(text), len(meant)) - min(len(text), len(meant)) // at least
+		switch {
+		case len(text) >= 4 && (strings.Contains(meant, text) || strings.Contains(text, meant)):
+			wrong = min(wrong, 1)
+		case wrong < best:
+			wrong = distance(text, meant)
 		}
-		if distance < best {
-			best, nearest = distance, word
+		if wrong < best {
+			best, nearest = wrong, word
 		}
 	}
 	return nearest
@@ -61,8 +64,10 @@ func meant(misspelled string, words []string) string {
 
 // plainWord returns a word in small letters without the signs between its parts.
 func plainWord(word string) string {
-	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(word))
+	return wordSigns.Replace(strings.ToLower(word))
 }
+
+var wordSigns = strings.NewReplacer("_", "", "-", "", ".", "")
 
 // distance returns how many bytes must be added, removed or replaced to make b of a.
 func distance(a, b string) int {

@@ -115,7 +115,7 @@ func TestLogEntry(t *testing.T) {
 		refused("This is an operator's token; use a token of the merchant.", from(with(line("3", "GET", "/read", 403, body), 0, 8))),
 		refused(noToken, from(line("4", "GET", "/read", 401, body))),
 		refused("This path takes GET, HEAD.", line("5", "other", "/read", 405, body)),
-		refused("Nothing is served at this path.", line("6", "GET", "unmatched", 404, body)),
+		refused("Nothing is at this path.", line("6", "GET", "unmatched", 404, body)),
 		from(dead),
 	}
 	got := server.log.Lines(t, "request")

@@ -152,7 +152,7 @@ func (route Route) Path() string { return route.path }
 type RouteGroup struct {
 	Prefix string // "/api"; empty for every path outside the other groups
 	Routes []Route
-	// Interface is what the group is to programs, such as "version 1"; empty: nothing that a
+	// Interface is what the group is to programs, such as "Version 1"; empty: nothing that a
 	// wrong path could mean.
 	Interface string
 	Errors    ErrorEncoder

@@ -67,9 +67,6 @@ func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
 				route.errors = group.Errors
 			}
 			pattern := group.Prefix + route.path
-			if group.Interface != "" {
-				rt.known = append(rt.known, knownPath{group, pattern, segmentsOf(route.path)})
-			}
 			byPath[route.path][route.method] = rt.encodingErrors(rt.handler(group, pattern, route), route)
 			rt.errors[pattern] = route.errors
 			first[pattern] = route.first
@@ -81,6 +78,9 @@ func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
 				mux, rt.prefixes = rt.first, append(rt.prefixes, prefix)
 			}
 			mux.Handle(pattern, methods.handler(pattern, rt.errors[pattern]))
+			if group.Interface != "" {
+				rt.known = append(rt.known, knownPath{group, pattern, segmentsOf(pathPattern)})
+			}
 		}
 		notFound := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			writeError(w, r, group.Errors, rt.unknownPath(r))

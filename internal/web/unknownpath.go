@@ -23,77 +23,64 @@ func segmentsOf(path string) []string {
 // versionSegment is a segment that says at the beginning of a path which interface is meant.
 var versionSegment = regexp.MustCompile(`^(?i:api|rest|v[0-9.]{1,3})$`)
 
-// maxWrongPath is the length of the longest path, in bytes, for which the nearest one is searched.
+// maxWrongPath is the length of the longest path, in bytes, whose meaning is searched.
 const maxWrongPath = 200
 
 // unknownPath returns the ErrRouteNotFound of a request. Its detail says where the interfaces are,
-// and which of their paths is the nearest.
+// and which of their paths are the nearest.
 func (rt *Router) unknownPath(r *http.Request) error {
-	var places []string
+	detail := "Nothing is at this path."
 	for _, group := range rt.groups {
 		if group.Interface != "" {
-			places = append(places, group.Interface+" is below "+group.Prefix)
+			detail += " " + group.Interface + " is below " + group.Prefix + "."
 		}
 	}
-	if len(places) == 0 {
-		return ErrRouteNotFound
-	}
-	detail := "Nothing is at this path: " + strings.Join(places, ", ") + "."
-	if meant := rt.meantPaths(r.URL.EscapedPath()); len(meant) > 0 {
+	path := r.URL.EscapedPath()
+	if meant := rt.meantPaths(path[:min(len(path), maxWrongPath)]); len(meant) > 0 {
 		detail += " Is " + strings.Join(meant, " or ") + " meant?"
 	}
 	return strict.Detail(ErrRouteNotFound, "%s", detail)
 }
 
-// meantPaths returns the patterns that a wrong path may mean: the one with as many segments after
-// those of the version and the fewest letters wrong, or those that differ in the last segment.
+// meantPaths returns the patterns that cost least to take a wrong path for.
 func (rt *Router) meantPaths(path string) (meant []string) {
-	if len(path) > maxWrongPath {
-		return nil
-	}
 	segments, version := segmentsOf(path), ""
 	for len(segments) > 0 && versionSegment.MatchString(segments[0]) {
 		version, segments = strings.ToLower(segments[0]), segments[1:]
 	}
-	last := len(segments) - 1
-	best := 2*len(segments) + 2
-	var siblings []string
-	for _, known := range slices.Backward(rt.known) {
-		wrong, ok := misspelled(segments, known.segments)
-		score := 2 * wrong
+	least := 0
+	for _, known := range rt.known {
+		cost, ok := known.cost(segments)
 		if version != known.group.Prefix[1:] && !strings.HasSuffix(known.group.Interface, strings.Replace(version, "v", " ", 1)) {
-			score++
+			cost++
 		}
-		if ok && score < best {
-			best, meant = score, []string{known.pattern}
-		}
-		if last > 0 && len(known.segments) == len(segments) && score == 0 {
-			if wrong, ok := misspelled(segments[:last], known.segments[:last]); ok && wrong == 0 && !slices.Contains(siblings, known.pattern) {
-				siblings = append(siblings, known.pattern)
+		if ok && (meant == nil || cost <= least) {
+			if cost < least {
+				meant = nil
 			}
+			least, meant = cost, append(meant, known.pattern)
 		}
 	}
-	if meant == nil {
-		slices.Sort(siblings)
-		meant = siblings
-	}
+	slices.Sort(meant)
 	return meant
 }
 
-// misspelled returns how many segments of a path are misspelled; ok is false if they are not those
-// of a pattern.
-func misspelled(segments, pattern []string) (wrong int, ok bool) {
-	if len(segments) != len(pattern) {
+// cost returns how much the segments of a wrong path differ from the pattern. ok is false if they
+// are others.
+func (known knownPath) cost(segments []string) (cost int, ok bool) {
+	if len(segments) != len(known.segments) {
 		return 0, false
 	}
 	for i, segment := range segments {
-		switch {
-		case segment == pattern[i] || strings.HasPrefix(pattern[i], "{"):
-		case strict.Nearest(segment, pattern[i]) != "":
-			wrong++
+		switch pattern := known.segments[i]; {
+		case segment == pattern || strings.HasPrefix(pattern, "{"):
+		case strict.Nearest(segment, pattern) != "":
+			cost += 2
+		case i > 0 && i == len(segments)-1:
+			cost += 10 // another path of the same order
 		default:
 			return 0, false
 		}
 	}
-	return wrong, true
+	return cost, true
 }

@@ -30,7 +30,7 @@ func (a API) Routes() web.RouteGroup {
 	invoiceErrors := invoiceapi.ErrorEncoder("orderId", encodeError)
 	return web.RouteGroup{
 		Prefix:         "/api",
-		Interface:      "version 1",
+		Interface:      "Version 1",
 		MergeSlashes:   true,
 		BasicChallenge: true,
 		ChecksParams:   true,

@@ -39,7 +39,7 @@ func (a API) Routes() web.RouteGroup {
 	tokenErrors := tokenapi.ErrorEncoder(encodeError)
 	return web.RouteGroup{
 		Prefix:       "/v2",
-		Interface:    "version 2",
+		Interface:    "Version 2",
 		MergeSlashes: true,
 		ChecksParams: true,
 		Errors:       encodeError,
