@@ -33,6 +33,8 @@ func feedOf(next, newest int, shown ...string) string {
 	return fmt.Sprintf(`{"events":[%s],"next":%d,"newest":%d,"history":"..."}`, strings.Join(shown, ","), next, newest)
 }
 
+const beyondNewest = "after is above newest: it is of another history, or of another merchant; begin a new copy"
+
 // TestEvents does everything there is an event of, in both versions, and
 // compares the whole feed, its parts and the history of each order. Another
 // merchant has events of its own.
@@ -77,7 +79,12 @@ func TestEvents(t *testing.T) {
 		}
 		s.do(t, events("include=order")).want(t, 200, feedOf(6, 6, withOrder...))
 		s.do(t, events("after=4&include=order&wait=30")).want(t, 200, feedOf(6, 6, withOrder[4:]...))
-		s.do(t, events("after=4000000000000")).want(t, 200, feedOf(4000000000000, 6))
+		beyond := strings.Replace(feedOf(4000000000000, 6), `"history":"..."}`, `"history":"...","problem":"`+beyondNewest+`"}`, 1)
+		s.do(t, events("after=4000000000000&wait=30")).want(t, 200, beyond)
+		s.do(t, events("types=order.state_changed,invoice.deleted&include=order&limit=2&wait=30")).want(t, 200, feedOf(4, 6, withOrder[2], withOrder[3]))
+		s.do(t, events("types=order.state_changed,invoice.deleted&after=4")).want(t, 200, feedOf(6, 6, all[5]))
+		s.do(t, events("types=order.state_changed&after=4&wait=1")).want(t, 200, feedOf(6, 6))
+		s.do(t, events("types=order.changed")).want(t, 400, invalidQuery.v2)
 		s.do(t, events("after=latest&limit=1000&wait=30")).want(t, 200, feedOf(6, 6))
 		s.do(t, history(first, "after=latest")).want(t, 400, invalidQuery.v2)
 		s.do(t, history(first, "")).want(t, 200, eventsOf(3, all[0], all[2]))

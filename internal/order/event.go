@@ -2,6 +2,7 @@ package order
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -105,6 +106,8 @@ type FeedQuery struct {
 	Latest bool  // no events, only where the feed ends; the other fields are ignored
 	Limit  int   // maximum number of events, 1 to MaxFeedLimit
 	Orders bool  // with the orders of the events
+	// Wants selects the types of events; nil: all. OrderEvents has all.
+	Wants func(EventType) bool
 	// Wait is how long to wait for an event if there is none yet, at most
 	// MaxFeedWait. 0: do not wait. OrderEvents never waits.
 	Wait time.Duration
@@ -125,7 +128,7 @@ type Feed struct {
 	// restore, the same number may be of another event.
 	History string
 
-	More   bool  // there are more events than those that were read; set by MarketEvents
+	More   bool  // there are more events than those that were read; set by Service
 	Next   int64 // the value of FeedQuery.After for the next page; set by Service
 	Waited bool  // the request was a waiter; set by Service
 }
@@ -142,17 +145,77 @@ func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery)
 		feed.Next = feed.Version.Event
 		return feed, err
 	}
+	feed := Feed{Next: query.After}
 	feed, err := s.waitForEvents(ctx, merchantID, query, func() (Feed, error) {
-		return s.store.Events(ctx, merchantID, query.After, query.Limit)
+		var err error
+		feed, err = s.readFeed(ctx, merchantID, query, feed)
+		return feed, err
 	})
 	if err == nil && query.Orders {
-		feed.Events, err = s.addFeedOrders(ctx, feed.Events)
-	}
-	feed.Next = query.After
-	if n := len(feed.Events); n > 0 {
-		feed.Next = feed.Events[n-1].Seq
+		n := len(feed.Events)
+		if feed.Events, err = s.addFeedOrders(ctx, feed.Events); err == nil && len(feed.Events) < n {
+			feed.Next = feed.Events[len(feed.Events)-1].Seq
+		}
 	}
 	return feed, err
+}
+
+// readFeed reads the events of the wanted types behind a page of the same request, whose History
+// is empty if it is the beginning. Next is behind the events of other types too, so that nobody
+// reads them again. In another history the numbers of the page mean nothing, and it begins again.
+func (s *Service) readFeed(ctx context.Context, merchantID int64, query FeedQuery, before Feed) (Feed, error) {
+	feed := Feed{History: before.History, Next: before.Next}
+	events, more, err := query.readWanted(func(limit int) ([]EventRecord, error) {
+		page, err := s.store.Events(ctx, merchantID, feed.Next, limit)
+		if err == nil && feed.History != "" && page.History != feed.History {
+			return nil, ErrOtherHistory
+		}
+		feed.Version, feed.History = page.Version, page.History
+		if n := len(page.Events); n > 0 {
+			feed.Next = page.Events[n-1].Seq
+		}
+		return page.Events, err
+	})
+	if errors.Is(err, ErrOtherHistory) {
+		return s.readFeed(ctx, merchantID, query, Feed{Next: query.After})
+	}
+	if n := len(events); n == query.Limit {
+		feed.Next = events[n-1].Seq
+	}
+	feed.Events, feed.More = events, more
+	return feed, err
+}
+
+// maxReads is how many pages a request reads at most to find events of the types that it
+// wants.
+const maxReads = 10
+
+// readWanted returns the first events of the wanted types, and whether there may be more events
+// after them, or after all that was read. read returns the next events.
+func (query FeedQuery) readWanted(read func(limit int) ([]EventRecord, error)) (events []EventRecord, more bool, err error) {
+	limit := query.Limit
+	if query.Wants != nil {
+		limit = MaxFeedLimit
+	}
+	for range maxReads {
+		page, err := read(limit)
+		if err != nil {
+			return nil, false, err
+		}
+		more = len(page) == limit
+		for i, e := range page {
+			if query.Wants != nil && !query.Wants(e.Type) {
+				continue
+			}
+			if events = append(events, e); len(events) == query.Limit {
+				return events, more || i < len(page)-1, nil
+			}
+		}
+		if !more {
+			break
+		}
+	}
+	return events, more, nil
 }
 
 // maxPageOrders bounds the orders of a page of events or of unanswered orders, in bytes of

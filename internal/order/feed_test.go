@@ -330,6 +330,70 @@ func TestHistoryEndsWait(t *testing.T) {
 	})
 }
 
+// TestEventsOfTypes waits for events of one type: those of others pass by, and are not read
+// again.
+// Proves decision 9 (events of some types).
+func TestEventsOfTypes(t *testing.T) {
+	t.Parallel()
+	const many = order.MaxFeedLimit + 5
+	orders := make([]order.Order, many)
+	for i := range orders {
+		orders[i] = numbered(int64(i+1), order.Registered)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		db := newDatabase(t, orders...)
+		t.Cleanup(synctest.Wait) // until no poll uses the database
+		var reads atomic.Int32
+		db.fail = func(operation string) error {
+			if operation == "Events" {
+				reads.Add(1)
+			}
+			return nil
+		}
+		s, start := feedService(db), time.Now()
+		read := func(query order.FeedQuery, wanted order.EventType) order.Feed {
+			query.Wants = func(t order.EventType) bool { return t == wanted }
+			return testenv.Of(s.Events(t.Context(), merchant, query)).Must(t)
+		}
+		want := func(what string, feed order.Feed, took time.Duration, next int64, seqs ...int64) {
+			t.Helper()
+			var got []int64
+			for _, e := range feed.Events {
+				got = append(got, e.Seq)
+			}
+			testenv.Equal(t, what, seqs, got)
+			testenv.Equal(t, what+": next", next, feed.Next)
+			testenv.Equal(t, what+": took", took, time.Since(start))
+			start = time.Now()
+		}
+		go func() {
+			time.Sleep(time.Second)
+			accept(t, s)
+		}()
+		changed := read(order.FeedQuery{Limit: 10, Wait: order.MaxFeedWait}, order.OrderStateChanged)
+		want("waited for", changed, time.Second, many+1, many+1)
+		testenv.Equal(t, "reads", 3, reads.Load())
+		want("never happens", read(order.FeedQuery{Limit: 10, Wait: order.MaxFeedWait}, order.InvoiceUploaded), order.MaxFeedWait, many+1)
+		want("no wait", read(order.FeedQuery{Limit: 10}, order.InvoiceUploaded), 0, many+1)
+		want("a page", read(order.FeedQuery{After: 3, Limit: 2, Orders: true}, order.OrderCreated), 0, 5, 4, 5)
+		want("beyond the newest", read(order.FeedQuery{After: many + 9, Limit: 2, Wait: order.MaxFeedWait}, order.OrderCreated), 0, many+9)
+		go func() {
+			time.Sleep(time.Second)
+			err := db.SQL().InTx(t.Context(), func(q sqldb.Querier) error {
+				_, eventsErr := q.Exec(t.Context(), `UPDATE events SET nonce = nonce + 1, type = CASE seq WHEN 2 THEN 4 ELSE type END WHERE merchant_id = $1`, merchant)
+				_, err := q.Exec(t.Context(), `UPDATE merchants SET history = 'second', data_nonce = data_nonce + 1 WHERE id = $1`, merchant)
+				return errors.Join(eventsErr, err)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}()
+		again := read(order.FeedQuery{Limit: 10, Wait: order.MaxFeedWait}, order.InvoiceUploaded)
+		want("another history", again, time.Since(start), many+1, 2)
+		testenv.Equal(t, "history", "second", again.History)
+	})
+}
+
 // TestWaitsEnd: a wait ends if the client disconnects, the server stops, or the
 // store fails.
 // Proves decision 5 (events: long polling).

@@ -18,7 +18,6 @@ type MarketQuery struct {
 	FeedQuery // without After
 	// Cursor is where the page before ended; the zero value is before the first event.
 	Cursor MarketCursor
-	Wants  func(EventType) bool // nil: all types
 }
 
 // MarketFeed is a page of the marketplace's feed: the events of all merchants, those of
@@ -28,10 +27,6 @@ type MarketFeed struct {
 	Feed
 	Cursor MarketCursor // where the page ends
 }
-
-// maxMarketReads is how many pages a request reads at most to find events of the types
-// that it wants.
-const maxMarketReads = 10
 
 // MarketEvents returns a page of the events of all merchants, as Events does for one:
 // every event that is committed at some time is in one page at least. A page may have
@@ -59,31 +54,18 @@ func (s *Service) MarketEvents(ctx context.Context, query MarketQuery) (MarketFe
 
 // readMarket reads the events of the wanted types after a cursor.
 func (s *Service) readMarket(ctx context.Context, query MarketQuery, after MarketCursor) (MarketFeed, error) {
-	market, limit := MarketFeed{Cursor: after}, query.Limit
-	if query.Wants != nil {
-		limit = MaxFeedLimit
-	}
-	for range maxMarketReads {
+	market := MarketFeed{Cursor: after}
+	var err error
+	market.Events, market.More, err = query.readWanted(func(limit int) ([]EventRecord, error) {
 		page, err := s.store.MarketEvents(ctx, market.Cursor, limit)
-		if err != nil {
-			return MarketFeed{}, err
-		}
-		market.History, market.More = page.History, len(page.Events) == limit
-		market.Cursor = page.Cursor
-		for i, e := range page.Events {
-			if query.Wants != nil && !query.Wants(e.Type) {
-				continue
-			}
-			market.Events = append(market.Events, e)
-			if len(market.Events) == query.Limit {
-				market.More = market.More || i < len(page.Events)-1
-				market.Cursor = page.Cursor.At(e)
-				break
-			}
-		}
-		if !market.More || len(market.Events) == query.Limit {
-			break
-		}
+		market.History, market.Cursor = page.History, page.Cursor
+		return page.Events, err
+	})
+	if err != nil {
+		return MarketFeed{}, err
+	}
+	if n := len(market.Events); n == query.Limit {
+		market.Cursor = market.Cursor.At(market.Events[n-1])
 	}
 	market.Version = market.Cursor.version()
 	return market, nil

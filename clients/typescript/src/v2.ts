@@ -793,6 +793,11 @@ export interface components {
              * @example 3f6c1d0a9b8e7f52
              */
             history: string;
+            /**
+             * @description Present if `newest` is below `after`, for people.
+             * @example after is above newest: it is of another history, or of another merchant; begin a new copy
+             */
+            problem?: string;
         };
         /** @description Events, oldest first. */
         EventList: {
@@ -1218,6 +1223,10 @@ export interface components {
             };
             /** @description The lines, in the order of the import. */
             lineItems: components["schemas"]["LineItem"][];
+            /** @description What of the total is for shipping, with VAT. Absent: unknown. */
+            shippingAmount?: components["schemas"]["Amount"];
+            /** @description VAT rate of shipping in percent. Absent: unknown. */
+            shippingVatRate?: components["schemas"]["VATRate"];
             /**
              * @description The merchant's own number of the order; absent: none.
              * @example 2026/0815
@@ -1307,6 +1316,11 @@ export interface components {
              */
             article39Valid: string | boolean | null;
         };
+        /**
+         * @description Percent, 0 to 100, as imported.
+         * @example 6.5
+         */
+        VATRate: string;
         /** @description One line of an order. */
         LineItem: {
             /**
@@ -1362,6 +1376,8 @@ export interface components {
              * @example []
              */
             extendedAttributes: unknown[];
+            /** @description VAT rate in percent. Absent: unknown. */
+            vatRate?: components["schemas"]["VATRate"];
         };
         /** @description An invoice file. */
         Invoice: {
@@ -3388,6 +3404,11 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Seconds to wait for an event if there is none; without effect if `newest` is below `after`. */
                 wait?: number;
+                /**
+                 * @description Only events of these types, separated by commas. `next` passes by the others; a page may be empty although `newest` is above `next`.
+                 * @example order.created,order.state_changed
+                 */
+                types?: string;
                 /**
                  * @description With `order` each event has its order. Large orders make the page shorter than `limit`.
                  * @example order

@@ -2,12 +2,10 @@ package operator
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"merchantorders/internal/api/orderapi"
-	"merchantorders/internal/delivery"
-	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -54,17 +52,6 @@ func parseMarketQuery(r *web.Request) (order.MarketQuery, error) {
 	market.Limit = query.Limit(order.DefaultFeedLimit, order.MaxFeedLimit)
 	market.Wait = time.Duration(query.Int("wait", 0, 0, int64(order.MaxFeedWait/time.Second))) * time.Second
 	market.Orders = query.OneOf("include", "order") != ""
-	if text := query.Text("types"); text != "" {
-		var types []order.EventType
-		for name := range strings.SplitSeq(text, ",") {
-			t, ok := webhook.ParseType(name)
-			if !ok {
-				query.Refuse("types", "must be one or several types of events, separated by commas")
-				break
-			}
-			types = append(types, t)
-		}
-		market.Wants = delivery.NewTypes(types...).Has
-	}
+	market.Wants = webhookapi.ParseWanted(query)
 	return market, query.Err()
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
@@ -20,7 +21,12 @@ type feedView struct {
 	eventsView
 	Newest  int64  `json:"newest"` // number of the newest event
 	History string `json:"history"`
+	// Problem says that the client has events that are not in the feed. It is no error: clients
+	// compare after with Newest, since a failover may have lost events.
+	Problem string `json:"problem,omitempty"`
 }
+
+const beyondNewest = "after is above newest: it is of another history, or of another merchant; begin a new copy"
 
 type eventView struct {
 	Seq            int64   `json:"seq"`
@@ -87,7 +93,11 @@ func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
 			view.Events[i].addOrder(e.Order, newMerchantOrderView, a.StorageURL)
 		}
 	}
-	return web.WriteJSON(w, http.StatusOK, feedView{view, feed.Version.Event, feed.History})
+	page := feedView{view, feed.Version.Event, feed.History, ""}
+	if !query.Latest && query.After > page.Newest {
+		page.Problem = beyondNewest
+	}
+	return web.WriteJSON(w, http.StatusOK, page)
 }
 
 // listOrderEvents serves GET /orders/{orderReference}/events.
@@ -119,6 +129,7 @@ func parseFeedQuery(r *web.Request, ofFeed bool) (order.FeedQuery, error) {
 	if ofFeed {
 		feed.Wait = time.Duration(query.Int("wait", 0, 0, int64(order.MaxFeedWait/time.Second))) * time.Second
 		feed.Orders = query.OneOf("include", "order") != ""
+		feed.Wants = webhookapi.ParseWanted(query)
 	}
 	return feed, query.Err()
 }

@@ -39,6 +39,7 @@ func TestParseFeedQuery(t *testing.T) {
 		"after=latest":              {Latest: true, Limit: 100},
 		"include=order":             {Limit: 100, Orders: true},
 		"include=":                  {Limit: 100},
+		"types=":                    {Limit: 100},
 		"after=latest&limit=7":      {Latest: true, Limit: 7},
 	} {
 		got, err := parseFeed(query, true)
@@ -54,6 +55,9 @@ func TestParseFeedQuery(t *testing.T) {
 		}
 	}
 }
+
+const typesProblem = "types must be one or several of order.created, order.state_changed, order.updated, invoice.uploaded, invoice.deleted, " +
+	"order.deleted, webhook.failed, order.deadline_near, webhook.failing, separated by commas"
 
 // badFeedQueries are queries that are refused, with the message.
 var badFeedQueries = map[string]string{
@@ -83,6 +87,10 @@ var badFeedQueries = map[string]string{
 	"after=1;limit=2":             "query is malformed; write % as %25 and ; as %3B",
 	"include=orders":              "include must be order",
 	"include=order&include=order": "include is given twice",
+	"types=order.created,":        typesProblem,
+	"types=Order.created":         typesProblem,
+	"types=webhook.test":          typesProblem,
+	"types=order.created&types=":  "types is given twice",
 }
 
 // Proves decision 5 (events: content, limits).

@@ -52,7 +52,7 @@ func (a API) Routes() web.RouteGroup {
 			web.ReadRoute("/orders/{orderReference}", web.Merchants(order.ScopeOrdersRead), a.getOrder),
 			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}", web.Merchants(order.ScopeOrdersWrite), a.updateOrder),
 			web.GetRoute("/orders/{orderReference}/events", web.Merchants(order.ScopeOrdersRead), a.listOrderEvents).Takes("after", "limit"),
-			web.GetRoute("/events", web.Merchants(order.ScopeOrdersRead), a.listEvents).AsStream().Takes("after", "limit", "wait", "include"),
+			web.GetRoute("/events", web.Merchants(order.ScopeOrdersRead), a.listEvents).AsStream().Takes("after", "limit", "wait", "types", "include"),
 			web.GetRoute("/tokens", web.Merchants(order.ScopeTokens), a.listTokens).Takes("state", "after", "limit"),
 			web.GetRoute("/tokens/current", web.Merchants(0), a.getCurrentToken).WithErrors(tokenErrors),
 			web.WriteRoute(http.MethodPost, "/tokens", web.Merchants(order.ScopeTokens), a.createToken).WithErrors(tokenErrors),

@@ -30,6 +30,20 @@ func parseTypes(body *strict.Body) delivery.Types {
 	return types
 }
 
+// ParseWanted parses the parameter types of a feed: those that a webhook may have, separated by
+// commas. It returns nil if it is absent: all types are wanted.
+func ParseWanted(query *web.Query) func(order.EventType) bool {
+	text := query.Text("types")
+	if text == "" {
+		return nil
+	}
+	types, ok := webhook.ParseTypes(strings.Split(text, ","))
+	if !ok {
+		query.Refuse("types", "must be one or several of "+strings.Join(webhook.TypeNames, ", ")+", separated by commas")
+	}
+	return types.Has
+}
+
 // includeOrder is the value of the member include.
 var includeOrder = "order"
 
