@@ -62,7 +62,7 @@ func (c *Contract) Examples() ([]Example, error) {
 
 // withoutExamples are the operations whose responses have no examples: documents, pages,
 // metrics and security.txt.
-var withoutExamples = map[string]bool{"getDocument": true, "docsIndex": true, "docsGuide": true, "docsReference": true, "docsAsset": true, "metrics": true, "securityContact": true}
+var withoutExamples = map[string]bool{"getDocument": true, "docsIndex": true, "docsGuide": true, "docsReference": true, "docsClient": true, "docsAsset": true, "metrics": true, "securityContact": true}
 
 func (o *operation) examples(document string) ([]Example, error) {
 	id := o.at.get("operationId").text()
