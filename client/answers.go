@@ -20,6 +20,9 @@ const (
 	RejectOrder Decision = "reject"
 )
 
+// NoReason rejects an order without a Reason.
+const NoReason Reason = ""
+
 // Answer accepts or rejects an order.
 type Answer struct {
 	Reference string   `json:"orderReference"`

@@ -1,3 +1,6 @@
+// Code generated from openapi/v2.yaml by scripts/generate. DO NOT EDIT.
+// Null is nil, or the zero time; an absent text is empty.
+
 package client
 
 import (
@@ -5,12 +8,13 @@ import (
 	"time"
 )
 
-// State is the state of an order.
+// State of the order. A merchant changes the state `registered` by accept or reject. The marketplace makes the
+// other transitions.
 type State string
 
-// The states of an order.
+// The values of State.
 const (
-	Registered             State = "registered" // the only state in which an order can be accepted or rejected
+	Registered             State = "registered"
 	InProcessing           State = "in-processing"
 	ReadyForShipment       State = "ready-for-shipment"
 	PickedByCourier        State = "picked-by-courier"
@@ -23,12 +27,11 @@ const (
 	ReturnCanceled         State = "return-canceled"
 )
 
-// Reason is why an order is rejected.
+// Reason is the reason. Null and empty text mean none.
 type Reason string
 
-// The reasons that the service accepts.
+// The values of Reason.
 const (
-	NoReason        Reason = "" // no reason
 	OutOfStock      Reason = "out-of-stock"
 	Damaged         Reason = "damaged"
 	WrongPrice      Reason = "wrong-price"
@@ -38,59 +41,91 @@ const (
 
 // Summary is an order in a list.
 type Summary struct {
-	Reference        string    `json:"id"`
-	State            State     `json:"state"`
-	CountryCode      string    `json:"countryCode"`
-	HasInvoice       bool      `json:"hasInvoice"`       // whether the customer requested an invoice
-	TotalItemsAmount int64     `json:"totalItemsAmount"` // minor units
-	Currency         string    `json:"currency"`         // ISO 4217, the currency of the amount; empty from a service that does not tell
-	CreatedAt        time.Time `json:"createdAt"`
-	UpdatedAt        time.Time `json:"updatedAt,omitzero"` // zero: never changed
-	Customer         Customer  `json:"customer"`
+	Reference string `json:"id"`
+	State     State  `json:"state"`
+	// Country code of the order.
+	CountryCode string `json:"countryCode"`
+	// Whether an invoice was requested at checkout.
+	HasInvoice bool `json:"hasInvoice"`
+	// Total.
+	TotalItemsAmount int64  `json:"totalItemsAmount"`
+	Currency         string `json:"currency"`
+	// When it was created.
+	CreatedAt time.Time `json:"createdAt"`
+	// Time of the last state change; null: never.
+	UpdatedAt time.Time `json:"updatedAt,omitzero"`
+	Customer  Customer  `json:"customer"`
 }
 
-// UnansweredOrder is an order that waits to be accepted or rejected.
+// UnansweredOrder is an order that waits to be accepted or rejected, as in a list, with its deadline and its
+// lines.
 type UnansweredOrder struct {
 	Summary
-	ExpiresAt   time.Time  `json:"expiresAt,omitzero"` // zero: no deadline
-	SecondsLeft *int64     `json:"secondsLeft"`        // until ExpiresAt, by the clock of the service; 0: it has passed; nil: no deadline
-	LineItems   []LineItem `json:"lineItems"`
+	// The deadline; null: none.
+	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+	// Seconds until the deadline; 0: it has passed; null: there is none.
+	SecondsLeft *int64 `json:"secondsLeft"`
+	// Lines of the order.
+	LineItems []LineItem `json:"lineItems"`
 }
 
-// Customer is who placed an order.
+// Customer.
 type Customer struct {
-	UserID    int64   `json:"userId"` // 0: a guest
-	Email     string  `json:"email"`
-	Phone     *string `json:"phone"` // nil: none
-	FirstName string  `json:"firstName"`
-	LastName  string  `json:"lastName"`
+	// Id of the customer; 0: a guest.
+	UserID int64 `json:"userId"`
+	// E-mail.
+	Email string `json:"email"`
+	// Phone; null: none.
+	Phone *string `json:"phone"`
+	// First name.
+	FirstName string `json:"firstName"`
+	// Last name.
+	LastName string `json:"lastName"`
 }
 
-// Order is a single order. Its JSON encoding has the field names of v2 and times
-// in RFC 3339; zero times are omitted.
+// Order is a single order. Its JSON encoding has the field names of version 2 and times in RFC 3339; zero times
+// are omitted.
 type Order struct {
-	Reference           string          `json:"id"`
-	State               State           `json:"state"`
-	CountryCode         string          `json:"countryCode"` // of the country where it was placed
-	HasInvoice          bool            `json:"hasInvoice"`
-	SubTotalItemsAmount int64           `json:"subTotalItemsAmount"` // minor units: sum of the lines, before extra charges
-	TotalItemsAmount    int64           `json:"totalItemsAmount"`    // minor units: final amount
-	Currency            string          `json:"currency"`            // ISO 4217, of every amount; empty from a service that does not tell
-	CreatedAt           time.Time       `json:"createdAt"`
-	UpdatedAt           time.Time       `json:"updatedAt,omitzero"`     // zero: never changed
-	ExpiresAt           time.Time       `json:"expiresAt,omitzero"`     // zero: no expiry
-	DispatchUntil       time.Time       `json:"dispatchUntil,omitzero"` // zero: no limit
-	Customer            Customer        `json:"customer"`
-	Address             Address         `json:"addressDetails"`
-	InvoiceDetails      *InvoiceDetails `json:"invoiceDetails"` // nil: no invoice requested
-	Invoices            []Invoice       `json:"invoices"`       // files, oldest first
-	Carrier             Carrier         `json:"carrier"`
-	Payment             Payment         `json:"payment"`
-	LineItems           []LineItem      `json:"lineItems"`
-	ShippingAmount      *int64          `json:"shippingAmount,omitempty"`  // minor units, a part of the total; nil: unknown
-	ShippingVATRate     string          `json:"shippingVatRate,omitempty"` // percent, such as 24 or 6.5; empty: unknown
-	MerchantReference   *string         `json:"merchantReference"`         // your own number of the order; nil: none
-	MerchantNote        *string         `json:"merchantNote"`              // your own note; nil: none
+	Reference string `json:"id"`
+	State     State  `json:"state"`
+	// Country code of the order.
+	CountryCode string `json:"countryCode"`
+	// Whether an invoice was requested at checkout.
+	HasInvoice bool `json:"hasInvoice"`
+	// Sum of the lines.
+	SubTotalItemsAmount int64 `json:"subTotalItemsAmount"`
+	// Total.
+	TotalItemsAmount int64  `json:"totalItemsAmount"`
+	Currency         string `json:"currency"`
+	// When it was created.
+	CreatedAt time.Time `json:"createdAt"`
+	// Time of the last state change; null: never. Invoice files do not count.
+	UpdatedAt time.Time `json:"updatedAt,omitzero"`
+	// Expiry, for information only. Null: never.
+	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+	// Latest dispatch time, for information only. Null: none.
+	DispatchUntil time.Time `json:"dispatchUntil,omitzero"`
+	Customer      Customer  `json:"customer"`
+	// The shipping address. Unknown parts are empty.
+	Address Address `json:"addressDetails"`
+	// The invoice that the customer requested; null if `hasInvoice` is false.
+	InvoiceDetails *InvoiceDetails `json:"invoiceDetails"`
+	// Active invoice files, oldest first; empty if there are none.
+	Invoices []Invoice `json:"invoices"`
+	// Carrier.
+	Carrier Carrier `json:"carrier"`
+	// Payment.
+	Payment Payment `json:"payment"`
+	// The lines, in the order of the import.
+	LineItems []LineItem `json:"lineItems"`
+	// What of the total is for shipping, with VAT. Absent: unknown.
+	ShippingAmount *int64 `json:"shippingAmount,omitempty"`
+	// VAT rate of shipping in percent. Absent: unknown.
+	ShippingVATRate string `json:"shippingVatRate,omitempty"`
+	// The merchant's own number of the order; absent: none.
+	MerchantReference *string `json:"merchantReference"`
+	// The merchant's own note; absent: none.
+	MerchantNote *string `json:"merchantNote"`
 
 	// Problem is why an Export has nothing of the order but its Reference; empty: it has all.
 	Problem string `json:"problem,omitempty"`
@@ -103,75 +138,125 @@ type Order struct {
 	Document json.RawMessage `json:"-"`
 }
 
-// Address is the shipping address of an order. Any part may be empty.
+// Address is the shipping address. Unknown parts are empty.
 type Address struct {
-	Street       string `json:"street"`
+	// Street.
+	Street string `json:"street"`
+	// Street number.
 	StreetNumber string `json:"streetNumber"`
-	PostCode     string `json:"postCode"`
-	City         string `json:"city"`
-	Region       string `json:"region"`
-	RegionCode   string `json:"regionCode"`
-	Country      string `json:"country"`
-	CountryCode  string `json:"countryCode"` // ISO 3166
+	// Post code.
+	PostCode string `json:"postCode"`
+	// City.
+	City string `json:"city"`
+	// Name of the region.
+	Region string `json:"region"`
+	// Code of the region.
+	RegionCode string `json:"regionCode"`
+	// Name of the country.
+	Country string `json:"country"`
+	// ISO code of the country.
+	CountryCode string `json:"countryCode"`
 }
 
-// Carrier has the shipment of an order. Estimations are the carrier's text.
+// Carrier.
 type Carrier struct {
-	ShipmentID                   int64   `json:"shipmentId"` // 0: none yet
-	Name                         string  `json:"name"`
-	DeliveryName                 string  `json:"deliveryName"`
-	DeliveryKey                  string  `json:"deliveryKey"`
-	TrackingCodes                string  `json:"trackingCodes"`
-	Comments                     *string `json:"comments"`
-	DeliveryToCourierEstimation  *string `json:"deliveryToCourierEstimationDate"`
+	// Id of the first shipment; 0: none yet.
+	ShipmentID int64 `json:"shipmentId"`
+	// Courier company.
+	Name string `json:"name"`
+	// Delivery service.
+	DeliveryName string `json:"deliveryName"`
+	// Key of the shipment method, as imported.
+	DeliveryKey string `json:"deliveryKey"`
+	// Tracking codes in one text; may be empty.
+	TrackingCodes string `json:"trackingCodes"`
+	// Comments; null: none.
+	Comments *string `json:"comments"`
+	// Estimated delivery to the courier, as imported, or `YYYY-MM-DD HH:MM:SS` in UTC if that is a time; null:
+	// unknown.
+	DeliveryToCourierEstimation *string `json:"deliveryToCourierEstimationDate"`
+	// Estimated delivery to the customer, as imported, or `YYYY-MM-DD HH:MM:SS` in UTC if that is a time; null:
+	// unknown.
 	DeliveryToCustomerEstimation *string `json:"deliveryToCustomerEstimationDate"`
 }
 
-// Payment is the payment of an order.
+// Payment.
 type Payment struct {
-	Name string `json:"name"` // payment method key
+	// Key of the payment method.
+	Name string `json:"name"`
 }
 
-// InvoiceDetails is the invoice that the customer requested at checkout. A nil
-// field was not given.
+// InvoiceDetails is the invoice that the customer requested at checkout. Null means unknown.
 type InvoiceDetails struct {
-	TaxOfficeCode         *string `json:"doy"`
-	TaxOfficeName         *string `json:"doyName"`
-	VATNumber             string  `json:"vatNumber"`
-	Company               *string `json:"company"`
-	Occupation            *string `json:"occupation"`
-	Address               *string `json:"address"`
-	PostCode              *string `json:"postCode"`
-	City                  *string `json:"city"`
-	Article39             *string `json:"article39"`
-	Article39Eligible     any     `json:"article39Eligible"` // string, bool or nil
+	// Code of the tax office.
+	TaxOfficeCode *string `json:"doy"`
+	// Name of the tax office.
+	TaxOfficeName *string `json:"doyName"`
+	// VAT number.
+	VATNumber string `json:"vatNumber"`
+	// Company.
+	Company *string `json:"company"`
+	// Occupation.
+	Occupation *string `json:"occupation"`
+	// Address.
+	Address *string `json:"address"`
+	// Post code.
+	PostCode *string `json:"postCode"`
+	// City.
+	City *string `json:"city"`
+	// Article 39.
+	Article39 *string `json:"article39"`
+	// Whether Article 39 may apply, as imported: text, boolean or null.
+	Article39Eligible any `json:"article39Eligible"`
+	// Article 39: label of the identity type, as imported.
 	Article39IdentityType *string `json:"article39IdentityType"`
-	Article39IdentityNo   *string `json:"article39IdentityNo"`
-	Article39MobilePhone  *string `json:"article39MobilePhone"`
-	Article39OTP          *string `json:"article39Otp"`
-	Article39Valid        any     `json:"article39Valid"` // string, bool or nil
+	// Article 39: number of the identity.
+	Article39IdentityNo *string `json:"article39IdentityNo"`
+	// Article 39: mobile phone.
+	Article39MobilePhone *string `json:"article39MobilePhone"`
+	// Article 39: one-time password.
+	Article39OTP *string `json:"article39Otp"`
+	// Whether Article 39 applies, as imported: text, boolean or null.
+	Article39Valid any `json:"article39Valid"`
 }
 
 // LineItem is one line of an order.
 type LineItem struct {
-	ID                 int64             `json:"id"`
-	SKU                string            `json:"sku"`
-	MerchantEAN        string            `json:"merchantEan"`
-	MerchantSKU        string            `json:"merchantSku"`
-	ProductName        string            `json:"productName"`
-	UnitPrice          int64             `json:"unitPrice"`         // minor units
-	OriginalUnitPrice  int64             `json:"originalUnitPrice"` // minor units, before discounts
-	TotalPrice         int64             `json:"totalPrice"`        // minor units: unit price times quantity
-	Quantity           int64             `json:"quantity"`
-	Article39Valid     bool              `json:"sfArticle39Valid"`
-	GiftWrap           bool              `json:"giftWrap"`
-	ExtendedAttributes []json.RawMessage `json:"extendedAttributes"` // of any form
-	VATRate            string            `json:"vatRate,omitempty"`  // percent, such as 24 or 6.5; empty: unknown
+	// Id of the line.
+	ID int64 `json:"id"`
+	// SKU of the marketplace.
+	SKU string `json:"sku"`
+	// Bar code of the merchant.
+	MerchantEAN string `json:"merchantEan"`
+	// SKU of the merchant.
+	MerchantSKU string `json:"merchantSku"`
+	// Name of the product.
+	ProductName string `json:"productName"`
+	// Unit price.
+	UnitPrice int64 `json:"unitPrice"`
+	// Unit price before discounts.
+	OriginalUnitPrice int64 `json:"originalUnitPrice"`
+	// Unit price times quantity.
+	TotalPrice int64 `json:"totalPrice"`
+	// Quantity.
+	Quantity int64 `json:"quantity"`
+	// Whether Article 39 applies to this line.
+	Article39Valid bool `json:"sfArticle39Valid"`
+	// Whether to gift-wrap it.
+	GiftWrap bool `json:"giftWrap"`
+	// Additional attributes, as imported; often empty.
+	ExtendedAttributes []json.RawMessage `json:"extendedAttributes"`
+	// VAT rate in percent. Absent: unknown.
+	VATRate string `json:"vatRate,omitempty"`
 }
 
-// Invoice is an invoice file of an order.
+// Invoice is an invoice file.
 type Invoice struct {
-	ID        int64     `json:"id"`
-	URL       string    `json:"url"` // for DownloadInvoice
+	// Id of the file in paths; never reused.
+	ID int64 `json:"id"`
+	// URL of the file; its name is percent-encoded. Downloading needs the same token unless the service stores files
+	// elsewhere.
+	URL string `json:"url"`
+	// When it was uploaded.
 	CreatedAt time.Time `json:"created_at"`
 }

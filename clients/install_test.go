@@ -34,7 +34,7 @@ func TestInstall(t *testing.T) {
 			cmp MerchantOrders.php vendor/merchant-orders/client/MerchantOrders.php
 			php -r 'require "vendor/autoload.php"; new MerchantOrders\Client("https://x", "x");'
 			php vendor/merchant-orders/client/examples/accept.php`, 3},
-		{"TypeScript", "echo '{}' >package.json", `node -e 'import("merchant-orders").then(({ Client }) => new Client("https://x", "x"))'`, 0},
+		{"TypeScript", "echo '{}' >package.json", "node node_modules/merchant-orders/examples/accept.mjs", 3},
 		{"Go", "export GOPROXY=off GOFLAGS= GOWORK=off GOTOOLCHAIN=local GOMODCACHE=$PWD/cache\ngo mod init shop", "go build merchantorders/client", 0},
 	} {
 		t.Run(test.heading, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestInstall(t *testing.T) {
 func TestSources(t *testing.T) {
 	t.Parallel()
 	license := testenv.Of(os.ReadFile("../LICENSE")).Must(t)
-	for _, folder := range []string{"php", "python"} {
+	for _, folder := range []string{"php", "python", "typescript"} {
 		testenv.Equal(t, folder, string(license), string(testenv.Of(os.ReadFile(filepath.Join(folder, "LICENSE"))).Must(t)))
 	}
 	goMod := testenv.Of(os.ReadFile("../go.mod")).Must(t)

@@ -18,6 +18,7 @@ require (
 	github.com/polyfloyd/go-errorlint v1.8.0
 	github.com/timakin/bodyclose v0.0.0-20260723120731-857993a2939c
 	github.com/versity/versitygw v1.8.0
+	go.yaml.in/yaml/v3 v3.0.5
 	golang.org/x/tools v0.52.0
 	google.golang.org/protobuf v1.36.12
 	honnef.co/go/tools v0.8.2

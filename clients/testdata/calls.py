@@ -10,7 +10,6 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-import merchant_orders
 from merchant_orders import (
     Client, ClientError, HistoryChanged, NotFoundError, PreconditionError, RateLimitedError, UnauthorizedError, WebhookError, verify_webhook, webhook_events,
 )
@@ -102,6 +101,4 @@ def numbers(read: Callable[..., Any], delivery: dict[str, Any]) -> list[int] | s
 deliveries = json.loads(os.environ["DELIVERIES"])
 result["deliveries"] = {name: [numbers(webhook_events, d), numbers(verify_webhook, d)] for name, d in deliveries.items()}
 
-kinds = {name: kind for name, kind in vars(merchant_orders).items() if hasattr(kind, "__total__")}
-result["fields"] = {name: sorted(kind.__annotations__) for name, kind in kinds.items()}
 print(json.dumps(result))

@@ -1,5 +1,9 @@
 // Makes every call of the client, for a test that compares what it prints.
-import { Client, ClientError, HistoryChanged, WebhookError, verifyWebhook, webhookEvents } from "merchant-orders";
+import { performance } from "node:perf_hooks";
+import {
+  Client, ClientError, HistoryChanged, NotFoundError, PreconditionError, RateLimitedError, UnauthorizedError, WebhookError, verifyWebhook, webhookEvents,
+} from "merchant-orders";
+import type { Event, State } from "merchant-orders";
 
 const client = new Client(process.env.ORDERS_URL!, process.env.ORDERS_TOKEN!, { maxWait: 1 });
 const result: Record<string, unknown> = {};
@@ -34,6 +38,13 @@ result.stale = (await refusal(client.accept(first, { ifMatch: tag }))).status;
 result.missing = (await refusal(client.order("NONE"))).status;
 const limited = await refusal(client.order("LIMITED"));
 result.limited = [limited.status, limited.retryAfter];
+const unknown = await refusal(new Client(process.env.ORDERS_URL!, "mo_unknown").order(first));
+const named: [ClientError, typeof ClientError][] = [
+  [unknown, UnauthorizedError], [await refusal(client.accept(first, { ifMatch: tag })), PreconditionError],
+  [await refusal(client.order("NONE")), NotFoundError], [limited, RateLimitedError],
+];
+result.named = named.filter(([error, kind]) => error.constructor === kind && error.name === kind.name).length;
+result.requestId = unknown.requestId !== "" && unknown.message.includes(unknown.requestId);
 await client.reject(second, "damaged");
 result.answers = (
   await all(
@@ -45,7 +56,7 @@ result.answers = (
     ]),
   )
 ).map((answer) => answer.status);
-await client.uploadInvoice(fourth, "invoice.pdf", new TextEncoder().encode("%PDF-1.4"));
+const invoice = await client.uploadInvoice(fourth, "invoice.pdf", new TextEncoder().encode("%PDF-1.4"));
 await client.update(fourth, { merchantReference: "17" });
 const { order: changed } = await client.order(fourth);
 result.invoices = changed.invoices.length;
@@ -57,12 +68,39 @@ result.exportedInTurn = (await all(exported.orders())).map((order) => order.id).
 result.end = exported.after - end.next;
 const events = await all(client.events(end.next, { history: end.history, withOrders: true }));
 result.events = events.map((event) => [event.type, event.order?.state]);
+const states = (event: Event): State[] => (event.type === "order.state_changed" ? [event.data.from, event.data.to] : []); // data follows from type
+if (events.flatMap(states).length !== 8) throw new Error("other changes of states");
 for await (const event of client.followEvents(end.next)) {
   result.followed = !("order" in event) && event.history === end.history;
   break;
 }
 const history = await refusal(all(client.events(0, { history: "other" })));
 result.history = history instanceof HistoryChanged && "changed";
+
+const text = (content: Uint8Array) => new TextDecoder().decode(content);
+invoice.url = process.env.ORDERS_URL! + new URL(invoice.url).pathname; // through the proxy of the test
+result.downloaded = text(await client.downloadInvoice(invoice));
+result.linked = await (await fetch((await client.invoiceLink(fourth, invoice.id)).url)).text();
+result.deleted = (await client.deleteInvoice(fourth, invoice.id)).length;
+const { webhook } = await client.createWebhook({ url: "https://hooks.example.com/orders", batch: 100 });
+result.webhook = (await client.updateWebhook(webhook.id, { description: "till" })).description;
+await client.deleteWebhook(webhook.id);
+result.webhooks = (await client.webhooks()).length;
+const { token } = await client.createToken({ label: "till" });
+await client.revokeToken((await client.rotateToken(token.id, "1h")).token.id);
+result.tokens = (await all(client.tokens())).map(({ label }) => label).slice(-2);
+
+// A signal ends a call that waits, and a file of 4 MB does not block for long.
+const stop = new AbortController();
+setTimeout(() => stop.abort(new Error("stopped")), 100);
+const stopped = await all(client.followEvents((await client.eventsPage("latest")).next, { signal: stop.signal })).catch((error) => error.message);
+if (stopped !== "stopped") throw new Error(`a signal does not stop: ${stopped}`);
+const before = performance.eventLoopUtilization().active;
+const large = await client.uploadInvoice(fourth, "large.pdf", new Uint8Array(4_000_000).fill(255));
+const busy = performance.eventLoopUtilization().active - before;
+large.url = process.env.ORDERS_URL! + new URL(large.url).pathname;
+if (!(await client.downloadInvoice(large)).every((byte) => byte === 255)) throw new Error("the file is another");
+if (busy > 5000) throw new Error(`an upload blocks for ${busy} ms`); // about 100 on a quiet machine
 
 const deliveries: Record<string, { headers: Record<string, string>; body: string; secret?: string; now?: number }> = JSON.parse(process.env.DELIVERIES!);
 const results: Record<string, unknown> = (result.deliveries = {});

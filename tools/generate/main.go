@@ -1,6 +1,6 @@
-// Command generate compiles the project's .proto files to Go. It needs no
-// protoc: protocompile parses the files, and the plugins, tools of this module,
-// write the code.
+// Command generate compiles the project's .proto files to Go, and writes the types of
+// the clients from the OpenAPI document. It needs no protoc: protocompile parses the
+// files, and the plugins, tools of this module, write the code.
 //
 //	generate          writes the code
 //	generate -check   reports generated files that are not up to date
@@ -44,9 +44,19 @@ func run(root string, check bool) error {
 	if err != nil {
 		return err
 	}
+	types, err := readModel(root)
+	if err != nil {
+		return err
+	}
+	for _, language := range languages {
+		generated = append(generated, &pluginpb.CodeGeneratorResponse_File{Name: &language.file, Content: proto.String(language.write(types))})
+	}
 	for _, file := range generated {
 		path := filepath.Join(root, file.GetName())
 		if !check {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return err
+			}
 			if err := os.WriteFile(path, []byte(file.GetContent()), 0o644); err != nil {
 				return err
 			}

@@ -10,28 +10,18 @@
  * A call is retried after a broken connection, a timeout, and the statuses 408, 429, 5xx, and 409 with Retry-After. Each
  * write has an Idempotency-Key, which is the same in all attempts, so the service makes the change once.
  */
-import type { components } from "./v2.js";
+import type * as wire from "./types.js";
+import type { Answer, AnswerResult, Event, Feed, Invoice, Order, OrderSummary, OrderUpdate, Reason, State, UnansweredOrder } from "./types.js";
 
-type Schemas = components["schemas"];
-export type State = Schemas["State"];
-export type OrderSummary = Schemas["OrderSummary"];
-export type UnansweredOrder = Schemas["UnansweredOrder"];
-export type Order = Schemas["Order"];
-export type OrderUpdate = Schemas["OrderUpdate"];
-export type Invoice = Schemas["Invoice"];
-export type Answer = Schemas["Answer"];
-export type AnswerResult = Schemas["AnswerResult"];
-export type Feed = Schemas["Feed"];
-/** Of events and followEvents: store history together with seq. */
-export type Event = Schemas["Event"] & { history?: string };
-export type Reason = NonNullable<Answer["reason"]>;
-
+export type * from "./types.js";
+/** Ends a call, and the waits between its attempts: it throws the reason of the signal. */
+export type Abortable = { signal?: AbortSignal };
 /** Selects orders. Days are like 2026-11-20. */
-export type Filter = { state?: State; dateFrom?: string; dateTo?: string };
+export type Filter = Abortable & { state?: State; dateFrom?: string; dateTo?: string };
 /** The tag that order returned, so that the write fails if the order has changed since; and a key instead of a random one. */
-export type WriteOptions = { ifMatch?: string; key?: string };
+export type WriteOptions = Abortable & { ifMatch?: string; key?: string };
 /** The history in which the number was read; and whether each event has its order. */
-export type FeedOptions = { history?: string; withOrders?: boolean };
+export type FeedOptions = Abortable & { history?: string; withOrders?: boolean };
 /** Seconds that an attempt waits for the service to send something; attempts of a call; maximum of seconds between two. */
 export type Options = { timeout?: number; tries?: number; maxWait?: number };
 /** After the last order, after and history are where the change feed ended before the first was read: follow it from there. */
@@ -39,7 +29,7 @@ export type Export = { orders(): AsyncGenerator<Order>; after: number; history: 
 /** The JSON of a response, and its headers. */
 export type Reply<T> = { body: T; headers: Headers };
 
-/** A call failed. */
+/** A call failed: an error of its own class for each kind of refusal. */
 export class ClientError extends Error {
   readonly temporary: boolean; // a later attempt may succeed
   readonly status: number; // 0: no response
@@ -52,6 +42,7 @@ export class ClientError extends Error {
     const about = Object.entries({ status, code, request: requestId }).filter(([, value]) => value);
     const text = detail ? `${message.replace(/\.$/, "")}: ${detail}` : message;
     super(about.length > 0 ? `${text} (${about.map((pair) => pair.join(" ")).join(", ")})` : text);
+    this.name = new.target.name;
     this.temporary = temporary;
     this.status = status;
     this.code = code;
@@ -61,6 +52,27 @@ export class ClientError extends Error {
   }
 }
 
+/** No complete response. */
+export class TransportError extends ClientError {}
+/** 401: the token is missing or not valid. */
+export class UnauthorizedError extends ClientError {}
+/** 403: the token does not allow this. */
+export class ForbiddenError extends ClientError {}
+/** 404: the merchant has no such order, file, token or webhook. */
+export class NotFoundError extends ClientError {}
+/** 412: the order has changed since it was read. */
+export class PreconditionError extends ClientError {}
+/** 422: the key belongs to another write. */
+export class KeyReusedError extends ClientError {}
+/** 429: too many requests. */
+export class RateLimitedError extends ClientError {}
+/** 5xx: the service failed, or is temporarily unavailable. */
+export class UnavailableError extends ClientError {}
+
+const errorOf: Record<number, typeof ClientError> = {
+  401: UnauthorizedError, 403: ForbiddenError, 404: NotFoundError, 412: PreconditionError, 422: KeyReusedError, 429: RateLimitedError,
+};
+
 /** Event numbers have started again: discard the position and begin a new copy. */
 export class HistoryChanged extends ClientError {}
 
@@ -68,7 +80,7 @@ export class HistoryChanged extends ClientError {}
 export class WebhookError extends Error {}
 
 type Query = Record<string, string | number | undefined>;
-type Call = { method: string; path: string; body?: string; write?: WriteOptions; lines?: boolean; wait?: number };
+type Call = { method: string; path: string; body?: string; write?: WriteOptions; lines?: boolean; wait?: number; signal?: AbortSignal };
 type Received = { headers: Headers; texts: AsyncGenerator<string> };
 
 /** Calls one service with one token. */
@@ -91,31 +103,31 @@ export class Client {
 
   /** Sends any request below /v2, such as GET /webhooks, and returns the JSON of the response and its headers. */
   async request<T>(method: string, path: string, body?: unknown, write?: WriteOptions): Promise<Reply<T>> {
-    return this.#read<T>({ method, path, body: JSON.stringify(body), write });
+    return this.#read<T>({ method, path, body: JSON.stringify(body), write, signal: write?.signal });
   }
 
   /** Returns all orders, newest first, each that existed at the beginning exactly once. */
-  async *orders(filter: Filter = {}): AsyncGenerator<OrderSummary> {
+  async *orders({ signal, ...filter }: Filter = {}): AsyncGenerator<OrderSummary> {
     for (let query: string | undefined = search({ itemsPerPage: 100, ...filter }); query; ) {
-      const page: Reply<Schemas["OrderList"]> = await this.request("GET", "/orders" + query);
+      const page: Reply<wire.OrderList> = await this.request("GET", "/orders" + query, undefined, { signal });
       yield* page.body.orders;
       query = /<[^>]*(\?[^>]*)>; rel="next"/.exec(page.headers.get("Link") ?? "")?.[1];
     }
   }
 
   /** Returns the orders to accept or reject, the earliest deadline first; only those with one before a time such as 2026-11-20T12:00:00Z. */
-  async *unanswered(before?: string): AsyncGenerator<UnansweredOrder> {
+  async *unanswered(before?: string, options?: Abortable): AsyncGenerator<UnansweredOrder> {
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const query = search({ limit: 100, expiresBefore: before, cursor });
-      const page: Reply<{ orders: UnansweredOrder[]; next: string | null }> = await this.request("GET", "/orders/unanswered" + query);
+      const page: Reply<{ orders: UnansweredOrder[]; next: string | null }> = await this.request("GET", "/orders/unanswered" + query, undefined, options);
       yield* page.body.orders;
       cursor = page.body.next;
     }
   }
 
   /** Returns an order and its tag for ifMatch. */
-  async order(reference: string): Promise<{ order: Order; tag: string }> {
-    const { body, headers } = await this.request<{ order: Order }>("GET", path(reference));
+  async order(reference: string, options?: Abortable): Promise<{ order: Order; tag: string }> {
+    const { body, headers } = await this.request<{ order: Order }>("GET", path(reference), undefined, options);
     return { order: body.order, tag: headers.get("ETag") ?? "" };
   }
 
@@ -133,13 +145,13 @@ export class Client {
    * Accepts and rejects orders, 10,000 in a request, and returns a result for each, in their order. A refused answer
    * affects no other and throws nothing. The key is that of the first request; the n-th has "-n" after it.
    */
-  async *answers(answers: Iterable<Answer>, { key = crypto.randomUUID() as string } = {}): AsyncGenerator<AnswerResult> {
+  async *answers(answers: Iterable<Answer>, { key = crypto.randomUUID(), signal }: Abortable & { key?: string } = {}): AsyncGenerator<AnswerResult> {
     const all = [...answers];
     for (let number = 1; all.length > 0; number++) {
       const batch = all.splice(0, 10_000);
       const body = batch.map((answer) => JSON.stringify(answer) + "\n").join("");
       const write = { key: number === 1 ? key : `${key}-${number}` };
-      const results = (await this.#read<AnswerResult[]>({ method: "POST", path: "/orders/answers", body, write, lines: true })).body;
+      const results = (await this.#read<AnswerResult[]>({ method: "POST", path: "/orders/answers", body, write, lines: true, signal })).body;
       if (results.length !== batch.length) throw new ClientError("unexpected response: results are missing");
       yield* results;
     }
@@ -153,21 +165,103 @@ export class Client {
   /** Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes. */
   async uploadInvoice(reference: string, filename: string, content: Uint8Array, options?: WriteOptions): Promise<Invoice> {
     if (content.length > 4_000_000) throw new RangeError("the file is larger than 4000000 bytes");
-    const body = { filename, contentBase64: btoa(Array.from(content, (byte) => String.fromCharCode(byte)).join("")) };
-    return (await this.request<Schemas["Uploaded"]>("POST", path(reference, "/invoices"), body, options)).body.invoice;
+    return (await this.request<wire.Uploaded>("POST", path(reference, "/invoices"), { filename, contentBase64: base64(content) }, options)).body.invoice;
+  }
+
+  /** Returns the content of an invoice file. */
+  async downloadInvoice({ url }: Invoice, options: Abortable = {}): Promise<Uint8Array<ArrayBuffer>> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#download(url, options.signal);
+      } catch (error) {
+        await this.#pause(attempt, error, options.signal);
+      }
+    }
+  }
+
+  async #download(url: string, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+    const own = new URL(url).origin === new URL(this.#base).origin; // the token must not reach another address
+    const headers: HeadersInit = own ? { Authorization: "Bearer " + this.#token, Prefer: "handling=strict" } : {};
+    const ends = AbortSignal.timeout(4000 * this.#options.timeout);
+    try {
+      const response = await fetch(url, { headers, redirect: "manual", signal: signal ? AbortSignal.any([ends, signal]) : ends });
+      if (response.ok) return new Uint8Array(await response.arrayBuffer());
+      throw refusal(response, await response.text());
+    } catch (error) {
+      throw unsent(error, signal);
+    }
+  }
+
+  /** Deletes an invoice file and returns the remaining ones. */
+  async deleteInvoice(reference: string, id: number, options?: WriteOptions): Promise<Invoice[]> {
+    return (await this.request<wire.Withdrawn>("DELETE", path(reference, `/invoices/${id}`), undefined, options)).body.invoices;
+  }
+
+  /** Returns a link that opens an invoice file in a browser, for 15 minutes, without a token. */
+  async invoiceLink(reference: string, id: number, options?: WriteOptions): Promise<wire.InvoiceLink> {
+    return (await this.request<wire.InvoiceLink>("POST", path(reference, `/invoices/${id}/link`), undefined, options)).body;
+  }
+
+  /** Returns the webhooks. */
+  async webhooks(options?: Abortable): Promise<wire.Webhook[]> {
+    return (await this.request<wire.WebhookList>("GET", "/webhooks", undefined, options)).body.webhooks;
+  }
+
+  /** Creates a webhook and returns it with its secret, which cannot be read again; null if the response to an earlier attempt was lost. */
+  async createWebhook(webhook: wire.WebhookRequest, options?: WriteOptions): Promise<wire.WebhookSecret> {
+    return (await this.request<wire.WebhookSecret>("POST", "/webhooks", webhook, options)).body;
+  }
+
+  /** Changes a webhook. */
+  async updateWebhook(id: number, change: wire.WebhookChange, options?: WriteOptions): Promise<wire.Webhook> {
+    return (await this.request<wire.Webhook>("PATCH", `/webhooks/${id}`, change, options)).body;
+  }
+
+  /** Deletes a webhook. */
+  async deleteWebhook(id: number, options?: WriteOptions): Promise<void> {
+    await this.request("DELETE", `/webhooks/${id}`, undefined, options);
+  }
+
+  /** Sends a test event to a webhook and returns what came of it. */
+  async testWebhook(id: number, options?: WriteOptions): Promise<wire.Delivery> {
+    return (await this.request<wire.WebhookSent>("POST", `/webhooks/${id}/test`, undefined, options)).body.delivery;
+  }
+
+  /** Returns the tokens, by id. */
+  async *tokens(options?: Abortable): AsyncGenerator<wire.Token> {
+    for (let after: number | null = 0; after !== null; ) {
+      const page: Reply<{ tokens: wire.Token[]; next: number | null }> = await this.request("GET", "/tokens" + search({ after }), undefined, options);
+      yield* page.body.tokens;
+      after = page.body.next;
+    }
+  }
+
+  /** Creates a token and returns it with its text, which cannot be read again. */
+  async createToken(token: wire.TokenRequest = {}, options?: WriteOptions): Promise<{ text: string | null; token: wire.Token }> {
+    return (await this.request<{ text: string | null; token: wire.Token }>("POST", "/tokens", token, options)).body;
+  }
+
+  /** Replaces a token: the old one ends after overlap, such as "48h". */
+  async rotateToken(id: number, overlap: string, options?: WriteOptions): Promise<{ text: string | null; token: wire.Token; replaced: wire.Token }> {
+    return (await this.request<{ text: string | null; token: wire.Token; replaced: wire.Token }>("POST", `/tokens/${id}/rotate`, { overlap }, options)).body;
+  }
+
+  /** Revokes a token. */
+  async revokeToken(id: number, options?: WriteOptions): Promise<void> {
+    await this.request("DELETE", `/tokens/${id}`, undefined, options);
   }
 
   /** Returns an export of whole orders, oldest first. After a connection that breaks it goes on after the last order. */
-  export(filter: Filter = {}): Export {
+  export({ signal, ...filter }: Filter = {}): Export {
     const query: Query = { ...filter };
-    const exported: Export = { orders: () => this.#exported(query, exported), after: 0, history: "" };
+    const exported: Export = { orders: () => this.#exported(query, exported, signal), after: 0, history: "" };
     return exported;
   }
 
-  async *#exported(query: Query, end: object): AsyncGenerator<Order> {
+  async *#exported(query: Query, end: object, signal?: AbortSignal): AsyncGenerator<Order> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const { headers, texts } = await this.#send({ method: "GET", path: "/orders/export" + search(query), lines: true });
+        const { headers, texts } = await this.#send({ method: "GET", path: "/orders/export" + search(query), lines: true, signal });
         for await (const order of lines<Order>(texts, end)) {
           query.cursor = `${headers.get("Export-Cursor")}.${order.id}`;
           attempt = 0;
@@ -175,15 +269,15 @@ export class Client {
         }
         return;
       } catch (error) {
-        await this.#pause(Math.max(attempt, 1), error);
+        await this.#pause(Math.max(attempt, 1), error, signal);
       }
     }
   }
 
   /** Returns the events after a number, waiting up to wait seconds (at most 30) for one. */
-  async eventsPage(after: number | "latest", { limit = 1000, wait = 0, withOrders = false } = {}): Promise<Feed> {
+  async eventsPage(after: number | "latest", { limit = 1000, wait = 0, withOrders = false, signal }: Abortable & { limit?: number; wait?: number; withOrders?: boolean } = {}): Promise<Feed> {
     const query = search({ after, limit, wait, include: withOrders ? "order" : undefined });
-    return (await this.#read<Feed>({ method: "GET", path: "/events" + query, wait })).body;
+    return (await this.#read<Feed>({ method: "GET", path: "/events" + query, wait, signal })).body;
   }
 
   /**
@@ -199,10 +293,10 @@ export class Client {
     return this.#events(after, options, 30);
   }
 
-  async *#events(after: number, { history = "", withOrders }: FeedOptions, wait: number): AsyncGenerator<Event> {
+  async *#events(after: number, { history = "", withOrders, signal }: FeedOptions, wait: number): AsyncGenerator<Event> {
     for (;;) {
       const requested = Date.now();
-      const page = await this.eventsPage(after, { wait, withOrders });
+      const page = await this.eventsPage(after, { wait, withOrders, signal });
       if (page.history !== (history || page.history) || page.newest < after) {
         throw new HistoryChanged("event numbers have started again; begin a new copy");
       }
@@ -211,7 +305,7 @@ export class Client {
       if (page.events.length > 0) continue;
       if (wait === 0) return;
       // Too many clients wait, and the service responds at once.
-      if (Date.now() - requested < 1000) await sleep(1 + Math.random());
+      if (Date.now() - requested < 1000) await sleep(1 + Math.random(), signal);
     }
   }
 
@@ -223,13 +317,13 @@ export class Client {
         const { headers, texts } = await this.#send({ ...call, write });
         return { body: (call.lines ? await all(lines(texts, {})) : json((await all(texts)).join(""))) as T, headers };
       } catch (error) {
-        await this.#pause(attempt, error);
+        await this.#pause(attempt, error, call.signal);
       }
     }
   }
 
   /** Sends a request once, and returns its headers and the texts of its body, as they arrive. */
-  async #send({ method, path, body, write, lines, wait = 0 }: Call): Promise<Received> {
+  async #send({ method, path, body, write, lines, wait = 0, signal }: Call): Promise<Received> {
     const type = lines ? "application/x-ndjson" : "application/json";
     const headers = new Headers({ Authorization: "Bearer " + this.#token, "User-Agent": "merchant-orders-typescript/2", Prefer: "handling=strict", Accept: type, "Content-Type": type });
     if (write?.key) headers.set("Idempotency-Key", write.key);
@@ -240,13 +334,13 @@ export class Client {
       try {
         return await work;
       } catch (error) {
-        throw unsent(error);
+        throw unsent(error, signal);
       } finally {
         clearTimeout(alarm);
       }
     };
     // The token must not reach another address.
-    const response = await inTime(fetch(this.#base + path, { method, body, headers, redirect: "manual", signal: stop.signal }));
+    const response = await inTime(fetch(this.#base + path, { method, body, headers, redirect: "manual", signal: signal ? AbortSignal.any([stop.signal, signal]) : stop.signal }));
     const texts = (async function* () {
       const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
       try {
@@ -258,17 +352,17 @@ export class Client {
     if (!response.ok) throw refusal(response, (await all(texts).catch(() => [])).join(""));
     if (!response.headers.get("Content-Type")?.startsWith(type)) {
       stop.abort();
-      throw new ClientError("unexpected response: it is no " + type, { status: response.status });
+      throw new ClientError("unexpected response: it is no " + type, { status: response.status, requestId: response.headers.get("X-Request-Id") ?? "" });
     }
     return { headers: response.headers, texts };
   }
 
   /** Waits after an attempt, or throws its error if there is to be no other. The random part spreads many clients. */
-  async #pause(attempt: number, error: unknown): Promise<void> {
+  async #pause(attempt: number, error: unknown, signal?: AbortSignal): Promise<void> {
     const { tries, maxWait } = this.#options;
     if (!(error instanceof ClientError) || attempt >= tries || !error.temporary || error.retryAfter > maxWait) throw error;
     const backoff = Math.min(0.25 * 2 ** (attempt - 1), maxWait);
-    await sleep(error.retryAfter ? error.retryAfter + 0.25 * Math.random() : backoff * (0.5 + 0.5 * Math.random()));
+    await sleep(error.retryAfter ? error.retryAfter + 0.25 * Math.random() : backoff * (0.5 + 0.5 * Math.random()), signal);
   }
 }
 
@@ -320,7 +414,27 @@ async function verified(headers: WebhookHeaders, body: Uint8Array, secrets: stri
 
 const bytes = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
-const sleep = (seconds: number): Promise<void> => new Promise((done) => setTimeout(done, 1000 * seconds));
+/** Returns base64 of a content, from parts: a text of one character a byte would block for a second. */
+function base64(content: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < content.length; at += 0x6000) text += btoa(String.fromCharCode(...content.subarray(at, at + 0x6000)));
+  return text;
+}
+
+/** Waits, unless a signal ends it. */
+const sleep = (seconds: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((done, failed) => {
+    signal?.throwIfAborted();
+    const end = (): void => {
+      clearTimeout(alarm);
+      failed(signal?.reason);
+    };
+    const alarm = setTimeout(() => {
+      signal?.removeEventListener("abort", end);
+      done();
+    }, 1000 * seconds);
+    signal?.addEventListener("abort", end, { once: true });
+  });
 
 function search(parameters: Query): string {
   const query = new URLSearchParams();
@@ -359,17 +473,19 @@ async function* lines<T>(texts: AsyncIterable<string>, end: object): AsyncGenera
         Object.assign(end, { after: document.after, history: document.history });
         return;
       }
-      if (document.complete === false) throw new ClientError(document.problem, { temporary: true });
+      if (document.complete === false) throw new TransportError(document.problem, { temporary: true });
       yield document;
     }
   }
-  throw new ClientError("the response has no end", { temporary: true });
+  throw new TransportError("the response has no end", { temporary: true });
 }
 
-/** Returns the error of a request without a complete response. */
-function unsent(error: any): ClientError {
+/** Returns the error of a request without a complete response, or the reason of the signal that ended it. */
+function unsent(error: any, signal?: AbortSignal): unknown {
+  if (signal?.aborted) return signal.reason;
+  if (error instanceof ClientError) return error;
   const cause = error?.cause ?? error;
-  return new ClientError(`no response: ${cause?.message || cause?.code || cause}`, { temporary: !/CERT|VERIFY/.test(cause?.code) });
+  return new TransportError(`no response: ${cause?.message || cause?.code || cause}`, { temporary: !/CERT|VERIFY/.test(cause?.code) });
 }
 
 /** Returns the error of a status that is no success. */
@@ -385,5 +501,5 @@ function refusal({ status, headers }: Response, text: string): ClientError {
   // A 409 without Retry-After stays.
   const temporary = status === 408 || status === 429 || status >= 500 || (status === 409 && retryAfter > 0);
   const message = body.error?.message ?? body.message ?? "the service refused the request";
-  return new ClientError(message, { temporary, status, code: body.error?.code, retryAfter, requestId: headers.get("X-Request-Id") ?? "", detail: headers.get("Error-Detail") ?? "" });
+  return new (errorOf[status] ?? (status >= 500 ? UnavailableError : ClientError))(message, { temporary, status, code: body.error?.code, retryAfter, requestId: headers.get("X-Request-Id") ?? "", detail: headers.get("Error-Detail") ?? "" });
 }
