@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"internal/mail":             {"internal/strict", "internal/delivery", "internal/delivery/digest"},
 	"internal/identity":         {"internal/order", "internal/strict", "internal/token"},
 	"internal/ingest":           {"internal/etag", "internal/order", "internal/strict", "internal/orderpb"},
-	"internal/config":           {"internal/identity", "internal/order"},
+	"internal/config":           {"internal/identity", "internal/order", "internal/strict"},
 	"internal/tracing":          {"internal/order", "internal/store/sqldb", "internal/delivery", "internal/delivery/webhook"},
 	"internal/demo":             {"internal/order", "internal/ingest"},
 	"internal/lru":              {},

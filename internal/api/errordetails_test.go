@@ -124,7 +124,7 @@ var mistakes = []struct {
 		{"accepted already", "merchant", "PUT /api/orders/101", "", `{"status":"G"}`, "in-processing (G|read the order"},
 		{"rejected already", "merchant", "PATCH /v2/orders/R-2/reject", "", "", "rejected-by-merchant (D|read the order"},
 		{"`status` for the merchant's own data", "merchant", update2, "", `{"status":"G"}`, "status is not a known key|merchantReference, merchantNote"},
-		{"a misspelled key", "merchant", update2, "", `{"merchantRefrence":"17"}`, "Is merchantReference meant"},
+		{"a misspelled key", "merchant", update2, "", `{"merchantRefrence":"17"}`, "the nearest one is merchantReference"},
 		{"an object for many answers", "merchant", answers, "Content-Type: application/json", `{"orderReference":"R-4","answer":"accept"}`, "array of at most 100 answers"},
 		{"lines compressed with Brotli", "merchant", answers, "Content-Encoding: br", "x", "gzip"},
 	}},

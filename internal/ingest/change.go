@@ -122,7 +122,7 @@ func parseAnswer(text []byte) (order.BatchChange, error) {
 	case "reject":
 		change.To = order.RejectedByMerchant
 		if !line.Reason.Valid() {
-			problem.Refuse("reason", "must be one of "+reasonNames())
+			problem.Refuse("reason", "must be one of "+order.ReasonNames())
 		}
 	default:
 		problem.Refuse("answer", "must be accept or reject")

@@ -93,12 +93,4 @@ const Erased = "The personal data of the order is erased and cannot be set again
 // InvalidReason says what is wrong with the reason of a change, for
 // order.ErrInvalidReason.
 var InvalidReason = "reason must be lower-case words and numbers joined by hyphens, of at most " + strconv.Itoa(order.MaxReasonLength) +
-	" bytes; for rejected-by-merchant one of " + reasonNames()
-
-func reasonNames() string {
-	names := make([]string, len(order.Reasons))
-	for i, reason := range order.Reasons {
-		names[i] = string(reason)
-	}
-	return strings.Join(names, ", ")
-}
+	" bytes; for rejected-by-merchant one of " + order.ReasonNames()

@@ -3,7 +3,6 @@ package order
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -225,7 +224,11 @@ var Reasons = []Reason{"out-of-stock", "damaged", "wrong-price", "disabled-produ
 
 // ReasonNames returns Reasons for people, separated by commas.
 func ReasonNames() string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(Reasons), " ", ", "), "[]")
+	names := make([]string, len(Reasons))
+	for i, reason := range Reasons {
+		names[i] = string(reason)
+	}
+	return strings.Join(names, ", ")
 }
 
 // Valid reports whether r is empty or one of the allowed reasons for a rejection.

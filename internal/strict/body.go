@@ -3,7 +3,6 @@ package strict
 import (
 	"maps"
 	"slices"
-	"strings"
 )
 
 // Body is an object in the body of a request that has members of certain names only: a
@@ -30,8 +29,7 @@ func ParseBody(text []byte, names ...string) *Body {
 func (b *Body) allow(names []string) {
 	for _, name := range slices.Sorted(maps.Keys(b.Object)) {
 		if b.err == nil && !slices.Contains(names, name) {
-			unknown := &ParamError{Name: b.path + Echo(name), Problem: "is not a known key"}
-			b.err = Detail(unknown, "%s; known are %s.%s", unknown.plain(), strings.Join(names, ", "), meant(name, names))
+			b.err = &ParamError{Name: b.path + Echo(name), Problem: "is not a known key", Hint: KnownHint(name, names)}
 		}
 	}
 }

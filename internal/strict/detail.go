@@ -45,7 +45,7 @@ func Nearest(misspelled string, words ...string) string {
 		case len(text) >= 4 && (strings.Contains(meant, text) || strings.Contains(text, meant)):
 			wrong = min(wrong, 1)
 		case wrong < best:
-			wrong = distance(text, meant)
+			wrong = Distance(text, meant)
 		}
 		if wrong < best {
 			best, nearest = wrong, word
@@ -54,12 +54,14 @@ func Nearest(misspelled string, words ...string) string {
 	return nearest
 }
 
-// meant returns a question about what a misspelled word means; empty: none of the words.
-func meant(misspelled string, words []string) string {
-	if nearest := Nearest(misspelled, words...); nearest != "" {
-		return " Is " + nearest + " meant?"
+// KnownHint returns the Hint of a name that is not known: the known ones, and which of them or of
+// others it may mean.
+func KnownHint(name string, known []string, others ...string) string {
+	hint := "; known are " + strings.Join(known, ", ")
+	if nearest := Nearest(name, append(others, known...)...); nearest != "" {
+		hint = "; the nearest one is " + nearest + hint
 	}
-	return ""
+	return hint
 }
 
 // plainWord returns a word in small letters without the signs between its parts.
@@ -69,8 +71,9 @@ func plainWord(word string) string {
 
 var wordSigns = strings.NewReplacer("_", "", "-", "", ".", "")
 
-// distance returns how many bytes must be added, removed or replaced to make b of a.
-func distance(a, b string) int {
+// Distance returns how many bytes must be added, removed or replaced to make b of a (the
+// Levenshtein distance).
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

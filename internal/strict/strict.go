@@ -31,14 +31,12 @@ func (e *ParamError) Error() string { return e.Name + " " + e.Problem }
 var plainName = regexp.MustCompile(`^[A-Za-z][\w.\[\]-]{0,63}$`)
 
 // Detail implements Detailed.
-func (e *ParamError) Detail() string { return e.plain() + e.Hint + "." }
-
-// plain is Error without a name that a client has made.
-func (e *ParamError) plain() string {
+func (e *ParamError) Detail() string {
+	name := "A name"
 	if plainName.MatchString(e.Name) {
-		return e.Error()
+		name = e.Name
 	}
-	return "A name " + e.Problem
+	return name + " " + e.Problem + e.Hint + "."
 }
 
 // FirstError is the first error of a text that is parsed. The parsing goes on after

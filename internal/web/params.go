@@ -108,11 +108,7 @@ func knownHint(name string, params []string) string {
 		names := strings.Split(param, "|")
 		all, first = append(all, names...), append(first, names[0])
 	}
-	hint := ""
-	if nearest := strict.Nearest(name, all...); nearest != "" {
-		hint = "; the nearest one is " + nearest
-	}
-	return hint + "; known are " + strings.Join(first, ", ")
+	return strict.KnownHint(name, first, all...)
 }
 
 // Bounds of the header of ignored parameters, in bytes.

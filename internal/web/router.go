@@ -41,8 +41,8 @@ type RouterConfig struct {
 type Router struct {
 	config    RouterConfig
 	mux       *http.ServeMux
-	first     *http.ServeMux // of the routes that are First
-	prefixes  []string       // which their paths have before the first wildcard
+	first     *http.ServeMux          // of the routes that are First
+	prefixes  []string                // which their paths have before the first wildcard
 	groups    []RouteGroup            // the longest prefix first
 	errors    map[string]ErrorEncoder // by pattern
 	known     []knownPath             // of the interfaces
