@@ -367,7 +367,7 @@ const lateResponse = `({ ok: true, text: () => new Promise((done) => { arrive = 
 // addInvoices adds invoices to two orders, which the names of the files say. A third file is
 // for no order.
 func (p *staff) addInvoices(t *testing.T) {
-	p.see(t, "/console/invoices", ".ref", "C-3")
+	p.see(t, "/console/invoices?limit=100", ".ref", "C-3")
 	p.nextMatch(t, "{ ok: false }")
 	p.fill(t, "C-3.pdf", `"x"`)
 	p.wait(t, "[data-problem]", "could not be looked up")

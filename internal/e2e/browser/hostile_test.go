@@ -46,6 +46,7 @@ func hostileOrder() []byte {
 func register(document map[string]any, reference string, hours int) {
 	created := time.Now().UTC().Add(-time.Duration(hours) * time.Hour)
 	document["reference"], document["state"] = reference, "registered"
+	document["invoiceDetails"] = map[string]any{"vatNumber": "000000000"}
 	document["createdAt"], document["expiresAt"] = created.Format(time.RFC3339), created.Add(48*time.Hour).Format(time.RFC3339)
 }
 
