@@ -4,11 +4,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"merchantorders/internal/app/apptest"
-	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
 
@@ -18,6 +18,9 @@ var refusedCommands = map[string]int{
 	`-H "If-Match: $TAG" "$BASE/v2/orders/DEMO-0052/accept"`: 22, // the second time
 	`X-Sandbox-Fault: lost`:                                  52,
 }
+
+// printedToken finds the token that a demo prints.
+var printedToken = regexp.MustCompile(`\bmo_\w+`)
 
 // TestCommandsOfTheGuide types every curl command of each page, from top to bottom, with
 // a new demo service for the page.
@@ -57,7 +60,7 @@ func typeCommands(t *testing.T, commands []string) {
 	s := apptest.Start(t, "--demo", "--webhook-allow-private")
 	folder, tag, seen := t.TempDir(), "", make(map[string]bool)
 	testenv.NoError(t, os.WriteFile(filepath.Join(folder, "invoice.pdf"), []byte("%PDF-1.4"), 0o600))
-	token := s.Folder.Token(t, "--merchant", "355", "--scopes", order.MerchantScopes.String())
+	token := printedToken.FindString(s.Stdout())
 	for _, command := range commands {
 		want := 0
 		for part, code := range refusedCommands {

@@ -152,6 +152,12 @@ func TestTokenRequestsRefused(t *testing.T) {
 			s.asOperator("POST", "/tokens/4/rotate", `{`+field+`}`, 400, want)
 		}
 	}
+	short, parent, err := s.Tokens.Create(t.Context(), apitest.MerchantID, order.MerchantScopes, time.Hour)
+	testenv.NoError(t, err)
+	for _, path := range []string{"/v2/tokens", "/v2/tokens/4/rotate"} {
+		s.Send(short, "POST", path, `{"expires":"90d"}`).WantText(t, 400, fmt.Sprintf(": the token of the request, %d, ends at %s, and no token that it makes ends later",
+			parent.ID, parent.ExpiresAt.Format(time.RFC3339)))
+	}
 	for _, value := range []string{`""`, `"-1s"`, `"soon"`, `5`, `null`, `[]`} {
 		s.asOperator("POST", "/tokens/4/rotate", `{"overlap":`+value+`}`, 400, params("overlap must be a duration such as 48h or 2d"))
 	}
@@ -181,7 +187,7 @@ func TestTokenRequestsRefused(t *testing.T) {
 	} {
 		s.asOperator("GET", "/tokens?"+query, "", 400, params(want))
 	}
-	if ids, _ := s.listed(s.operator, "/operator/tokens"); len(ids) != 4 {
+	if ids, _ := s.listed(s.operator, "/operator/tokens"); len(ids) != 5 {
 		t.Errorf("tokens %v", ids)
 	}
 }

@@ -209,8 +209,8 @@ func (t *tx) UnrevokedTokens(ctx context.Context, merchantID int64) ([]int64, er
 // selectTokenCounts counts up to $3 of each: more than a merchant may have makes no difference.
 // Tokens that were created after a time end after it.
 const selectTokenCounts = `SELECT
-	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND hint <> '' AND ` + validToken + `$2 LIMIT $3+0) n),
-	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND hint <> '' AND ` + tokenEnd + ` > $4 AND created_at > $4 LIMIT $3+0) n),
+	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND hint <> '' AND created_by IS NOT NULL AND ` + validToken + `$2 LIMIT $3+0) n),
+	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND hint <> '' AND created_by IS NOT NULL AND ` + tokenEnd + ` > $4 AND created_at > $4 LIMIT $3+0) n),
 	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND passkey IS NOT NULL AND ` + validToken + `$2 LIMIT $3+0) n),
 	(SELECT COUNT(*) FROM (SELECT 1 FROM tokens WHERE merchant_id = $1 AND hint = '' AND passkey IS NULL AND created_by IS NOT NULL AND created_at > $4 LIMIT $3+0) n)
 	+ (SELECT COUNT(*) FROM (SELECT 1 FROM login_links WHERE merchant_id = $1 AND created_by IS NOT NULL AND expires_at > $2 LIMIT $3+0) n)`

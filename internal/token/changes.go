@@ -8,7 +8,8 @@ import (
 	"merchantorders/internal/order"
 )
 
-// Limits of the tokens that a merchant creates itself. Those of sessions do not count.
+// Limits of the tokens that a merchant creates itself. Those of sessions and of commands do not
+// count: each start of a demo makes one.
 const (
 	// MaxValid is how many valid tokens the merchant may have.
 	MaxValid = 100
@@ -93,7 +94,7 @@ func (r *Registry) Add(ctx context.Context, caller order.Caller, request Request
 			err = r.mayAdd(ctx, tx, caller, t, Counts.tokenLeft)
 		}
 		if err == nil {
-			t.ExpiresAt, err = r.expiry(request.Expiry, 0, bound)
+			t.ExpiresAt, err = r.expiry(caller, request.Expiry, 0, bound)
 		}
 		if err != nil {
 			return Created{}, err
@@ -145,8 +146,8 @@ func (r *Registry) bound(ctx context.Context, tx Tx, id int64) (time.Time, error
 }
 
 // expiry returns when a new token ends: as it is wanted, or for the zero Expiry after the
-// usual lifetime, but not after the bound. A usual lifetime of 0 and the zero time mean never.
-func (r *Registry) expiry(wanted Expiry, usual time.Duration, bound time.Time) (time.Time, error) {
+// usual lifetime, but not after the bound of the caller. A usual lifetime of 0 and the zero time mean never.
+func (r *Registry) expiry(caller order.Caller, wanted Expiry, usual time.Duration, bound time.Time) (time.Time, error) {
 	now := r.createdAt()
 	end := wanted.At
 	if wanted.After != 0 {
@@ -159,7 +160,7 @@ func (r *Registry) expiry(wanted Expiry, usual time.Duration, bound time.Time) (
 	case r.MaxLifetime > 0 && end.Sub(now) > r.MaxLifetime:
 		return time.Time{}, &LifetimeError{Max: r.MaxLifetime}
 	case !bound.IsZero() && end.After(bound):
-		return time.Time{}, &LifetimeError{Max: bound.Sub(now)}
+		return time.Time{}, &LifetimeError{Max: bound.Sub(now), TokenID: caller.TokenID, Ends: bound}
 	default:
 		return end, nil
 	}
@@ -243,7 +244,7 @@ func (r *Registry) Rotate(ctx context.Context, caller order.Caller, rotation Rot
 		if !end.IsZero() {
 			usual = end.Sub(old.CreatedAt)
 		}
-		if t.ExpiresAt, err = r.expiry(rotation.Expiry, usual, bound); err != nil {
+		if t.ExpiresAt, err = r.expiry(caller, rotation.Expiry, usual, bound); err != nil {
 			return Created{}, err
 		}
 		// Times are stored in whole seconds. Rounded down, so that without an overlap the

@@ -70,7 +70,7 @@ func (s *Sessions) AddPasskey(ctx context.Context, caller order.Caller, session 
 			return Created{}, cmp.Or(err, ErrTooMany)
 		}
 		t := Token{MerchantID: made.MerchantID, Scopes: made.Scopes, Label: made.Label, Passkey: record}
-		if t.ExpiresAt, err = s.tokens.expiry(Expiry{}, usual, bound); err != nil {
+		if t.ExpiresAt, err = s.tokens.expiry(by, Expiry{}, usual, bound); err != nil {
 			return Created{}, err
 		}
 		return s.tokens.complete(t, by, func(_ Hash, t Token) (int64, error) {

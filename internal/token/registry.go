@@ -28,6 +28,10 @@ var (
 // LifetimeError means that a new token should live for longer than is allowed.
 type LifetimeError struct {
 	Max time.Duration
+	// TokenID is the token that makes the new one, if that must not outlive it, and Ends when it
+	// ends; 0: Max is Registry.MaxLifetime.
+	TokenID int64
+	Ends    time.Time
 }
 
 // Error implements error.
@@ -126,8 +130,8 @@ type Tx interface {
 
 // Counts are numbers of tokens of a merchant.
 type Counts struct {
-	Valid   int // valid at a time, without those of sessions
-	Created int // created after a time, without those of sessions
+	Valid   int // valid at a time, without those of sessions and commands
+	Created int // created after a time, without those of sessions and commands
 	// Links is of login links that tokens made: of sessions that began by them after that
 	// time, and of links that can still be used.
 	Links int

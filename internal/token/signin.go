@@ -147,7 +147,7 @@ func (s *Sessions) BeginAs(ctx context.Context, caller order.Caller, person Pers
 // Registry.MaxLifetime, but not after the bound. Nobody gets the text of the token: only the
 // session acts as it.
 func (s *Sessions) begin(ctx context.Context, tx Tx, by order.Caller, how string, t Token, usual time.Duration, bound time.Time) (session string, err error) {
-	if t.ExpiresAt, err = s.tokens.expiry(Expiry{}, usual, bound); err != nil {
+	if t.ExpiresAt, err = s.tokens.expiry(by, Expiry{}, usual, bound); err != nil {
 		return "", err
 	}
 	made, err := s.tokens.complete(t, by, func(hash Hash, t Token) (int64, error) {

@@ -6,6 +6,7 @@ package tokenapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -217,7 +218,11 @@ func ErrorEncoder(next web.ErrorEncoder) web.ErrorEncoder {
 			err = &strict.ParamError{Name: "expires", Problem: "must be later than now"}
 		}
 		if lifetime, ok := errors.AsType[*token.LifetimeError](err); ok {
-			err = &strict.ParamError{Name: "expires", Problem: "must be at most " + lifetime.Max.String()}
+			problem := "must be at most " + lifetime.Max.String()
+			if lifetime.TokenID != 0 {
+				problem += fmt.Sprintf(": the token of the request, %d, ends at %s, and no token that it makes ends later", lifetime.TokenID, web.TimeText(lifetime.Ends))
+			}
+			err = &strict.ParamError{Name: "expires", Problem: problem}
 		}
 		return next(r, err)
 	}

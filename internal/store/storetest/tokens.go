@@ -325,11 +325,12 @@ func (f *fixture) checkTokenAudit(ids map[string]int64) {
 // testTokenCounts counts tokens for their limits.
 func testTokenCounts(f *fixture) {
 	for i, t := range []token.Token{
-		{MerchantID: alpha, CreatedAt: noon, Hint: "mo_1"},
-		{MerchantID: alpha, CreatedAt: noon.Add(-time.Hour), ExpiresAt: noon.Add(time.Second), Hint: "mo_2"},
-		{MerchantID: alpha, CreatedAt: noon.Add(-time.Hour), ExpiresAt: noon, Hint: "mo_3"},
-		{MerchantID: beta, CreatedAt: noon, Hint: "mo_4"},
+		{MerchantID: alpha, CreatedAt: noon, Hint: "mo_1", CreatedBy: 5},
+		{MerchantID: alpha, CreatedAt: noon.Add(-time.Hour), ExpiresAt: noon.Add(time.Second), Hint: "mo_2", CreatedBy: 1},
+		{MerchantID: alpha, CreatedAt: noon.Add(-time.Hour), ExpiresAt: noon, Hint: "mo_3", CreatedBy: 1},
+		{MerchantID: beta, CreatedAt: noon, Hint: "mo_4", CreatedBy: 5},
 		{CreatedAt: noon, Hint: "mop_5"},
+		{MerchantID: alpha, CreatedAt: noon, Hint: "mo_6"}, // of a command
 		// Of sessions:
 		{MerchantID: alpha, CreatedAt: noon},
 		{MerchantID: alpha, CreatedAt: noon, CreatedBy: 1},
