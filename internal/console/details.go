@@ -12,18 +12,11 @@ import (
 // field is a value of an order with the key of its label.
 type field struct {
 	Label, Value string
+	Link         string // where the value leads to; empty: nowhere
 }
 
 // Copied reports whether people take the value to another program.
 func (f field) Copied() bool { return f.Label == "carrier.tracking" || f.Label == "invoice.vat" }
-
-// Link returns where the value leads to, of a tracking code that is an address; empty: nowhere.
-func (f field) Link() string {
-	if f.Label == "carrier.tracking" {
-		return webURL(f.Value)
-	}
-	return ""
-}
 
 // fields collects those values that are given.
 type fields []field
@@ -31,7 +24,7 @@ type fields []field
 // add adds a value unless it is empty.
 func (f *fields) add(label, value string) {
 	if value != "" {
-		*f = append(*f, field{label, value})
+		*f = append(*f, field{Label: label, Value: value})
 	}
 }
 
@@ -73,12 +66,20 @@ func (l language) article39Fields(d *order.InvoiceDetails) fields {
 	return f
 }
 
-// carrierFields returns the shipment of an order.
-func (l language) carrierFields(c order.Carrier) fields {
+// carrierFields returns the shipment of an order, whose tracking codes lead where a store's link
+// says.
+func (l language) carrierFields(c order.Carrier, link string) fields {
 	var f fields
 	f.add("carrier.name", c.Name)
 	f.add("carrier.delivery", joined(" · ", c.DeliveryName, c.Method, c.DeliveryKey))
-	f.add("carrier.tracking", c.TrackingCodes)
+	codes := []string{c.TrackingCodes}
+	if webURL(c.TrackingCodes) == "" {
+		codes = strings.FieldsFunc(c.TrackingCodes, func(r rune) bool { return strings.ContainsRune(",;\n", r) })
+	}
+	for _, code := range codes {
+		code = strings.TrimSpace(code)
+		f = append(f, field{"carrier.tracking", code, trackingLink(link, code)})
+	}
 	ids := make([]string, len(c.ShipmentIDs))
 	for i, id := range c.ShipmentIDs {
 		ids[i] = strconv.FormatInt(id, 10)

@@ -82,7 +82,13 @@ var operatorForms = []formCase{
 }
 
 var merchantForms = []formCase{
-	{"/store", "/store", url.Values{"zone": {"Europe/Athens"}}, map[string][]string{"zone": wrongZones}, nil},
+	{
+		"/store", "/store", url.Values{"zone": {"Europe/Athens"}, "slipName": {"Ά"}, "returnAddress": {"a\r\nb"}, "trackingLink": {"https://example.com/{code}"}},
+		map[string][]string{
+			"zone": wrongZones, "slipName": wrongLines, "returnAddress": append([]string{strings.Repeat("Ω", 1001)}, wrongTexts...),
+			"trackingLink": append([]string{"https://example.com/", "https://{code}.example.com/", "http://example.com/{code}", "https://u:p@example.com/{code}"}, wrongURLs[1:]...),
+		}, nil,
+	},
 	{
 		"/tokens", "/tokens", url.Values{"label": {"A"}, "scope": {"orders:read"}, "days": {"30"}},
 		map[string][]string{"label": wrongLines, "scope": append([]string{"audit"}, wrongChoices...), "days": wrongIDs}, []string{"scope"},
@@ -166,7 +172,7 @@ func TestFormsComeBack(t *testing.T) {
 
 // chosen reports whether a field is a choice among values that the page offers.
 func (c formCase) chosen(field string) bool {
-	return field == "scope" || field == "what" || field == "every" || field == "language" || field == "do" || field == "type" || field == "state" || field == "overlap" || field == "reason" && strings.HasSuffix(c.action, "/reject")
+	return field == "zone" || field == "scope" || field == "what" || field == "every" || field == "language" || field == "do" || field == "type" || field == "state" || field == "overlap" || field == "reason" && strings.HasSuffix(c.action, "/reject")
 }
 
 // title returns the first heading of a page.

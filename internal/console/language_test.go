@@ -84,6 +84,16 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestTimeZones checks that stores may choose each zone of the list.
+func TestTimeZones(t *testing.T) {
+	t.Parallel()
+	for _, group := range zoneGroups() {
+		for _, name := range group.Zones {
+			testenv.Equal(t, name, "", order.TimeZoneProblem(group.Name+"/"+name))
+		}
+	}
+}
+
 func TestLanguageOf(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{

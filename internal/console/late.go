@@ -12,17 +12,20 @@ type lateForm struct{ view signInView }
 // Error implements error.
 func (*lateForm) Error() string { return "the session ended before the form was sent" }
 
+// lateField is a field of a form, by its name, with the key of its label.
+type lateField struct{ Label, Value string }
+
 // lateFields are the fields of forms that the sign-in shows again, by the keys of their
 // labels. What a person typed is lost otherwise. Secrets are none of them.
-var lateFields = func() []field {
-	fields := []field{
+var lateFields = func() []lateField {
+	fields := []lateField{
 		{"merchants.id", "merchant"}, {"merchants.id", "id"}, {"merchants.name", "name"}, {"order.reference", "order"}, {"order.reference", "reference"},
 		{"transition.to", "state"}, {"reject.reason", "reason"}, {"transition.other", "other"}, {"own.reference", merchantReferenceField}, {"own.note", merchantNoteField},
 		{"people.name", "person"}, {"tokens.label", "label"}, {"tokens.scopes", "scope"}, {"tokens.lifetime", "days"}, {"webhooks.url", "url"},
-		{"webhooks.description", "description"}, {"customer.email", "email"}, {"store.zone", "zone"}, {"merchants.requests", "requests"}, {"merchants.burst", "burst"},
+		{"webhooks.description", "description"}, {"customer.email", "email"}, {"store.zone", "zone"}, {"store.slipname", "slipName"}, {"print.return", "returnAddress"}, {"store.link", "trackingLink"}, {"merchants.requests", "requests"}, {"merchants.burst", "burst"},
 	}
 	for _, c := range correctables {
-		fields = append(fields, field{c.label, c.name})
+		fields = append(fields, lateField{c.label, c.name})
 	}
 	return fields
 }()
@@ -61,7 +64,7 @@ func (s *site) newLateForm(r *web.Request) error {
 			typed.Label = "column.reason" // the customer does not read it
 		}
 		if value := strings.Join(values, ", "); value != "" {
-			view.Typed = append(view.Typed, field{typed.Label, value})
+			view.Typed = append(view.Typed, field{Label: typed.Label, Value: value})
 		}
 	}
 	return &lateForm{view}

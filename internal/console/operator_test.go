@@ -196,10 +196,10 @@ func TestMerchants(t *testing.T) {
 			t.Errorf("limit %+v, error %v, want %+v", m.RateLimit, err, limit)
 		}
 	}
-	b.get(address).WantText(t, http.StatusOK, "Empty: UTC.")
+	b.get(address).WantText(t, http.StatusOK, "That of the service: UTC")
 	zone := b.get(address).form(t, address+"/time-zone")
 	zone.Set("zone", "Europe/Athens")
-	b.get(b.post(address+"/time-zone", zone).location()).WantText(t, http.StatusOK, `value="Europe/Athens"`)
+	b.get(b.post(address+"/time-zone", zone).location()).WantText(t, http.StatusOK, `value="Europe/Athens" selected>Athens<`)
 	staff.get("/console").WantText(t, http.StatusOK, "Another name")
 	b.get(list+"/12345").WantText(t, http.StatusNotFound)
 }

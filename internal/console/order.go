@@ -14,7 +14,9 @@ type orderView struct {
 	Order   order.Order
 	Expiry  newOrder // the time left to answer; of a registered order
 	History []order.EventRecord
-	Names   names
+
+	TrackingLink string // of the store; empty: none
+	Names        names
 
 	Accept, Reject, Files, Edit bool // what is offered
 	FilesLeft                   int64
@@ -92,6 +94,7 @@ func (s *site) showOrder(w http.ResponseWriter, r *web.Request, status int, view
 		return err
 	}
 	o := view.Order
+	view.TrackingLink = r.Session.TrackingLink
 	if view.From = from(r); view.From != "" {
 		if view.Previous, view.Next, err = s.neighbors(r, o, view.From); err != nil {
 			return err

@@ -21,6 +21,7 @@ type printView struct {
 	LeftOut []string // references of orders that are not to be shipped
 	Problem string   // key of a message; empty: none
 	Back    string   // path of the page before
+	Slip    order.Slip
 }
 
 // print serves GET /orders/{reference}/print: what goes into the parcel and where it
@@ -30,7 +31,11 @@ func (s *site) print(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.show(w, r, http.StatusOK, "print", printView{Orders: []order.Order{o}, Back: orderIn(o.Reference, from(r))})
+	store, err := s.Merchants.Get(r.Context(), r.Caller.MerchantID)
+	if err != nil {
+		return err
+	}
+	return s.show(w, r, http.StatusOK, "print", printView{Orders: []order.Order{o}, Back: orderIn(o.Reference, from(r)), Slip: store.Slip})
 }
 
 // printSeveral serves GET /print?order=A-1&order=A-2: the packing slips of the selected
@@ -48,7 +53,11 @@ func (s *site) showSelected(w http.ResponseWriter, r *web.Request, template stri
 		view.Problem = problem
 		return s.show(w, r, http.StatusUnprocessableEntity, template, view)
 	}
-	var err error
+	store, err := s.Merchants.Get(r.Context(), r.Caller.MerchantID)
+	if err != nil {
+		return err
+	}
+	view.Slip = store.Slip
 	if view.Orders, view.Missing, err = s.selectedOrders(r, selected); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func TestAnswerSelected(t *testing.T) {
 	asked.WantText(t, http.StatusOK, "<h1>Reject 2 orders?</h1>", "<bdi>LAST</bdi>", "<bdi>SECOND</bdi>", ">Reject 2 orders</button>")
 	form = asked.form(t, queueForm)
 	for range 2 {
-		b.get(b.post("/console/new", form).location()).WantText(t, http.StatusOK, "1 order was rejected", "1 order was not rejected", "Somebody was first.")
+		b.get(b.post("/console/new", form).location()).WantText(t, http.StatusOK, "1 order was rejected", "1 order was not rejected", "Someone else got there first.")
 	}
 	form.Set("reason", "boredom")
 	b.post("/console/new", form).WantText(t, http.StatusUnprocessableEntity, "Choose one of the reasons.")
@@ -271,6 +271,29 @@ func TestPackingSlip(t *testing.T) {
 	if got := b.get("/console/orders/THIRD/print"); strings.Contains(got.Body, "Collect") || !strings.Contains(got.Body, `class="stop">Rejected. Do not ship`) {
 		t.Errorf("the slip of a rejected order: %s", got.Body)
 	}
+}
+
+// TestSlipOfStore sets what the packing slips say of the store, and where tracking codes lead.
+func TestSlipOfStore(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1", func(document map[string]any) {
+		document["carrier"].(map[string]any)["trackingCodes"] = "AB 1&2, XY/3"
+	}), newOrder(2, "A-2", func(document map[string]any) {
+		document["carrier"].(map[string]any)["trackingCodes"] = "https://example.org/a,b"
+	}))
+	b := s.signedIn(s.token)
+	b.get(orderPage).WantText(t, http.StatusOK, "<bdi data-copy>AB 1&amp;2</bdi>")
+	form := b.get("/console/store").form(t, "/console/store")
+	for name, value := range map[string]string{"slipName": "Ζωή <b>", "returnAddress": "Ερμού 1\r\nΑθήνα", "trackingLink": "https://track.example.com/{code}?l=el"} {
+		form.Set(name, value)
+	}
+	b.post("/console/store", form).WantStatus(t, http.StatusSeeOther)
+	b.get("/console/store").WantText(t, http.StatusOK, `value="Ζωή &lt;b&gt;"`, ">\nΕρμού 1\nΑθήνα</textarea>")
+	for _, path := range []string{orderPage + "/print", "/console/print?order=A-1"} {
+		b.get(path).WantText(t, http.StatusOK, "<dt>Store</dt><dd><bdi>Ζωή &lt;b&gt;</bdi></dd>", "<bdi>Ερμού 1\nΑθήνα</bdi>")
+	}
+	b.get(orderPage).WantText(t, http.StatusOK, `href="https://track.example.com/AB%201%262?l=el"`, `href="https://track.example.com/XY%2F3?l=el"`)
+	b.get("/console/orders/A-2").WantText(t, http.StatusOK, `href="https://example.org/a,b"`)
 }
 
 // TestAnswerAll rejects the orders of all pages, as they were when the question named their

@@ -68,7 +68,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"asset":   s.assetPath,
 		"webURL":  webURL, "segment": url.PathEscape,
 		"key": newKey, "maxSize": func() int64 { return order.MaxInvoiceSize },
-		"field": newField, "called": called, "required": required, "entries": newEntriesView, "entry": newEntryView, "requests": l.requests, "request": l.request, "subjectToken": subjectToken, "scopes": newScopesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
+		"field": newField, "zone": newZoneView, "called": called, "required": required, "entries": newEntriesView, "entry": newEntryView, "requests": l.requests, "request": l.request, "subjectToken": subjectToken, "scopes": newScopesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
 		"webhookStates": names(webhook.StateNames...),
 		"eraseFields":   names("email", "reference", "files"),
 		"mails":         func() bool { return s.Digests != nil },

@@ -22,15 +22,15 @@ func TestTimeZone(t *testing.T) {
 		newOrder(5, "NEXT", at("2026-10-25T22:00:00Z")), newOrder(6, "LATE", at("2026-10-25T21:59:59Z")), newOrder(7, "EARLY", at("2026-10-24T21:00:00Z")),
 		newOrder(4, "THEIRS", ofMerchant(theirs), at("2026-11-19T23:55:00Z")))
 	b := s.signedIn(s.token)
-	b.get("/console/orders/NIGHT").WantText(t, http.StatusOK, "19\u00a0Nov\u00a02026, 23:55\u00a0UTC", "Days and times of UTC")
+	b.get("/console/orders/NIGHT").WantText(t, http.StatusOK, "19\u00a0Nov\u00a02026, 23:55\u00a0UTC", "Times are in UTC")
 	b.get("/console/orders?from=2026-11-20").WantText(t, http.StatusOK, ">1 order<", "NOON")
 	form := b.get("/console/store").form(t, "/console/store")
 	form.Set("zone", "Europe/Athens")
 	b.post("/console/store", form).WantStatus(t, http.StatusSeeOther)
-	b.get("/console/store").WantText(t, http.StatusOK, `value="Europe/Athens"`)
+	b.get("/console/store").WantText(t, http.StatusOK, `value="Europe/Athens" selected>Athens<`)
 
 	const night = "20\u00a0Nov\u00a02026, 01:55<"
-	b.get("/console/orders/NIGHT").WantText(t, http.StatusOK, night, "Days and times of Europe/Athens")
+	b.get("/console/orders/NIGHT").WantText(t, http.StatusOK, night, "Times are in Europe/Athens")
 	b.get("/console/orders/NIGHT/print").WantText(t, http.StatusOK, "<dd>20\u00a0Nov\u00a02026</dd>")
 	for query, want := range map[string]string{
 		"from=2026-11-20":               "NOON NIGHT",
@@ -63,7 +63,7 @@ func TestTimeZone(t *testing.T) {
 		}
 	}
 	b.header.Set("Accept-Language", "el")
-	b.get("/console/orders").WantText(t, http.StatusOK, "20\u00a0Νοε\u00a02026, 01:55<", "Ημέρες και ώρες: Europe/Athens")
+	b.get("/console/orders").WantText(t, http.StatusOK, "20\u00a0Νοε\u00a02026, 01:55<", "Οι ώρες είναι σε ζώνη Europe/Athens")
 	page, err := s.Orders.List(t.Context(), ours, order.Filter{AnyState: true, From: order.DayOf(apptest.StartOfTime), To: order.NoDay, Page: 1, PageSize: 10})
 	if testenv.NoError(t, err); page.Total != 1 {
 		t.Errorf("%d orders of the day in UTC, want 1", page.Total)

@@ -41,6 +41,14 @@ type Merchant struct {
 	// TimeZone is the name of the zone whose days the merchant's staff see. Empty: that of
 	// the service.
 	TimeZone string
+	Slip     Slip
+}
+
+// Slip is what a merchant's packing slips say of it, and where its tracking codes lead.
+type Slip struct {
+	Name          string // empty: that of the merchant
+	ReturnAddress string // may have several lines; empty: none
+	TrackingLink  string // an address in which {code} stands for the code; empty: none
 }
 
 // Suspended reports whether the merchant is suspended.
@@ -70,6 +78,7 @@ type MerchantUpdate struct {
 	Name      *string
 	RateLimit *RateLimit // a pointer to the zero RateLimit: back to the default
 	TimeZone  *string    // a pointer to the empty text: back to the default
+	Slip      *Slip
 }
 
 // MerchantStore holds merchants. Every method may return ErrUnavailable in addition to the
@@ -135,6 +144,9 @@ func (m *Merchants) Update(ctx context.Context, caller Caller, id int64, update 
 		if update.TimeZone != nil {
 			changed.TimeZone = *update.TimeZone
 		}
+		if update.Slip != nil {
+			changed.Slip = *update.Slip
+		}
 	})
 }
 
@@ -190,6 +202,9 @@ func (m Merchant) changedFields(before Merchant) []string {
 	}
 	if m.TimeZone != before.TimeZone {
 		fields = append(fields, "timeZone")
+	}
+	if m.Slip != before.Slip {
+		fields = append(fields, "slip")
 	}
 	return fields
 }

@@ -34,7 +34,8 @@ func (t *tx) AddMerchant(ctx context.Context, merchant order.Merchant, entry ord
 }
 
 // selectMerchants is completed by a condition.
-const selectMerchants = `SELECT id, name, created_at, suspended_at, suspension_reason, rate_limit, rate_burst, time_zone FROM merchants `
+const selectMerchants = `SELECT id, name, created_at, suspended_at, suspension_reason, rate_limit, rate_burst, time_zone,
+	slip_name, return_address, tracking_link FROM merchants `
 
 // merchantRow is a row of selectMerchants.
 type merchantRow struct {
@@ -48,6 +49,7 @@ func (r *merchantRow) dest() []any {
 	return []any{
 		&r.ID, &r.Name, &r.createdAt, &r.suspendedAt, &r.SuspensionReason,
 		sqldb.Int(&r.RateLimit.PerSecond), sqldb.Int(&r.RateLimit.Burst), &r.TimeZone,
+		&r.Slip.Name, &r.Slip.ReturnAddress, &r.Slip.TrackingLink,
 	}
 }
 
@@ -136,8 +138,10 @@ func (t *tx) LockMerchant(ctx context.Context, id int64) (order.Merchant, error)
 // with the old one is valid any more.
 func (t *tx) UpdateMerchant(ctx context.Context, m order.Merchant, entry order.AuditEntry) error {
 	err := t.Later(ctx, errNoRow, `UPDATE merchants SET name_nonce = CASE WHEN name = $1 THEN name_nonce ELSE $2 END, name = $1,
-		suspended_at = $3, suspension_reason = $4, rate_limit = $5, rate_burst = $6, time_zone = $7 WHERE id = $8`,
-		m.Name, newNonce(), seconds(m.SuspendedAt), m.SuspensionReason, m.RateLimit.PerSecond, m.RateLimit.Burst, m.TimeZone, m.ID)
+		suspended_at = $3, suspension_reason = $4, rate_limit = $5, rate_burst = $6, time_zone = $7,
+		slip_name = $8, return_address = $9, tracking_link = $10 WHERE id = $11`,
+		m.Name, newNonce(), seconds(m.SuspendedAt), m.SuspensionReason, m.RateLimit.PerSecond, m.RateLimit.Burst, m.TimeZone,
+		m.Slip.Name, m.Slip.ReturnAddress, m.Slip.TrackingLink, m.ID)
 	if err != nil {
 		return err
 	}

@@ -29,9 +29,9 @@ func (t *tx) AddSession(ctx context.Context, hash token.Hash, s token.Session) e
 var (
 	selectSessionMerchant = `SELECT t.merchant_id FROM sessions s JOIN tokens t ON t.id = s.token_id WHERE s.hash = $1`
 	selectSession         = `SELECT t.id, t.merchant_id, t.scopes, t.expires_at, t.revoked_at, ` + grantedColumns + `,
-		m.name, m.time_zone, COALESCE(m.unanswered, 0), COALESCE(m.to_ship, 0), t.label, s.owns_token, s.created_at, s.last_used_at
+		m.name, m.time_zone, m.tracking_link, COALESCE(m.unanswered, 0), COALESCE(m.to_ship, 0), t.label, s.owns_token, s.created_at, s.last_used_at
 		FROM sessions s JOIN tokens t ON t.id = s.token_id
-		LEFT JOIN (SELECT name, time_zone, in_state_` + registered + ` AS unanswered,
+		LEFT JOIN (SELECT name, time_zone, tracking_link, in_state_` + registered + ` AS unanswered,
 			` + (&listing{filter: order.Filter{States: order.ShipStates}}).joinStates("in_state_", " + ") + ` AS to_ship, ` + grantedColumns + ` FROM merchants WHERE id = $1) m ON TRUE
 		WHERE s.hash = $2`
 )
@@ -48,11 +48,11 @@ func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (_ token.Sessio
 		db.merchants.add(hash, merchantID)
 	}
 	var row grantRow
-	var name, zone sql.NullString
+	var name, zone, tracking sql.NullString
 	var session token.Session
-	err = db.sql.QueryRow(ctx, selectSession, []any{merchantID, hash[:]}, append(row.dest(), &name, &zone, &session.Unanswered, &session.ToShip, &session.Name, &owns, &created, &used)...)
+	err = db.sql.QueryRow(ctx, selectSession, []any{merchantID, hash[:]}, append(row.dest(), &name, &zone, &tracking, &session.Unanswered, &session.ToShip, &session.Name, &owns, &created, &used)...)
 	session.ID, session.TokenID, session.OwnsToken = token.SessionID(hash), row.ID, owns != 0
-	session.MerchantName, session.TimeZone = name.String, zone.String
+	session.MerchantName, session.TimeZone, session.TrackingLink = name.String, zone.String, tracking.String
 	session.CreatedAt, session.LastUsedAt = time.Unix(created, 0).UTC(), time.Unix(used, 0).UTC()
 	return session, row.grant(), db.readError("read session", err, token.ErrNoSession)
 }

@@ -56,9 +56,9 @@ type Session struct {
 	OwnsToken  bool
 	CreatedAt  time.Time
 	LastUsedAt time.Time // accurate to touchInterval
-	// MerchantName and TimeZone are those of the token's merchant, and Name is the label of
+	// MerchantName, TimeZone and TrackingLink are those of the token's merchant, and Name is the label of
 	// the token: the person, if the session owns it. Set on read.
-	MerchantName, TimeZone, Name string
+	MerchantName, TimeZone, TrackingLink, Name string
 	// Unanswered and ToShip are how many orders of the merchant are registered, and in
 	// order.ShipStates. Set on read.
 	Unanswered, ToShip int64

@@ -323,7 +323,7 @@ func (p *staff) answerSeveral(t *testing.T) {
 	p.clickTwice(t, ".actionbar .primary")
 	p.wait(t, ".notice.good", "2 orders were accepted.")
 	p.wait(t, ".notice.bad", "1 order was not accepted:")
-	p.wait(t, ".notice.bad li", "C-6: Somebody was first.")
+	p.wait(t, ".notice.bad li", "C-6: Someone else got there first.")
 	p.wait(t, ".notice.bad li", "token 1")
 	p.wantEvents(t, "C-5", "order.state_changed", 1)
 	p.click(t, ".notice.good a")

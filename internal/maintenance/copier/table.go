@@ -48,7 +48,7 @@ var (
 	merchantsTable = newTable(table{name: "merchants", keyColumns: 1, permanent: true},
 		"id, name, name_nonce, created_at, suspended_at, suspension_reason, rate_limit, rate_burst, time_zone, last_event, data_nonce, audit_seq,"+
 			" in_state_1, in_state_2, in_state_3, in_state_4, in_state_5, in_state_6, in_state_7, in_state_8,"+
-			" in_state_9, in_state_10, in_state_11")
+			" in_state_9, in_state_10, in_state_11, slip_name, return_address, tracking_link")
 	tokensTable = newTable(table{name: "tokens", keyColumns: 1},
 		"id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, bound_at, revoked_at, last_used_at, last_used_from, passkey")
 	countersTable = newTable(table{name: "counters", keyColumns: 1, permanent: true},

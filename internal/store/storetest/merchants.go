@@ -74,6 +74,9 @@ func testMerchantChanged(f *fixture) {
 	for i, change := range []func(){
 		func() { m.Name = "Άλφα" },
 		func() { m.RateLimit = order.RateLimit{PerSecond: 200, Burst: 500} },
+		func() {
+			m.Slip = order.Slip{Name: "Ά & Β", ReturnAddress: "Οδός 1\nΑθήνα", TrackingLink: "https://example.com/{code}"}
+		},
 		func() { m.SuspendedAt, m.SuspensionReason = noon.Add(time.Hour), "unpaid" },
 		func() { m.Name = "Alpha Shop" }, // again: with a nonce of its own
 		func() { m.SuspendedAt, m.SuspensionReason, m.RateLimit = time.Time{}, "", order.RateLimit{} },
@@ -113,7 +116,7 @@ func testMerchantChanged(f *fixture) {
 	f.tables.each(`SELECT COUNT(*) FROM audit WHERE merchant_id = 355 AND action = 'merchant.updated'`, func(rows *sql.Rows) error {
 		return rows.Scan(&entries)
 	})
-	testenv.Equal(f, "audit entries of an addition and 5 changes", 6, entries)
+	testenv.Equal(f, "audit entries of an addition and 6 changes", 7, entries)
 }
 
 // testMerchantPages reads lists of merchants page by page.

@@ -23,7 +23,7 @@ import (
 // tableColumns are the tables with their columns, in the order of the schema.
 var tableColumns = map[string]string{
 	"merchants": "id, name, name_nonce, created_at, suspended_at, suspension_reason, rate_limit, rate_burst, time_zone, last_event, data_nonce, history, last_position, audit_seq, " +
-		"in_state_1, in_state_2, in_state_3, in_state_4, in_state_5, in_state_6, in_state_7, in_state_8, in_state_9, in_state_10, in_state_11",
+		"in_state_1, in_state_2, in_state_3, in_state_4, in_state_5, in_state_6, in_state_7, in_state_8, in_state_9, in_state_10, in_state_11, slip_name, return_address, tracking_link",
 	"tokens":     "id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, bound_at, revoked_at, last_used_at, last_used_from, passkey",
 	"counters":   "name, last",
 	"order_keys": "key, merchant_id",
