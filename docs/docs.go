@@ -19,7 +19,7 @@ var files embed.FS
 // need.
 var forMerchants = []string{
 	"guide/token.md", "guide/first-call.md", "guide/paging.md", "guide/changes.md", "guide/webhooks.md", "guide/accepting.md", "guide/retries.md",
-	"guide/invoices.md", "guide/errors.md", "guide/error-details.md", "guide/limits.md", "guide/client.md", "guide/python.md", "guide/typescript.md", "guide/php.md", "guide/assistants.md", "guide/sandbox.md", "guide/before-go-live.md", "guide/from-v1-to-v2.md", "guide/compatibility.md", "guide/accessibility.md",
+	"guide/invoices.md", "guide/errors.md", "guide/error-details.md", "guide/limits.md", "guide/client.md", "guide/python.md", "guide/typescript.md", "guide/php.md", "guide/assistants.md", "guide/sandbox.md", "guide/before-go-live.md", "guide/from-v1-to-v2.md", "guide/compatibility.md", "guide/accessibility.md", "guide/console-el.md",
 	"interface.md", "decisions.md",
 }
 
@@ -32,6 +32,14 @@ type Page struct {
 	Summary   string // its first sentence, in Markdown
 	Markdown  []byte
 	Operators bool // only operators need it
+}
+
+// Language returns the code of the language of the page; empty: English.
+func (p Page) Language() string {
+	if strings.HasSuffix(p.Path, "-el.md") {
+		return "el"
+	}
+	return ""
 }
 
 // Name returns the last part of the path of the page's URL, such as "errors".

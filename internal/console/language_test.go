@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -80,6 +81,17 @@ func TestMessages(t *testing.T) {
 	for _, key := range keys {
 		if _, ok := messages()["en"][key]; !ok {
 			t.Errorf("there is no message %q", key)
+		}
+	}
+}
+
+// TestGreekGuide checks that the page for staff names buttons and pages as the console does.
+func TestGreekGuide(t *testing.T) {
+	t.Parallel()
+	guide := testenv.Of(os.ReadFile("../../docs/guide/console-el.md")).Must(t)
+	for _, name := range regexp.MustCompile(`«(.*?)»`).FindAllStringSubmatch(string(guide), -1) {
+		if !slices.Contains(slices.Collect(maps.Values(messages()["el"])), name[1]) {
+			t.Errorf("the console has no %q", name[1])
 		}
 	}
 }

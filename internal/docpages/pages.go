@@ -86,6 +86,7 @@ type group struct {
 // page is a document.
 type page struct {
 	Address, Title string
+	Language       string // empty: English
 	Summary        string // in Markdown
 	Source         string // address of the document as Markdown or YAML
 	JSON           string // of an OpenAPI document: its address as JSON
@@ -119,7 +120,7 @@ func newSite(baseURL string, operators bool) *site {
 	for _, document := range s.documents {
 		address := root + "/docs/guide/" + document.Name()
 		p := &page{
-			Address: address, Title: document.Title, Source: address + ".md", Body: s.html(document),
+			Address: address, Title: document.Title, Language: document.Language(), Source: address + ".md", Body: s.html(document),
 			Summary: string(s.markdown(docs.Page{Path: document.Path, Markdown: []byte(document.Summary)}, ".md")),
 		}
 		s.contents["/docs/guide/"+document.Name()+".md"] = newContent(markdown, policy, s.markdown(document, ".md"))

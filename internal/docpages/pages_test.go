@@ -387,6 +387,7 @@ func TestSearch(t *testing.T) {
 // TestNavigation checks that a page shows where it is, its sections, and its neighbors.
 func TestNavigation(t *testing.T) {
 	t.Parallel()
+	get(t, start(t, false)+below+"/docs/guide/console-el").WantText(t, http.StatusOK, `<main id="main" class="text" lang="el">`, `<li lang="el"><a href="/shop/docs/guide/console-el" aria-current="page">`)
 	page := get(t, start(t, false)+below+"/docs/guide/retries").Body
 	for _, want := range []string{
 		`<a href="/shop/docs/guide/retries" aria-current="page">Safe retries</a>` + "\n<ul>\n" + `<li class="level2"><a href="#idempotency-key-repeat-a-request-safely">`,
