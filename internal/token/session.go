@@ -102,6 +102,14 @@ type SessionStore interface {
 	OpenSessions(ctx context.Context, merchantID int64, usedAfter, begunAfter, now time.Time, after *SessionCursor, limit int) ([]OpenSession, error)
 	// TouchSession stores when a session was last used.
 	TouchSession(ctx context.Context, hash Hash, at time.Time) error
+	// Keep keeps something for a person of a merchant, in place of what has its name, and
+	// deletes what is older than the newest things of the kind for the merchant's people, of
+	// which there are most.
+	Keep(ctx context.Context, merchantID int64, kind KeptKind, person string, k Kept, most int) error
+	// Kept returns what is kept for a person, the newest first.
+	Kept(ctx context.Context, merchantID int64, kind KeptKind, person string) ([]Kept, error)
+	// Forget deletes what is kept for a person under a name.
+	Forget(ctx context.Context, merchantID int64, kind KeptKind, person, name string) error
 }
 
 // Sessions makes, finds and ends sessions. It is safe for concurrent use.

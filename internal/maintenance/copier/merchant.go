@@ -140,7 +140,11 @@ func (j *job) copyChanges(ctx context.Context, id int64, since logEnds) error {
 		if err != nil {
 			return err
 		}
-		if err := j.apply(ctx, days, webhooks, merchant); err != nil {
+		kept, err := readRows(ctx, q, keptTable, `merchant_id = $1`, id)
+		if err != nil {
+			return err
+		}
+		if err := j.apply(ctx, days, webhooks, kept, merchant); err != nil {
 			return err
 		}
 		now.source, err = countRows(ctx, q, id)

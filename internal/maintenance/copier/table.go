@@ -76,6 +76,8 @@ var (
 		"merchant_id, id, url, description, types, include_orders, headers, username, password, created_at, secret, old_secret, old_secret_until, state, reason,"+
 			" state_set_at, acknowledged, event_merchant, event_position, event_nonce, feed_history, failures, failing_since, next_attempt_at,"+
 			" mail, language, digest_every, sent_at, link_hash, link_until, held, held_until, deliveries, lease_number, revision, digest_end, batch")
+	keptTable = newTable(table{name: "kept", keyColumns: 4},
+		"merchant_id, kind, person, name, value, at")
 	deliveriesTable = newTable(table{name: "webhook_deliveries", keyColumns: 3, pageColumn: "at"},
 		"merchant_id, webhook_id, id, at, message_id, event_seq, event_merchant, event_type, status, error, took_ms, response, events, last_event")
 	idempotencyTable = newTable(table{name: "idempotency_keys", keyColumns: 3, pageColumn: "created_at"},

@@ -15,7 +15,7 @@ import (
 // tables are all tables that are copied.
 var tables = []*table{
 	merchantsTable, tokensTable, countersTable, linkKeyTable, orderKeysTable, ordersTable, daysTable, invoicesTable, eventsTable, auditTable, deletedOrdersTable, idempotencyTable,
-	webhooksTable, deliveriesTable,
+	webhooksTable, deliveriesTable, keptTable,
 }
 
 // notCopied are the sign-ins of people, who sign in again at the new installation, and the

@@ -70,7 +70,7 @@ var (
 var Tables = []string{
 	"merchants", "tokens", "counters", "order_keys", "orders", "order_words", "order_days", "invoices", "events",
 	"idempotency_keys", "audit", "deleted_orders", "webhooks", "webhook_deliveries", "link_key",
-	"sessions", "login_links", "event_feed",
+	"sessions", "login_links", "event_feed", "kept",
 }
 
 // InvoiceIDs is the sequence that PostgreSQL has instead of a row in counters.

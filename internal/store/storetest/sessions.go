@@ -27,6 +27,7 @@ var sessionSubjects = []subject{
 	{"sessions/deleted tokens", testDeletedTokens},
 	{"sessions/overview", testOverview},
 	{"sessions/passkeys", testPasskeys},
+	{"sessions/kept for people", testKept},
 	{"sessions/ends of passkeys", testPasskeyEnds},
 }
 
@@ -515,4 +516,29 @@ func testOverview(f *fixture) {
 	if diff := cmp.Diff(want, counts); err != nil || diff != "" {
 		f.Errorf("day counts of another zone, %v (-want +got):\n%s", err, diff)
 	}
+}
+
+// testKept keeps things for people at one instance and reads them at the other.
+func testKept(f *fixture) {
+	ctx := f.Context()
+	keep := func(merchantID int64, kind token.KeptKind, person, name, value string, at time.Time) {
+		testenv.NoError(f, f.a.Keep(ctx, merchantID, kind, person, token.Kept{Name: name, Value: value, At: at}, 3))
+	}
+	keep(alpha, token.KeptView, "Νίκος", "b", "old", noon.Add(-time.Hour))
+	keep(alpha, token.KeptView, "Νίκος", "b", "1", noon.Add(time.Second))
+	keep(alpha, token.KeptView, "Νίκος", "a", "2", noon)
+	keep(alpha, token.KeptView, "Ελένη", "a", "3", noon.Add(2*time.Second))
+	keep(alpha, token.KeptResult, "Νίκος", "a", "4", noon)
+	keep(beta, token.KeptView, "Νίκος", "a", "5", noon)
+	want := func(want ...token.Kept) {
+		got, err := f.b.Kept(ctx, alpha, token.KeptView, "Νίκος")
+		testenv.NoError(f, err)
+		testenv.Equal(f, "kept", want, got)
+	}
+	a, b := token.Kept{Name: "a", Value: "2", At: noon}, token.Kept{Name: "b", Value: "1", At: noon.Add(time.Second)}
+	want(b, a)
+	keep(alpha, token.KeptView, "Ελένη", "b", "6", noon.Add(3*time.Second)) // the fourth of three: the oldest goes
+	want(b)
+	testenv.NoError(f, f.b.Forget(ctx, alpha, token.KeptView, "Νίκος", "b"))
+	want()
 }

@@ -46,6 +46,8 @@ var tableColumns = map[string]string{
 	"sessions":    "hash, token_id, owns_token, created_at, last_used_at, merchant_id",
 	"login_links": "hash, merchant_id, created_by, scopes, name, expires_at",
 
+	"kept": "merchant_id, kind, person, name, value, at",
+
 	"deleted_orders": "merchant_id, legacy_id, reference, created_at, deleted_at",
 
 	"audit": "merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash",
