@@ -36,6 +36,59 @@ func TestHundredFiles(t *testing.T) {
 	testenv.Equal(t, "stored files", 100, len(s.storedFiles()))
 }
 
+// TestUploadForm sends forms as clients do that repeat a request: each has another boundary.
+// Proves decision 9 (uploads as forms).
+func TestUploadForm(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	boundaries := 0
+	send := func(key, path, filename, content string) testenv.Response {
+		boundaries++
+		body, header := apptest.UploadForm(fmt.Sprintf("boundary-%d", boundaries), filename, []byte(content))
+		if key != "" {
+			header = append(header, "Idempotency-Key", key)
+		}
+		return s.Send(s.merchant, "POST", path, body, header...)
+	}
+	const v2 = "/v2/orders/R-1/invoices"
+	stored := send("k", v2, "τιμολόγιο.pdf", "a file")
+	stored.Want(t, "upload", 200, fmt.Sprintf(`{"message":"success","invoice":{"id":1,"url":"%s/invoices/R-1/%%CF%%84%%CE%%B9%%CE%%BC%%CE%%BF%%CE%%BB%%CF%%8C%%CE%%B3%%CE%%B9%%CE%%BF.pdf","created_at":"2026-11-20T10:00:00Z"}}`, storageURL))
+	file := testenv.Of(apptest.Uploaded(stored)).Must(t)
+	testenv.Equal(t, "content", "a file", s.Send(s.merchant, "GET", file.Path(t), "").Body)
+	for _, test := range []struct {
+		name, key, path, filename, content string
+		status                             int
+		want                               string // empty: that of the first
+		replayed                           bool
+	}{
+		{"same key", "k", v2, "τιμολόγιο.pdf", "a file", 200, "", true},
+		{"same key, other content", "k", v2, "τιμολόγιο.pdf", "a fil_", 422, `{"message":"The Idempotency-Key was used for another request."}`, false},
+		{"same key, other name", "k", v2, "b.pdf", "a file", 422, `{"message":"The Idempotency-Key was used for another request."}`, false},
+		{"wrong type", "type", v2, "a.exe", "x", 400, `{"message":"The file type is not supported."}`, false},
+		{"wrong type again", "type", v2, "a.exe", "x", 400, `{"message":"The file type is not supported."}`, true},
+		{"no content", "empty", v2, "a.pdf", "", 400, `{"message":"Invalid payload."}`, false},
+		{"no content for a used key", "k", v2, "a.pdf", "", 422, `{"message":"The Idempotency-Key was used for another request."}`, false},
+		{"no order, no content", "", "/v2/orders/NONE/invoices", "a.pdf", "", 400, `{"message":"Invalid payload."}`, false},
+		{"no order, wrong type", "", "/v2/orders/NONE/invoices", "a.exe", "x", 404, `{"message":"The order with id NONE was not found"}`, false},
+		{"too big", "", v2, "a.pdf", strings.Repeat("x", order.MaxInvoiceSize+1), 400, `{"message":"The file size is too big."}`, false},
+		{"far too big", "", "/v2/orders/NONE/invoices", "a.exe", strings.Repeat("x", 12<<20), 400, `{"message":"The file size is too big."}`, false},
+		{"version 1", "", invoicePaths["v1"], "a.pdf", "x", 400, `{"message":"Invalid payload."}`, false},
+	} {
+		got := send(test.key, test.path, test.filename, test.content)
+		if test.want == "" {
+			test.want = stored.Body
+		}
+		got.Want(t, test.name, test.status, test.want)
+		testenv.Equal(t, test.name+": replayed", test.replayed, got.Replayed())
+	}
+	testenv.Equal(t, "stored files", 1, len(s.storedFiles()))
+	for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/mixed; boundary=b"} {
+		upload := s.Send(s.merchant, "POST", v2, apptest.UploadBody("b.pdf", []byte("x")), "Content-Type", contentType)
+		upload.WantStatus(t, http.StatusOK)
+		s.Send(s.merchant, "DELETE", fmt.Sprintf("%s/%d", v2, testenv.Of(apptest.Uploaded(upload)).Must(t).ID), "").WantStatus(t, http.StatusOK)
+	}
+}
+
 // TestRefusedUploadLeavesNoFile checks that no file of a refused upload remains.
 func TestRefusedUploadLeavesNoFile(t *testing.T) {
 	t.Parallel()

@@ -227,6 +227,8 @@ func (s *Service) routerConfig(local string) web.RouterConfig {
 func (s *Service) groups(local string) (main func(console.Audience) []web.RouteGroup, admin []web.RouteGroup) {
 	baseURL, storageURL := s.Settings.Addresses(local)
 	invoices := invoiceapi.Endpoints{Orders: s.Orders, Metrics: s.Metrics, StorageURL: storageURL}
+	additions := invoices
+	additions.Additions = true
 	stored := storageapi.API{Orders: s.Orders, Links: s.Links, Metrics: s.Metrics}
 	webhooks := webhookapi.API{Webhooks: s.Webhooks}
 	operators := operator.API{
@@ -242,7 +244,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 	shared := []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{
-			Endpoints: invoices, Links: s.Links, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.Settings.ErrorCodes), Webhooks: webhooks,
+			Endpoints: additions, Links: s.Links, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.Settings.ErrorCodes), Webhooks: webhooks,
 			Tokens: s.Tokens, Sessions: s.Sessions, Log: s.Log, Sandbox: s.sandbox(),
 		}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),

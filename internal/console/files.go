@@ -1,7 +1,6 @@
 package console
 
 import (
-	"crypto/sha256"
 	"errors"
 	"io"
 	"mime"
@@ -70,13 +69,12 @@ var errFormTooLarge = errors.New("the form is too large")
 // errFormTooLarge.
 func eachFile(r *web.Request, limit int, fn func(form url.Values, part *multipart.Part) error) (url.Values, error) {
 	web.ExtendUploadDeadline(r)
-	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || mediaType != "multipart/form-data" {
-		return nil, strict.ErrInvalidPayload
-	}
 	body := &io.LimitedReader{R: r.Body, N: maxUploadForm}
-	parts := multipart.NewReader(body, params["boundary"])
-	form, err := make(url.Values), error(nil)
+	parts, err := web.FormParts(r.Header.Get("Content-Type"), body)
+	if err != nil {
+		return nil, err
+	}
+	form := make(url.Values)
 	for range limit {
 		var part *multipart.Part
 		if part, err = parts.NextPart(); errors.Is(err, io.EOF) {
@@ -111,18 +109,13 @@ func eachFile(r *web.Request, limit int, fn func(form url.Values, part *multipar
 
 // uploadFile stores the file of a part with an order.
 func (s *site) uploadFile(r *web.Request, form url.Values, part *multipart.Part, reference string) (uploadResult, error) {
-	staged, err := s.Orders.StageFile(r.Context())
-	if err != nil {
+	content, err := order.StageContent(r.Context(), s.Orders.StageFile, part)
+	if errors.Is(err, order.ErrContentUnread) {
+		return uploadResult{}, strict.ErrInvalidPayload
+	} else if err != nil {
 		return uploadResult{}, err
 	}
-	defer staged.Abort()
-	digest := sha256.New()
-	size, err := io.Copy(io.MultiWriter(staged, digest), io.LimitReader(part, order.MaxInvoiceSize+1))
-	if err != nil {
-		return uploadResult{}, strict.ErrInvalidPayload
-	}
-	content := order.Content{Staged: staged, Size: size}
-	digest.Sum(content.SHA256[:0])
+	defer content.Staged.Abort()
 	if err := r.SetForm(form); err != nil {
 		return uploadResult{}, err
 	}

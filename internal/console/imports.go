@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"mime"
-	"mime/multipart"
 	"net/http"
 
 	"merchantorders/internal/ingest"
@@ -112,11 +110,10 @@ var errNoFile = errors.New("no file is chosen")
 // formFile returns the file of a form as it arrives, decompressed if it is compressed
 // with gzip.
 func formFile(stream *web.Stream) (io.Reader, error) {
-	mediaType, params, err := mime.ParseMediaType(stream.Header.Get("Content-Type"))
-	if err != nil || mediaType != "multipart/form-data" {
-		return nil, strict.ErrInvalidPayload
+	parts, err := web.FormParts(stream.Header.Get("Content-Type"), stream)
+	if err != nil {
+		return nil, err
 	}
-	parts := multipart.NewReader(stream, params["boundary"])
 	for range maxParts {
 		part, err := parts.NextPart()
 		switch {

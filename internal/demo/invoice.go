@@ -3,7 +3,6 @@ package demo
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -30,17 +29,12 @@ func addInvoices(ctx context.Context, orders *order.Service) error {
 }
 
 func upload(ctx context.Context, orders *order.Service, reference, filename string, content []byte) error {
-	staged, err := orders.StageFile(ctx)
+	staged, err := order.StageContent(ctx, orders.StageFile, bytes.NewReader(content))
 	if err != nil {
 		return err
 	}
-	defer staged.Abort()
-	if _, err := staged.Write(content); err != nil {
-		return err
-	}
-	_, err = orders.Upload(ctx, order.CommandFor(MerchantID), order.ByReference(reference), filename, order.Content{
-		Staged: staged, Size: int64(len(content)), SHA256: sha256.Sum256(content),
-	}, order.Options[order.WriteResult]{})
+	defer staged.Staged.Abort()
+	_, err = orders.Upload(ctx, order.CommandFor(MerchantID), order.ByReference(reference), filename, staged, order.Options[order.WriteResult]{})
 	return err
 }
 

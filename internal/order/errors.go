@@ -45,6 +45,8 @@ var (
 	ErrUnsupportedFileType = errors.New("the file type is not supported")
 	// ErrEmptyFile: there is no content. In the interfaces it is a body that is not valid.
 	ErrEmptyFile = errors.New("the file is empty")
+	// ErrContentUnread: the content of a file did not arrive completely.
+	ErrContentUnread = errors.New("the content of the file could not be read")
 	// ErrFileTooBig: the content is larger than MaxInvoiceSize.
 	ErrFileTooBig = errors.New("the file is too big")
 	// ErrTooManyFiles: the order has MaxInvoices active or reserved files,

@@ -1,9 +1,13 @@
 package order
 
 import (
+	"bufio"
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"time"
@@ -21,6 +25,9 @@ const (
 	maxUnknownFiles = MaxInvoicesEver
 )
 
+// StageFunc creates a staged file. Service.StageFile is one.
+type StageFunc func(ctx context.Context) (StagedFile, error)
+
 // Content is the decoded content of an upload in a staged file.
 type Content struct {
 	Staged StagedFile
@@ -36,6 +43,44 @@ func (s *Service) StageFile(ctx context.Context) (StagedFile, error) {
 		return nil, uploadError(err)
 	}
 	return staged, nil
+}
+
+// StageContent copies the content of an upload to a staged file, which the caller aborts. Of
+// content above MaxInvoiceSize, Size is right, but the staged file and the digest end at that
+// size. An error of the reader is ErrContentUnread; after an error no staged file remains.
+func StageContent(ctx context.Context, stage StageFunc, content io.Reader) (Content, error) {
+	staged, err := stage(ctx)
+	if err != nil {
+		return Content{}, err
+	}
+	source, digest := &contentReader{r: content}, sha256.New()
+	into := bufio.NewWriterSize(io.MultiWriter(staged, digest), 64<<10)
+	size, err := io.Copy(into, io.LimitReader(source, MaxInvoiceSize))
+	if err = cmp.Or(err, into.Flush()); err == nil {
+		var over int64
+		over, err = io.Copy(io.Discard, source)
+		size += over
+	}
+	if err != nil {
+		staged.Abort()
+		return Content{}, fmt.Errorf("stage the content of an upload: %w", cmp.Or(source.err, err))
+	}
+	return Content{Staged: staged, Size: size, SHA256: [sha256.Size]byte(digest.Sum(nil))}, nil
+}
+
+// contentReader remembers the error of a reader, to tell it from one of the staged file.
+type contentReader struct {
+	r   io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (c *contentReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.err = fmt.Errorf("%w: %w", ErrContentUnread, err)
+	}
+	return n, err
 }
 
 // Upload stores an invoice file for an order of the caller's merchant. When it returns

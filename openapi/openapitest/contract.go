@@ -41,6 +41,7 @@ type operation struct {
 	parameters   []parameter
 	body         *jsonschema.Schema // nil: none
 	bodyRequired bool
+	form         bool // the body may be a form with files instead
 	responses    map[int]*response
 	// unknownMethod is the response to other methods of the path; nil: that of the document.
 	unknownMethod *response
@@ -185,6 +186,7 @@ func readOperation(method, path string, top, item node) (*operation, error) {
 		}
 	}
 	o.bodyRequired = at.get("requestBody", "required").isTrue()
+	o.form = at.get("requestBody", "content", "multipart/form-data").exists()
 	// Of an operation that also takes lines, each element has a result of its own, so that
 	// a body with a wrong one is accepted.
 	if content := at.get("requestBody", "content"); !content.get("application/x-ndjson").exists() {

@@ -27,6 +27,9 @@ func (e Exchange) requestViolations(o *operation, escaped string) []string {
 	if o.body == nil || e.BodyIncomplete || len(e.RequestBody) == 0 && !o.bodyRequired {
 		return violations
 	}
+	if o.form && strings.HasPrefix(e.RequestHeader.Get("Content-Type"), "multipart/form-data") {
+		return violations
+	}
 	if err := checkJSON(o.body, e.RequestBody); err != nil {
 		violations = append(violations, fmt.Sprintf("a body is accepted that is not described: %v", err))
 	}

@@ -393,6 +393,12 @@ namespace MerchantOrders;
  *   contentBase64: string,
  * }
  *
+ * The same as `multipart/form-data`, a third smaller. Unknown parts are ignored. An `Idempotency-Key` recognizes
+ * the form, whatever its boundary.
+ * @phpstan-type UploadForm object{
+ *   file: string,
+ * }
+ *
  * @phpstan-type Uploaded object{
  *   message: 'success',
  *   invoice: Invoice,

@@ -79,6 +79,7 @@ __all__ = [
     "TokenRequest",
     "UnansweredOrder",
     "Upload",
+    "UploadForm",
     "Uploaded",
     "VATRate",
     "Webhook",
@@ -627,6 +628,13 @@ class Upload(TypedDict):
     determines the type: pdf, png, jpeg or jpg, in any letter case."""
     contentBase64: str
     """The content in standard base64 with padding; line breaks are ignored. At most 4,000,000 bytes after decoding."""
+
+
+class UploadForm(TypedDict):
+    """The same as `multipart/form-data`, a third smaller. Unknown parts are ignored. An `Idempotency-Key` recognizes
+    the form, whatever its boundary."""
+    file: str
+    """The content, as it is. The file name of the part, in UTF-8, is `filename`."""
 
 
 class Uploaded(TypedDict):

@@ -535,6 +535,14 @@ export interface Upload {
     /** The content in standard base64 with padding; line breaks are ignored. At most 4,000,000 bytes after decoding. */
     contentBase64: string;
 }
+/**
+ * The same as `multipart/form-data`, a third smaller. Unknown parts are ignored. An `Idempotency-Key` recognizes
+ * the form, whatever its boundary.
+ */
+export interface UploadForm {
+    /** The content, as it is. The file name of the part, in UTF-8, is `filename`. */
+    file: string;
+}
 export interface Uploaded {
     /** Always `success`. */
     message: "success";

@@ -572,6 +572,15 @@ export interface Upload {
   contentBase64: string;
 }
 
+/**
+ * The same as `multipart/form-data`, a third smaller. Unknown parts are ignored. An `Idempotency-Key` recognizes
+ * the form, whatever its boundary.
+ */
+export interface UploadForm {
+  /** The content, as it is. The file name of the part, in UTF-8, is `filename`. */
+  file: string;
+}
+
 export interface Uploaded {
   /** Always `success`. */
   message: "success";

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -36,9 +35,6 @@ const (
 // file size is too big.").
 var ErrBodyTooBig = errors.New("request body is too big")
 
-// StageFunc creates a staged file. order.Service.StageFile is one.
-type StageFunc func(ctx context.Context) (order.StagedFile, error)
-
 // ReadUpload reads the body of an upload (spec 4.3) and stages its content. It
 // returns the file name as the client sent it, not empty, and the content, not
 // empty, whose staged file the caller aborts. Of content above
@@ -51,7 +47,7 @@ type StageFunc func(ctx context.Context) (order.StagedFile, error)
 //
 // Errors: strict.ErrInvalidPayload, ErrBodyTooBig, and those of the staged files. After an error
 // no staged file remains.
-func ReadUpload(ctx context.Context, body io.Reader, stage StageFunc) (filename string, content order.Content, err error) {
+func ReadUpload(ctx context.Context, body io.Reader, stage order.StageFunc) (filename string, content order.Content, err error) {
 	spool, err := stage(ctx)
 	if err != nil {
 		return "", order.Content{}, err
@@ -73,7 +69,7 @@ func ReadUpload(ctx context.Context, body io.Reader, stage StageFunc) (filename 
 	if filename, err = b.parse(); err != nil {
 		return "", order.Content{}, err
 	}
-	if content, err = stageContent(ctx, b.content, stage); err != nil {
+	if content, err = order.StageContent(ctx, stage, bytes.NewReader(b.content)); err != nil {
 		return "", order.Content{}, err
 	}
 	return filename, content, nil
@@ -325,19 +321,4 @@ func (d *decoder) skip() error {
 			return err
 		}
 	}
-}
-
-// stageContent writes decoded content to a staged file.
-func stageContent(ctx context.Context, decoded []byte, stage StageFunc) (order.Content, error) {
-	stored := decoded[:min(len(decoded), order.MaxInvoiceSize)]
-	staged, err := stage(ctx)
-	if err != nil {
-		return order.Content{}, err
-	}
-	into := errorWriter{w: staged}
-	if _, err := into.Write(stored); err != nil {
-		staged.Abort()
-		return order.Content{}, fmt.Errorf("stage the content of an upload: %w", err)
-	}
-	return order.Content{Staged: staged, Size: int64(len(decoded)), SHA256: sha256.Sum256(stored)}, nil
 }

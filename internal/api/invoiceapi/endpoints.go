@@ -9,6 +9,7 @@ package invoiceapi
 import (
 	"errors"
 	"fmt"
+	"hash"
 	"net/http"
 	"net/url"
 	"slices"
@@ -25,6 +26,9 @@ type Endpoints struct {
 	Orders     *order.Service
 	Metrics    *metrics.Metrics // counts the uploads
 	StorageURL string           // of the stored files, without a slash at its end
+	// Additions says that the endpoints are those of version 2, which has more than what is
+	// published: an upload may be a form.
+	Additions bool
 }
 
 // uploadedView is the response to an upload.
@@ -78,7 +82,17 @@ func (e Endpoints) readUpload(r *web.Request) (string, order.Content, error) {
 		return "", order.Content{}, order.ErrFileTooBig
 	}
 	web.ExtendUploadDeadline(r)
-	filename, content, err := ReadUpload(r.Context(), r.Body, e.Orders.StageFile)
+	var filename string
+	var content order.Content
+	var err error
+	if contentType := r.Header.Get("Content-Type"); e.Additions && web.IsMultipart(contentType) {
+		var digest hash.Hash
+		if filename, content, digest, err = ReadForm(r.Context(), contentType, r.Body, e.Orders.StageFile); digest != nil {
+			r.DigestAs(digest)
+		}
+	} else {
+		filename, content, err = ReadUpload(r.Context(), r.Body, e.Orders.StageFile)
+	}
 	switch {
 	case errors.Is(err, ErrBodyTooBig):
 		err = fmt.Errorf("%w: %w", order.ErrFileTooBig, err)

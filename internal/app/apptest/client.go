@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"mime/multipart"
 	"net/http"
 	"strings"
 	"testing"
@@ -144,6 +145,29 @@ func UploadBody(filename string, content []byte) string {
 		panic(err) // texts can always be encoded
 	}
 	return string(body)
+}
+
+// UploadForm returns the body of an upload that is a form with a boundary, and the headers
+// of the request. Texts are the names and values of its other parts.
+func UploadForm(boundary, filename string, content []byte, texts ...string) (body string, header []string) {
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	err := w.SetBoundary(boundary)
+	var part io.Writer
+	if err == nil {
+		part, err = w.CreateFormFile("file", filename)
+	}
+	if err == nil {
+		_, err = part.Write(content)
+	}
+	for i := 0; i < len(texts) && err == nil; i += 2 {
+		err = w.WriteField(texts[i], texts[i+1])
+	}
+	if err != nil {
+		panic(err) // only a wrong boundary is an error
+	}
+	_ = w.Close()
+	return form.String(), []string{"Content-Type", w.FormDataContentType()}
 }
 
 // Uploaded returns the file that an upload has stored.
