@@ -179,8 +179,8 @@ type LineItem struct {
 	UnitPrice         int64
 	OriginalUnitPrice int64 // before discounts
 	BasePrice         int64
-	TotalPrice        int64 // unit price times quantity
-	Quantity          int64 // 1 or more
+	TotalPrice        int64  // unit price times quantity
+	Quantity          int64  // 1 or more
 	VATRate           string // percent, as imported: see ValidVATRate; empty: unknown
 
 	Article39Status string
