@@ -259,4 +259,12 @@ type Invoice struct {
 	URL string `json:"url"`
 	// When it was uploaded.
 	CreatedAt time.Time `json:"created_at"`
+	// What the document is: `invoice`, `credit-note` or `receipt`. This and the next three only if they were given.
+	Kind string `json:"kind,omitempty"`
+	// The document's number.
+	Number string `json:"number,omitempty"`
+	// The tax authority's id of the document (MARK of myDATA).
+	Mark string `json:"mark,omitempty"`
+	// Where the document is too.
+	Link string `json:"link,omitempty"`
 }

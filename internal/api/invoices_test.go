@@ -89,6 +89,34 @@ func TestUploadForm(t *testing.T) {
 	}
 }
 
+// TestInvoiceData checks that version 2 shows what was said of a file, wherever it shows files,
+// and version 1 what is published.
+// Proves decision 9 (data of invoice files).
+func TestInvoiceData(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	entry := func(id int, name, data string) string {
+		return fmt.Sprintf(`{"id":%d,"url":"%s/invoices/R-1/%s","created_at":"2026-11-20T10:00:00Z"%s}`, id, storageURL, name, data)
+	}
+	const v2, all = "/v2/orders/R-1/invoices", `"kind":"credit-note","number":"Τ.Π. 7","mark":"400001234567890","link":"https://provider.example/7"`
+	body := strings.Replace(apptest.UploadBody("a.pdf", []byte("x")), "{", "{"+all+",", 1)
+	form, header := apptest.UploadForm("b", "b.pdf", []byte("x"), "number", "INV/8")
+	a, b := entry(1, "a.pdf", ","+all), entry(2, "b.pdf", `,"number":"INV/8"`)
+	s.expect("POST", v2, body, 200, `{"message":"success","invoice":`+a+`}`)
+	s.Send(s.merchant, "POST", v2, form, header...).Want(t, "a form", 200, `{"message":"success","invoice":`+b+`}`)
+	wrong := strings.Replace(apptest.UploadBody("c.pdf", []byte("x")), "{", `{"kind":"x","Mark":1,`, 1)
+	refused := s.expect("POST", v2, wrong, 400, `{"message":"Invalid payload."}`)
+	testenv.Equal(t, "detail", "kind must be one of invoice, credit-note, receipt.", refused.Header.Get("Error-Detail"))
+	s.expect("POST", invoicePaths["v1"], wrong, 200, `{"message":"success","invoice":`+entry(3, "c.pdf", "")+`}`)
+
+	s.Send(s.merchant, "GET", "/v2/orders/R-1", "").WantText(t, 200, `"invoices":[`+a+","+b+","+entry(3, "c.pdf", "")+"]")
+	s.Send(s.merchant, "GET", "/v2/orders/export", "").WantText(t, 200, `"invoices":[`+a+","+b)
+	published := `"invoices":[` + entry(1, "a.pdf", "") + "," + entry(2, "b.pdf", "") + "," + entry(3, "c.pdf", "") + "]"
+	s.Send(s.merchant, "GET", "/api/orders/101", "").WantText(t, 200, published)
+	s.expect("DELETE", v2+"/3", "", 200, `{"message":"success","invoices":[`+a+","+b+"]}")
+	s.expect("DELETE", invoicePaths["v1"]+"/1", "", 200, `{"message":"success","invoices":[`+entry(2, "b.pdf", "")+"]}")
+}
+
 // TestRefusedUploadLeavesNoFile checks that no file of a refused upload remains.
 func TestRefusedUploadLeavesNoFile(t *testing.T) {
 	t.Parallel()

@@ -288,8 +288,8 @@ func (t failingTx) ReserveInvoice(ctx context.Context, locked order.LockedOrder,
 	return id, errors.Join(err, t.db.ask("ReserveInvoice"))
 }
 
-func (t failingTx) ActivateInvoice(ctx context.Context, locked order.LockedOrder, id int64, cause order.Cause) error {
-	return errors.Join(t.Tx.ActivateInvoice(ctx, locked, id, cause), t.db.ask("ActivateInvoice"))
+func (t failingTx) ActivateInvoice(ctx context.Context, locked order.LockedOrder, invoice order.Invoice, cause order.Cause) error {
+	return errors.Join(t.Tx.ActivateInvoice(ctx, locked, invoice, cause), t.db.ask("ActivateInvoice"))
 }
 
 func (t failingTx) ReleaseInvoice(ctx context.Context, locked order.LockedOrder, id int64) error {

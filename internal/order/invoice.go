@@ -1,7 +1,9 @@
 package order
 
 import (
+	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +28,70 @@ type Invoice struct {
 	Size      int64  // bytes
 	SHA256    [32]byte
 	CreatedAt time.Time // when it was uploaded
+	InvoiceData
+}
+
+// InvoiceData is what a merchant says of the document in an invoice file. Nothing compares it
+// with the content. An empty text was not given.
+type InvoiceData struct {
+	Kind   string // one of InvoiceKinds; not given: an invoice
+	Number string // of the document, in the merchant's books
+	Mark   string // the tax authority's id of the document, digits
+	Link   string // where the document is too, such as at the provider that has issued it
+}
+
+// InvoiceKinds are the kinds of documents.
+var InvoiceKinds = []string{"invoice", "credit-note", "receipt"}
+
+// Limits of InvoiceData.
+const (
+	MaxInvoiceNumber = 64   // characters
+	MaxInvoiceMark   = 20   // digits
+	MaxInvoiceLink   = 1000 // bytes
+)
+
+// InvoiceFields are the names of the fields of InvoiceData in version 2.
+var InvoiceFields = []string{"kind", "number", "mark", "link"}
+
+// Set sets the field with a name that is one of InvoiceFields. It returns what is wrong with the
+// text, as a phrase that follows the name; empty: nothing.
+func (d *InvoiceData) Set(name, text string) (problem string) {
+	if text == "" {
+		return "must not be empty: leave it out"
+	}
+	switch name {
+	case "kind":
+		d.Kind = text
+		if !slices.Contains(InvoiceKinds, text) {
+			return "must be one of " + strings.Join(InvoiceKinds, ", ")
+		}
+	case "number":
+		d.Number = text
+		return LineProblem(text, MaxInvoiceNumber, Characters)
+	case "mark":
+		d.Mark = text
+		if len(text) > MaxInvoiceMark || strings.Trim(text, "0123456789") != "" {
+			return "must be 1 to " + strconv.Itoa(MaxInvoiceMark) + " digits"
+		}
+	case "link":
+		d.Link = text
+		u, err := url.Parse(text)
+		if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(text) > MaxInvoiceLink ||
+			strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
+			return "must begin with https://, in printable ASCII of at most " + strconv.Itoa(MaxInvoiceLink) + " bytes, without spaces, backslashes, user name and password"
+		}
+	}
+	return ""
+}
+
+// InvoiceNumbers returns the numbers and marks of invoices, one a line, by which people search
+// for an order.
+func InvoiceNumbers(invoices []Invoice) string {
+	var lines []string
+	for _, i := range invoices {
+		lines = append(lines, i.Number, i.Mark)
+	}
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return line == "" }), "\n")
 }
 
 // InvoiceFolder is the folder of all invoice files in the storage.

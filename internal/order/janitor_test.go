@@ -87,7 +87,7 @@ func withEntries(t *testing.T, orders, status int) (*database, *folder) {
 				stored.ID, err = tx.ReserveInvoice(ctx, locked, order.Invoice{Name: "a.pdf", CreatedAt: cause.At})
 			}
 			if err == nil && status >= active {
-				err = tx.ActivateInvoice(ctx, locked, stored.ID, cause)
+				err = tx.ActivateInvoice(ctx, locked, order.Invoice{ID: stored.ID}, cause)
 			}
 			if err == nil && status == deleted {
 				err = tx.DeleteInvoice(ctx, locked, stored.ID, cause)

@@ -56,6 +56,8 @@ type Order struct {
 
 	// Invoices are the active invoice files, oldest first. Set on read.
 	Invoices []Invoice
+	// InvoiceNumbers is InvoiceNumbers of Invoices, set only where the order is searched for.
+	InvoiceNumbers string
 	// Revision is another one after every change of the order or its invoice files;
 	// see NextRevision.
 	Revision int64
@@ -96,8 +98,9 @@ type LockedOrder struct {
 	CreatedAt      time.Time
 	ExpiresAt      time.Time // zero: does not expire
 	Revision       int64
-	NextRevision   int64 // after a change
-	ActiveInvoices int   // active files and reservations
+	NextRevision   int64  // after a change
+	ActiveInvoices int    // active files and reservations
+	InvoiceNumbers string // of the active files, see InvoiceNumbers
 }
 
 // Customer is who placed the order.

@@ -79,8 +79,9 @@ type FoundOrder struct {
 	ExpiresAt  time.Time // zero: none
 	Invoices   int       // active files
 
-	Codes        []string // see Order.Codes
-	MerchantData MerchantData
+	Codes          []string // see Order.Codes
+	InvoiceNumbers string
+	MerchantData   MerchantData
 }
 
 // Codes returns the codes of the items and the parcels, by which people search for an

@@ -205,7 +205,7 @@ type Tx interface {
 	// ActivateInvoice makes a reserved entry visible and writes the
 	// InvoiceUploaded event. It returns ErrInvoiceNotFound if the reservation
 	// has expired, or the transaction does.
-	ActivateInvoice(ctx context.Context, order LockedOrder, id int64, cause Cause) error
+	ActivateInvoice(ctx context.Context, order LockedOrder, invoice Invoice, cause Cause) error
 	// ReleaseInvoice removes a reservation and frees its slot and its name.
 	ReleaseInvoice(ctx context.Context, order LockedOrder, id int64) error
 	// DeleteInvoice soft-deletes an active invoice, frees its slot, and writes

@@ -33,6 +33,7 @@ type Content struct {
 	Staged StagedFile
 	Size   int64 // bytes received, including those beyond MaxInvoiceSize
 	SHA256 [32]byte
+	InvoiceData
 }
 
 // StageFile creates a staged file for the content of an upload. The caller
@@ -161,7 +162,7 @@ func (s *Service) reserve(ctx context.Context, caller Caller, id Identifier, fil
 		if err != nil {
 			return WriteResult{}, err
 		}
-		invoice := Invoice{Name: name, Size: content.Size, SHA256: content.SHA256, CreatedAt: s.Now()}
+		invoice := Invoice{Name: name, Size: content.Size, SHA256: content.SHA256, CreatedAt: s.Now(), InvoiceData: content.InvoiceData}
 		invoice.ID, err = tx.ReserveInvoice(ctx, locked, invoice)
 		if err == nil && options.Key.Text != "" {
 			err = tx.HoldIdempotencyKey(ctx, locked, options.Key, invoice.ID)
@@ -223,7 +224,7 @@ func (s *Service) activate(ctx context.Context, caller Caller, reserved WriteRes
 			return WriteResult{}, err
 		}
 		cause := Cause{By: caller, At: reserved.Invoice.CreatedAt}
-		return result, tx.ActivateInvoice(ctx, locked, reserved.Invoice.ID, cause)
+		return result, tx.ActivateInvoice(ctx, locked, reserved.Invoice, cause)
 	})
 	return result, err
 }

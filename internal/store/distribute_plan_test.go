@@ -164,7 +164,7 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 				return tx.ReleaseInvoice(ctx, locked, id)
 			}
 			if err := errors.Join(tx.HoldIdempotencyKey(ctx, locked, key, id),
-				tx.ActivateInvoice(ctx, locked, id, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: testTime}),
+				tx.ActivateInvoice(ctx, locked, order.Invoice{ID: id}, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: testTime}),
 				tx.SaveResponse(ctx, merchant, key, []byte("answer"))); err != nil {
 				return err
 			}

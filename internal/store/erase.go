@@ -97,7 +97,7 @@ func (db *DB) FilesToRemove(ctx context.Context, merchantID, legacyID int64) (_ 
 // every other name has an extension.
 func (db *DB) EraseFileNames(ctx context.Context, merchantID, legacyID int64) error {
 	return db.inTx(ctx, "clean", func(t *tx) error {
-		_, err := t.Exec(ctx, `UPDATE invoices SET name = 'erased-' || CAST(id AS TEXT)
+		_, err := t.Exec(ctx, `UPDATE invoices SET name = 'erased-' || CAST(id AS TEXT), kind = '', number = '', mark = '', link = ''
 			WHERE merchant_id = $1 AND legacy_id = $2 AND purged_at IS NOT NULL`, merchantID, legacyID)
 		return err
 	})

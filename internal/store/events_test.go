@@ -63,7 +63,7 @@ func TestOrdersOfPage(t *testing.T) {
 			o, err := tx.LockOrder(t.Context(), last.MerchantID, order.ByLegacyID(last.LegacyID))
 			for _, name := range []string{"b.pdf", "a.pdf"} {
 				id, reserveErr := tx.ReserveInvoice(t.Context(), o, order.Invoice{Name: name, CreatedAt: testTime})
-				err = errors.Join(err, reserveErr, tx.ActivateInvoice(t.Context(), o, id, order.Cause{At: testTime}))
+				err = errors.Join(err, reserveErr, tx.ActivateInvoice(t.Context(), o, order.Invoice{ID: id}, order.Cause{At: testTime}))
 			}
 			return err
 		})

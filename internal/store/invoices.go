@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -20,24 +21,27 @@ const (
 )
 
 // invoiceColumns are the columns of an invoiceRow.
-const invoiceColumns = `i.id, i.name, i.size, i.sha256, i.created_at`
+const invoiceColumns = `i.id, i.name, i.size, i.sha256, i.created_at, i.kind, i.number, i.mark, i.link`
 
 // invoiceRow is a row of invoiceColumns. In an outer join all may be NULL.
 type invoiceRow struct {
 	id, size, createdAt sql.NullInt64
 	name                sql.NullString
+	kind, number        sql.NullString
+	mark, link          sql.NullString
 	sha256              []byte
 }
 
 // dest returns the Scan destinations of invoiceColumns.
 func (r *invoiceRow) dest() []any {
-	return []any{&r.id, &r.name, &r.size, &r.sha256, &r.createdAt}
+	return []any{&r.id, &r.name, &r.size, &r.sha256, &r.createdAt, &r.kind, &r.number, &r.mark, &r.link}
 }
 
 // invoice returns the scanned invoice.
 func (r *invoiceRow) invoice() order.Invoice {
 	invoice := order.Invoice{
 		ID: r.id.Int64, Name: r.name.String, Size: r.size.Int64, CreatedAt: timeOf(r.createdAt),
+		InvoiceData: order.InvoiceData{Kind: r.kind.String, Number: r.number.String, Mark: r.mark.String, Link: r.link.String},
 	}
 	copy(invoice.SHA256[:], r.sha256)
 	return invoice
@@ -119,20 +123,24 @@ func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice or
 	if err := t.QueryRow(ctx, t.db.dialect.NextInvoiceID, nil, &id); err != nil {
 		return 0, err
 	}
-	err = t.Later(ctx, nil, `INSERT INTO invoices (merchant_id, legacy_id, id, name, status, size, sha256, created_at)
-		VALUES ($1, $2, $3, $4, `+InvoiceReserved+`, $5, $6, $7)`,
-		o.MerchantID, o.LegacyID, id, invoice.Name, invoice.Size, invoice.SHA256[:], invoice.CreatedAt.Unix())
+	err = t.Later(ctx, nil, `INSERT INTO invoices (merchant_id, legacy_id, id, name, status, size, sha256, created_at, kind, number, mark, link)
+		VALUES ($1, $2, $3, $4, `+InvoiceReserved+`, $5, $6, $7, $8, $9, $10, $11)`,
+		o.MerchantID, o.LegacyID, id, invoice.Name, invoice.Size, invoice.SHA256[:], invoice.CreatedAt.Unix(),
+		invoice.Kind, invoice.Number, invoice.Mark, invoice.Link)
 	return id, err
 }
 
 // ActivateInvoice implements order.Tx.
-func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
+func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, invoice order.Invoice, cause order.Cause) error {
 	err := t.Later(ctx, order.ErrInvoiceNotFound, `UPDATE invoices SET status = `+InvoiceActive+`
-		WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, id)
+		WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, invoice.ID)
+	if err == nil && invoice.Number+invoice.Mark != "" {
+		err = t.renumber(ctx, o)
+	}
 	if err != nil {
 		return err
 	}
-	return t.recordInvoice(ctx, o, 0, order.InvoiceUploaded, id, cause)
+	return t.recordInvoice(ctx, o, 0, order.InvoiceUploaded, invoice.ID, cause)
 }
 
 // DeleteInvoice implements order.Tx.
@@ -140,10 +148,30 @@ func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, c
 	err := t.Later(ctx, order.ErrInvoiceNotFound, `UPDATE invoices SET status = `+InvoiceDeleted+`, deleted_at = $1
 		WHERE merchant_id = $2 AND legacy_id = $3 AND id = $4 AND status = `+InvoiceActive,
 		cause.At.Unix(), o.MerchantID, o.LegacyID, id)
+	if err == nil && o.InvoiceNumbers != "" {
+		err = t.renumber(ctx, o)
+	}
 	if err != nil {
 		return err
 	}
 	return t.recordInvoice(ctx, o, -1, order.InvoiceDeleted, id, cause)
+}
+
+// renumber makes an order found by the numbers and marks of the invoices that are active now.
+func (t *tx) renumber(ctx context.Context, o order.LockedOrder) error {
+	invoices, err := t.Invoices(ctx, o)
+	if err != nil {
+		return err
+	}
+	err = t.Later(ctx, errNoRow, `UPDATE orders SET invoice_numbers = $1 WHERE merchant_id = $2 AND legacy_id = $3`,
+		order.InvoiceNumbers(invoices), o.MerchantID, o.LegacyID)
+	if err != nil {
+		return err
+	}
+	words := func(numbers string) []search.Word {
+		return search.WordsOf(&order.Order{MerchantID: o.MerchantID, LegacyID: o.LegacyID, CreatedAt: o.CreatedAt, InvoiceNumbers: numbers})
+	}
+	return search.Replace(ctx, t, t.db.dialect, words(o.InvoiceNumbers), words(order.InvoiceNumbers(invoices)))
 }
 
 // recordInvoice writes the new revision and the event of an order whose invoices

@@ -76,7 +76,7 @@ func (o searchedOrders) Key(ctx context.Context, legacyID int64) (search.Key, bo
 	return key, err == nil, err
 }
 
-const foundColumns = summaryColumns + `, ` + merchantDataColumns + `, o.details, o.merchant_id, o.expires_at, CASE WHEN o.active_invoices = 0 THEN 0 ELSE
+const foundColumns = summaryColumns + `, ` + merchantDataColumns + `, o.details, o.invoice_numbers, o.merchant_id, o.expires_at, CASE WHEN o.active_invoices = 0 THEN 0 ELSE
 	(SELECT COUNT(*) FROM invoices i WHERE i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id AND i.status = ` + InvoiceActive + `) END`
 
 var selectFound = func() string {
@@ -112,7 +112,7 @@ func (o searchedOrders) Read(ctx context.Context, keys []search.Key) ([]*order.F
 		var o order.FoundOrder
 		var expiresAt sql.NullInt64
 		var details sql.RawBytes
-		err := rows.Scan(append(append(row.dest(), data.dest()...), &details, &o.MerchantID, &expiresAt, sqldb.Int(&o.Invoices))...)
+		err := rows.Scan(append(append(row.dest(), data.dest()...), &details, &o.InvoiceNumbers, &o.MerchantID, &expiresAt, sqldb.Int(&o.Invoices))...)
 		if err != nil {
 			return err
 		}
@@ -127,19 +127,20 @@ func (o searchedOrders) Read(ctx context.Context, keys []search.Key) ([]*order.F
 	return found, err
 }
 
-const selectSearched = `SELECT ` + summaryColumns + `, ` + merchantDataColumns + `, o.details FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = $2`
+const selectSearched = `SELECT ` + summaryColumns + `, ` + merchantDataColumns + `, o.details, o.invoice_numbers FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = $2`
 
 // readWords returns the words of an order, as it is.
 func (t *tx) readWords(ctx context.Context, merchantID, legacyID int64) ([]search.Word, error) {
 	var row summaryRow
 	var data merchantDataRow
 	var details []byte
-	if err := t.QueryRow(ctx, selectSearched, []any{merchantID, legacyID}, append(append(row.dest(), data.dest()...), &details)...); err != nil {
+	var numbers string
+	if err := t.QueryRow(ctx, selectSearched, []any{merchantID, legacyID}, append(append(row.dest(), data.dest()...), &details, &numbers)...); err != nil {
 		return nil, fmt.Errorf("read the words of an order: %w", err)
 	}
 	s := row.summary()
 	o := order.Order{
-		MerchantID: merchantID, LegacyID: legacyID, Reference: s.Reference, CreatedAt: s.CreatedAt, Customer: s.Customer, MerchantData: data.data(),
+		MerchantID: merchantID, LegacyID: legacyID, Reference: s.Reference, CreatedAt: s.CreatedAt, Customer: s.Customer, MerchantData: data.data(), InvoiceNumbers: numbers,
 	}
 	err := orderpb.DecodeDetails(details, &o)
 	return search.WordsOf(&o), err

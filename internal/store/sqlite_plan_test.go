@@ -46,7 +46,7 @@ func TestSQLitePlans(t *testing.T) {
 		"orders":             {selectOrders(db.dialect), []string{inList, itsName, inList, byLegacyID, inList, itsInvoices}},
 		"active invoices":    {selectActiveInvoices, []string{"SEARCH i USING INDEX invoices_active (merchant_id=? AND legacy_id=?)"}},
 		"invoice by name": {selectInvoiceByName, []string{
-			"SEARCH invoices USING INDEX sqlite_autoindex_invoices_2 (merchant_id=? AND legacy_id=?)", "SCAN files",
+			"SEARCH invoices USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND legacy_id=?)", "SCAN files",
 			"SEARCH invoices USING COVERING INDEX sqlite_autoindex_invoices_2 (merchant_id=? AND legacy_id=? AND name=?)",
 		}},
 		"invoice by id":     {selectInvoiceByID, []string{strings.TrimSuffix(itsFile, " LEFT-JOIN"), byLegacyID, itsName}},
@@ -74,7 +74,7 @@ func TestSQLitePlans(t *testing.T) {
 		}},
 		"audit of a merchant": {selectAuditOfMerchant, []string{"SEARCH audit USING PRIMARY KEY (merchant_id=? AND seq<?)"}},
 		"audit by time":       {selectAuditByTime, []string{"SEARCH audit USING INDEX audit_by_time (at>? AND (at,merchant_id,seq)<(?,?,?))"}},
-		"files to remove":     {selectFilesToRemove, []string{byLegacyID, "SEARCH i USING INDEX sqlite_autoindex_invoices_2 (merchant_id=? AND legacy_id=?)"}},
+		"files to remove":     {selectFilesToRemove, []string{byLegacyID, "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND legacy_id=?)"}},
 		"day counts": {selectDayCounts(db.dialect), []string{
 			inList, "SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND created_at>? AND created_at<?)",
 			"SEARCH order_days USING PRIMARY KEY (merchant_id=? AND day>? AND day<?)",

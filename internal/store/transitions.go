@@ -13,7 +13,7 @@ import (
 
 // Statements that lock an order.
 const (
-	selectLocked            = `SELECT legacy_id, reference, state, created_at, expires_at, revision, active_invoices FROM orders WHERE merchant_id = $1 AND `
+	selectLocked            = `SELECT legacy_id, reference, state, created_at, expires_at, revision, active_invoices, invoice_numbers FROM orders WHERE merchant_id = $1 AND `
 	selectLockedByLegacyID  = selectLocked + `legacy_id = $2`
 	selectLockedByReference = selectLocked + `reference = $2`
 )
@@ -27,7 +27,7 @@ type lockedRow struct {
 
 // dest returns the Scan destinations.
 func (r *lockedRow) dest() []any {
-	return []any{&r.LegacyID, &r.Reference, sqldb.Int(&r.State), &r.createdAt, &r.expiresAt, &r.Revision, sqldb.Int(&r.ActiveInvoices)}
+	return []any{&r.LegacyID, &r.Reference, sqldb.Int(&r.State), &r.createdAt, &r.expiresAt, &r.Revision, sqldb.Int(&r.ActiveInvoices), &r.InvoiceNumbers}
 }
 
 // locked returns the scanned order.

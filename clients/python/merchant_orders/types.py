@@ -45,10 +45,14 @@ __all__ = [
     "Filters",
     "FlatError",
     "Invoice",
+    "InvoiceAddress",
     "InvoiceData",
     "InvoiceDetails",
     "InvoiceEvent",
+    "InvoiceKind",
     "InvoiceLink",
+    "InvoiceMark",
+    "InvoiceNumber",
     "LineItem",
     "Moment",
     "MomentOrNull",
@@ -501,6 +505,14 @@ class Invoice(TypedDict):
     elsewhere."""
     created_at: Time
     """When it was uploaded."""
+    kind: NotRequired[str]
+    """What the document is: `invoice`, `credit-note` or `receipt`. This and the next three only if they were given."""
+    number: NotRequired[str]
+    """The document's number."""
+    mark: NotRequired[str]
+    """The tax authority's id of the document (MARK of myDATA)."""
+    link: NotRequired[str]
+    """Where the document is too."""
 
 
 class OrderUpdate(TypedDict):
@@ -628,6 +640,21 @@ class Upload(TypedDict):
     determines the type: pdf, png, jpeg or jpg, in any letter case."""
     contentBase64: str
     """The content in standard base64 with padding; line breaks are ignored. At most 4,000,000 bytes after decoding."""
+    kind: NotRequired[InvoiceKind]
+    number: NotRequired[InvoiceNumber]
+    mark: NotRequired[InvoiceMark]
+    link: NotRequired[InvoiceAddress]
+
+
+class UploadForm(TypedDict):
+    """The same as `multipart/form-data`, a third smaller. Unknown parts are ignored. An `Idempotency-Key` recognizes
+    the form, whatever its boundary."""
+    file: str
+    """The content, as it is. The file name of the part, in UTF-8, is `filename`."""
+    kind: NotRequired[InvoiceKind]
+    number: NotRequired[InvoiceNumber]
+    mark: NotRequired[InvoiceMark]
+    link: NotRequired[InvoiceAddress]
 
 
 class UploadForm(TypedDict):
@@ -844,6 +871,10 @@ VATRate = str
 Reason = Literal["out-of-stock", "damaged", "wrong-price", "disabled-product", "wrong-product"]
 Decision = Literal["accept", "reject"]
 AnswerStatus = Literal["changed", "unchanged", "refused", "not_found", "invalid"]
+InvoiceKind = Union[Literal["invoice", "credit-note", "receipt"], None]
+InvoiceNumber = Union[str, None]
+InvoiceMark = Union[str, None]
+InvoiceAddress = Union[str, None]
 Time = str
 TimeOrNull = Union[str, None]
 Scope = Literal["orders:read", "orders:write", "invoices:write", "tokens", "webhooks"]

@@ -39,7 +39,7 @@ var ErrBodyTooBig = errors.New("request body is too big")
 // returns the file name as the client sent it, not empty, and the content, not
 // empty, whose staged file the caller aborts. Of content above
 // order.MaxInvoiceSize, Size is right, but the staged file and the digest end at
-// that size.
+// that size. names are the fields of order.InvoiceData that the body may have.
 //
 // The body arrives in a staged file too, at the speed of the client. Only then it
 // is decoded in memory, by a few requests at a time: the memory does not grow with
@@ -47,7 +47,7 @@ var ErrBodyTooBig = errors.New("request body is too big")
 //
 // Errors: strict.ErrInvalidPayload, ErrBodyTooBig, and those of the staged files. After an error
 // no staged file remains.
-func ReadUpload(ctx context.Context, body io.Reader, stage order.StageFunc) (filename string, content order.Content, err error) {
+func ReadUpload(ctx context.Context, body io.Reader, stage order.StageFunc, names ...string) (filename string, content order.Content, err error) {
 	spool, err := stage(ctx)
 	if err != nil {
 		return "", order.Content{}, err
@@ -66,12 +66,14 @@ func ReadUpload(ctx context.Context, body io.Reader, stage order.StageFunc) (fil
 	if b.body, err = readAll(b.body, spool); err != nil {
 		return "", order.Content{}, err
 	}
-	if filename, err = b.parse(); err != nil {
+	filename, data, err := b.parse(names)
+	if err != nil {
 		return "", order.Content{}, err
 	}
 	if content, err = order.StageContent(ctx, stage, bytes.NewReader(b.content)); err != nil {
 		return "", order.Content{}, err
 	}
+	content.InvoiceData = data
 	return filename, content, nil
 }
 
@@ -146,20 +148,20 @@ func readAll(buffer []byte, file order.StagedFile) ([]byte, error) {
 	return buffer, nil
 }
 
-// parse reads the members of body: it returns the file name and sets content, neither of them
-// empty. A known name in other letters is an error, since the client means that member. Every
+// parse reads the members of body: it returns the file name and the fields with names, and sets
+// content. The file name and the content are not empty. A known name in other letters is an error, since the client means that member. Every
 // error is a strict.ErrInvalidPayload with a detail.
-func (b *buffers) parse() (filename string, err error) {
+func (b *buffers) parse(names []string) (filename string, data order.InvoiceData, err error) {
 	d := &decoder{Decoder: jsontext.NewDecoder(bytes.NewBuffer(b.body))}
 	b.content = b.content[:0]
-	filename, err = b.members(d)
+	filename, err = b.members(d, &data, names)
 	if _, known := errors.AsType[strict.Detailed](err); err != nil && !known {
 		err = strict.Detail(strict.ErrInvalidPayload, "%s", strict.JSONProblem(b.body, err))
 	}
-	return filename, err
+	return filename, data, err
 }
 
-func (b *buffers) members(d *decoder) (filename string, err error) {
+func (b *buffers) members(d *decoder, data *order.InvoiceData, names []string) (filename string, err error) {
 	if d.PeekKind() != '{' {
 		return "", io.EOF // for strict.JSONProblem
 	}
@@ -172,16 +174,20 @@ func (b *buffers) members(d *decoder) (filename string, err error) {
 		}
 		switch name {
 		case filenameName:
-			if filename, err = d.text(); err == nil && filename == "" {
+			if filename, err = d.textOf(name); err == nil && filename == "" {
 				err = strict.Detail(strict.ErrInvalidPayload, "filename is empty: send the name of the file, such as invoice.pdf.")
 			}
 		case contentName:
 			err = b.decodeContent(d)
 		default:
+			if slices.Contains(names, name) {
+				err = d.field(name, data)
+				break
+			}
 			if len(ignored) < maxNamed {
 				ignored = append(ignored, name)
 			}
-			if err = strict.OtherLetters(name, filenameName, contentName); err == nil {
+			if err = strict.OtherLetters(name, append([]string{filenameName, contentName}, names...)...); err == nil {
 				err = d.skip()
 			}
 		}
@@ -300,11 +306,34 @@ func (d *decoder) next() (value jsontext.Value, err error) {
 	return value, err
 }
 
-// text returns the next value, which must be a string.
-func (d *decoder) text() (string, error) {
+// field reads the value of an optional member; null is as if it were absent.
+func (d *decoder) field(name string, data *order.InvoiceData) error {
+	if d.PeekKind() == 'n' {
+		return d.skip()
+	}
+	text, err := d.textOf(name)
+	if err != nil {
+		return err
+	}
+	return fieldProblem(name, data.Set(name, text))
+}
+
+// fieldProblem returns the error of a field with a problem; nil: it has none.
+func fieldProblem(name, problem string) error {
+	if problem == "" {
+		return nil
+	}
+	return strict.Detail(strict.ErrInvalidPayload, "%s %s.", name, problem)
+}
+
+// text returns the next name.
+func (d *decoder) text() (string, error) { return d.textOf("a key") }
+
+// textOf returns the next value, which must be a string, of the member with a name.
+func (d *decoder) textOf(name string) (string, error) {
 	value, err := d.next()
 	if err == nil && value.Kind() != '"' {
-		err = strict.Detail(strict.ErrInvalidPayload, "filename must be a text.")
+		err = fieldProblem(name, "must be a text")
 	}
 	if err != nil {
 		return "", err

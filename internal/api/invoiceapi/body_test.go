@@ -24,6 +24,7 @@ type upload struct {
 	Size     int64
 	SHA256   [32]byte
 	Staged   string // content of the staged file
+	Data     order.InvoiceData
 }
 
 // refused is the outcome of a body that is refused.

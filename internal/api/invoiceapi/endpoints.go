@@ -27,20 +27,20 @@ type Endpoints struct {
 	Metrics    *metrics.Metrics // counts the uploads
 	StorageURL string           // of the stored files, without a slash at its end
 	// Additions says that the endpoints are those of version 2, which has more than what is
-	// published: an upload may be a form.
+	// published: an upload may be a form, and files have an order.InvoiceData.
 	Additions bool
 }
 
 // uploadedView is the response to an upload.
 type uploadedView struct {
 	Message string `json:"message"`
-	Invoice Entry  `json:"invoice"`
+	Invoice any    `json:"invoice"` // Entry or PublishedEntry
 }
 
 // deletedView is the response to a delete, with the remaining files.
 type deletedView struct {
-	Message  string  `json:"message"`
-	Invoices []Entry `json:"invoices"`
+	Message  string `json:"message"`
+	Invoices any    `json:"invoices"` // []Entry or []PublishedEntry
 }
 
 const success = "success"
@@ -55,8 +55,11 @@ func (e Endpoints) Upload(r *web.Request, id order.Identifier, adapt func(web.Re
 	}
 	defer content.Staged.Abort()
 	respond := func(result order.WriteResult) web.Response {
-		entry := NewEntry(e.StorageURL, result.Reference, result.Invoice)
-		return adapted(adapt, result, uploadedView{Message: success, Invoice: entry})
+		view := uploadedView{Message: success, Invoice: PublishedEntries(e.StorageURL, result.Reference, []order.Invoice{result.Invoice})[0]}
+		if e.Additions {
+			view.Invoice = NewEntries(e.StorageURL, result.Reference, []order.Invoice{result.Invoice})[0]
+		}
+		return adapted(adapt, result, view)
 	}
 	result, err := e.Orders.Upload(r.Context(), r.Caller, id, filename, content, web.Options(r, respond))
 	switch {
@@ -91,7 +94,7 @@ func (e Endpoints) readUpload(r *web.Request) (string, order.Content, error) {
 			r.DigestAs(digest)
 		}
 	} else {
-		filename, content, err = ReadUpload(r.Context(), r.Body, e.Orders.StageFile)
+		filename, content, err = ReadUpload(r.Context(), r.Body, e.Orders.StageFile, e.names()...)
 	}
 	switch {
 	case errors.Is(err, ErrBodyTooBig):
@@ -102,6 +105,14 @@ func (e Endpoints) readUpload(r *web.Request) (string, order.Content, error) {
 	return filename, content, err
 }
 
+// names are those of the optional members of an upload.
+func (e Endpoints) names() []string {
+	if e.Additions {
+		return order.InvoiceFields
+	}
+	return nil
+}
+
 // Delete withdraws the invoice file {invoiceId} of an order. adapt is as in Upload.
 func (e Endpoints) Delete(r *web.Request, id order.Identifier, adapt func(web.Response) web.Response) (web.Response, error) {
 	invoiceID, ok := order.ParseID(r.PathValue("invoiceId"))
@@ -109,41 +120,60 @@ func (e Endpoints) Delete(r *web.Request, id order.Identifier, adapt func(web.Re
 		return web.Response{}, ErrInvoiceID
 	}
 	respond := func(result order.WriteResult) web.Response {
-		entries := NewEntries(e.StorageURL, result.Reference, result.Invoices)
-		return adapted(adapt, result, deletedView{Message: success, Invoices: entries})
+		view := deletedView{Message: success, Invoices: PublishedEntries(e.StorageURL, result.Reference, result.Invoices)}
+		if e.Additions {
+			view.Invoices = NewEntries(e.StorageURL, result.Reference, result.Invoices)
+		}
+		return adapted(adapt, result, view)
 	}
 	result, err := e.Orders.DeleteInvoice(r.Context(), r.Caller, id, invoiceID, web.Options(r, respond))
 	return respond(result), err
 }
 
-// Entry is an invoice file as both versions show it (spec 2.1).
-type Entry struct {
+// PublishedEntry is an invoice file as both versions show it (spec 2.1).
+type PublishedEntry struct {
 	ID        int64  `json:"id"`
 	URL       string `json:"url"`
 	CreatedAt string `json:"created_at"`
 }
 
+// Entry is an invoice file as version 2 shows it: also what the merchant has said of it.
+type Entry struct {
+	ID        int64  `json:"id"`
+	URL       string `json:"url"`
+	CreatedAt string `json:"created_at"`
+	Kind      string `json:"kind,omitempty"`
+	Number    string `json:"number,omitempty"`
+	Mark      string `json:"mark,omitempty"`
+	Link      string `json:"link,omitempty"`
+}
+
 // createdAtFormat is ISO 8601 in UTC.
 const createdAtFormat = "2006-01-02T15:04:05Z"
 
-// NewEntry returns the entry of an invoice file of the order with a reference.
-// storageURL is the URL of the stored files, without a slash at its end.
-func NewEntry(storageURL, reference string, invoice order.Invoice) Entry {
-	// A plus is itself in a path, but a space to object storages.
-	name := strings.ReplaceAll(url.PathEscape(invoice.Name), "+", "%2B")
-	return Entry{
-		ID:        invoice.ID,
-		URL:       storageURL + "/" + order.InvoicePath(reference, name),
-		CreatedAt: invoice.CreatedAt.UTC().Format(createdAtFormat),
+// PublishedEntries returns the entries of invoice files of the order with a reference, in the
+// same order. storageURL is the URL of the stored files, without a slash at its end. The
+// result is never nil, so that no files are shown as [].
+func PublishedEntries(storageURL, reference string, invoices []order.Invoice) []PublishedEntry {
+	entries := make([]PublishedEntry, 0, len(invoices))
+	for _, invoice := range invoices {
+		// A plus is itself in a path, but a space to object storages.
+		name := strings.ReplaceAll(url.PathEscape(invoice.Name), "+", "%2B")
+		entries = append(entries, PublishedEntry{
+			ID:        invoice.ID,
+			URL:       storageURL + "/" + order.InvoicePath(reference, name),
+			CreatedAt: invoice.CreatedAt.UTC().Format(createdAtFormat),
+		})
 	}
+	return entries
 }
 
-// NewEntries returns the entries of invoice files of one order, in the same order.
-// The result is never nil, so that no files are shown as [].
+// NewEntries is PublishedEntries for version 2.
 func NewEntries(storageURL, reference string, invoices []order.Invoice) []Entry {
 	entries := make([]Entry, 0, len(invoices))
-	for _, invoice := range invoices {
-		entries = append(entries, NewEntry(storageURL, reference, invoice))
+	for i, published := range PublishedEntries(storageURL, reference, invoices) {
+		data := invoices[i].InvoiceData
+		entries = append(entries, Entry{published.ID, published.URL, published.CreatedAt, data.Kind, data.Number, data.Mark, data.Link})
 	}
 	return entries
 }

@@ -55,15 +55,18 @@ func ReadForm(ctx context.Context, contentType string, body io.Reader, stage ord
 		}
 		return "", order.Content{}, digest, err
 	}
+	f.content.InvoiceData = f.data
 	return f.filename, f.content, digest, nil
 }
 
 // form is an upload as the parts of a form.
 type form struct {
 	body      *io.LimitedReader
-	fileBytes int64 // read of the part file
+	fileBytes int64    // read of the part file
+	seen      []string // names of the known parts
 	filename  string
 	content   order.Content
+	data      order.InvoiceData
 	refusal   error // what is wrong with a part; nil: nothing
 	digest    hash.Hash
 }
@@ -116,28 +119,38 @@ func (f *form) read(ctx context.Context, contentType string, stage order.StageFu
 func (f *form) readPart(ctx context.Context, part *multipart.Part, stage order.StageFunc) (err error) {
 	name, filename := part.FormName(), part.FileName()
 	_, _ = fmt.Fprintf(f.digest, "%q %q\n", name, filename) // a hash never returns an error
-	if name != fileName {
-		f.refuse(strict.OtherLetters(name, fileName))
+	known := append([]string{fileName}, order.InvoiceFields...)
+	if !slices.Contains(known, name) {
+		f.refuse(strict.OtherLetters(name, known...))
 		return nil
 	}
+	again := slices.Contains(f.seen, name)
+	f.seen = append(f.seen, name)
 	encoding := strings.ToLower(part.Header.Get("Content-Transfer-Encoding"))
 	problem := ""
 	switch {
-	case f.filename != "":
-		problem = "The form has a second part file: send one file a request."
-	case filename == "":
-		problem = "The part file has no file name: send it as a file, as curl -F file=@invoice.pdf does."
-	case !utf8.ValidString(filename):
-		problem = "The file name of the part file is not UTF-8."
+	case again:
+		problem = "is there twice: send one, and one file a request"
 	case !slices.Contains(plainEncodings, encoding):
-		problem = "The part file has a Content-Transfer-Encoding: send the bytes as they are."
+		problem = "has a Content-Transfer-Encoding: send the bytes as they are"
+	case name != fileName:
+		var text []byte
+		if text, err = io.ReadAll(part); err != nil {
+			return errCut
+		}
+		_, _ = fmt.Fprintf(f.digest, "%q\n", text)
+		problem = f.data.Set(name, string(text))
+	case filename == "":
+		problem = "has no file name: send it as a file, as curl -F file=@invoice.pdf does"
+	case !utf8.ValidString(filename):
+		problem = "has a file name that is not UTF-8"
 	default:
 		f.filename = filename
 		f.content, err = order.StageContent(ctx, stage, fileReader{part, f})
 		_, _ = fmt.Fprintf(f.digest, "%d %x\n", f.content.Size, f.content.SHA256)
 		return err
 	}
-	f.refuse(strict.Detail(strict.ErrInvalidPayload, "%s", problem))
+	f.refuse(fieldProblem(name, problem))
 	return nil
 }
 

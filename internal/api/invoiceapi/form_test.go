@@ -3,6 +3,7 @@ package invoiceapi
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ func readForm(t *testing.T, contentType string, body io.Reader) upload {
 	if files.staged != 1 || files.aborted != 0 {
 		t.Errorf("%d files staged, %d aborted", files.staged, files.aborted)
 	}
-	return upload{Filename: filename, Size: content.Size, SHA256: content.SHA256, Staged: string(files.last.content)}
+	return upload{Filename: filename, Size: content.Size, SHA256: content.SHA256, Staged: string(files.last.content), Data: content.InvoiceData}
 }
 
 // readers yield a body in several ways.
@@ -127,6 +128,78 @@ func TestReadForm(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestInvoiceData has the fields that say what is in a file, in both forms of an upload.
+// Proves decision 9 (data of invoice files).
+func TestInvoiceData(t *testing.T) {
+	t.Parallel()
+	link := "https://provider.example/7?a=b"
+	for _, test := range []struct {
+		name, value string
+		want        string // the detail of the refusal; empty: the value is taken
+	}{
+		{"kind", "invoice", ""}, {"kind", "credit-note", ""}, {"kind", "receipt", ""}, {"kind", "Invoice", "must be one of invoice, credit-note, receipt"},
+		{"number", "7", ""}, {"number", strings.Repeat("Τ", 64), ""}, {"number", " Τ.Π. 7/2026 ", ""},
+		{"number", strings.Repeat("Τ", 65), "must be text of at most 64 characters"}, {"number", "a\tb", "must be on one line, without control characters"},
+		{"mark", "400001234567890", ""}, {"mark", strings.Repeat("9", 20), ""}, {"mark", strings.Repeat("9", 21), "must be 1 to 20 digits"},
+		{"mark", "40000123456789O", "must be 1 to 20 digits"}, {"mark", "+1", "must be 1 to 20 digits"}, {"mark", "٤", "must be 1 to 20 digits"},
+		{"link", link, ""}, {"link", link + strings.Repeat("x", 1000-len(link)), ""}, {"link", link + strings.Repeat("x", 1001-len(link)), badLink},
+		{"link", "http://provider.example/7", badLink}, {"link", "javascript:alert(1)", badLink}, {"link", "https:///7", badLink}, {"link", "https://a:b@provider.example", badLink},
+		{"link", "https://provider.example/ 7", badLink}, {"link", "https://provider.example\\7", badLink}, {"link", "https://τ.example/7", badLink},
+		{"kind", "", "must not be empty: leave it out"}, {"number", "", "must not be empty: leave it out"},
+		{"Mark", "1", "The key is mark, in exactly these letters."},
+	} {
+		want := accepted("a.pdf", "hello")
+		if test.want == "" {
+			testenv.Equal(t, test.value, "", want.Data.Set(test.name, test.value))
+		} else {
+			want = refused(strict.ErrInvalidPayload)
+		}
+		files := &stagedFiles{}
+		body := `{"filename":"a.pdf",` + string(testenv.Of(json.Marshal(test.name)).Must(t)) + ":" + string(testenv.Of(json.Marshal(test.value)).Must(t)) + `,"contentBase64":"aGVsbG8="}`
+		check := func(what, filename string, content order.Content, err error) {
+			t.Helper()
+			what = fmt.Sprintf("%s %q: %s", test.name, test.value, what)
+			if err == nil {
+				testenv.Equal(t, what, want, upload{Filename: filename, Size: content.Size, SHA256: content.SHA256, Staged: "hello", Data: content.InvoiceData})
+				return
+			}
+			testenv.Equal(t, what, want.Err, err.Error())
+			if detail := errorDetail(err); detail != test.want && detail != test.name+" "+test.want+"." {
+				t.Errorf("%s: %s", what, detail)
+			}
+		}
+		filename, content, err := ReadUpload(t.Context(), strings.NewReader(body), files.stage, order.InvoiceFields...)
+		check("JSON", filename, content, err)
+		filename, content, err = ReadUpload(t.Context(), strings.NewReader(body), files.stage)
+		if err != nil || content.InvoiceData != (order.InvoiceData{}) {
+			t.Errorf("version 1 has read %v, %v", content.InvoiceData, err)
+		}
+		for _, form := range []string{field(test.name, test.value) + helloPart, helloPart + field(test.name, test.value)} {
+			filename, content, _, err = ReadForm(t.Context(), formType, strings.NewReader(form+"--b--"), files.stage)
+			check("a form", filename, content, err)
+		}
+	}
+	twice := helloPart + field("mark", "1") + field("mark", "1") + "--b--"
+	testenv.Equal(t, "twice", refused(strict.ErrInvalidPayload), readForm(t, formType, strings.NewReader(twice)))
+	files := &stagedFiles{}
+	_, content, err := ReadUpload(t.Context(), strings.NewReader(`{"filename":"a.pdf","kind":null,"contentBase64":"aGVsbG8=","number":null}`), files.stage, order.InvoiceFields...)
+	if err != nil || content.InvoiceData != (order.InvoiceData{}) {
+		t.Errorf("null: %v, %v", content.InvoiceData, err)
+	}
+	_, _, err = ReadUpload(t.Context(), strings.NewReader(`{"filename":"a.pdf","mark":400001234567890,"contentBase64":"aGVsbG8="}`), files.stage, order.InvoiceFields...)
+	testenv.Equal(t, "a number", "mark must be a text.", errorDetail(err))
+}
+
+const badLink = "must begin with https://, in printable ASCII of at most 1000 bytes, without spaces, backslashes, user name and password"
+
+func errorDetail(err error) string {
+	detailed, ok := errors.AsType[strict.Detailed](err)
+	if !ok {
+		return ""
+	}
+	return detailed.Detail()
 }
 
 // Proves decision 9 (uploads as forms), spec 8.
@@ -241,6 +314,8 @@ func plainReadForm(contentType string, body []byte) upload {
 	whole := io.MultiReader(bytes.NewReader(body), strings.NewReader("\r\n"), iotest.ErrReader(errors.New("cut")))
 	parts := multipart.NewReader(whole, params["boundary"])
 	var filename, content string
+	var data order.InvoiceData
+	seen := make(map[string]bool)
 	for {
 		part, err := parts.NextRawPart()
 		if errors.Is(err, io.EOF) {
@@ -249,18 +324,30 @@ func plainReadForm(contentType string, body []byte) upload {
 			return refused(strict.ErrInvalidPayload)
 		}
 		text, err := io.ReadAll(part)
-		switch encoding := strings.ToLower(part.Header.Get("Content-Transfer-Encoding")); {
-		case err != nil, strings.EqualFold(part.FormName(), "file") && (part.FormName() != "file" || filename != "" || part.FileName() == "" ||
-			strings.ToValidUTF8(part.FileName(), "") != part.FileName() || !strings.Contains(",,binary,8bit,7bit,", ","+encoding+",")):
-			return refused(strict.ErrInvalidPayload)
-		case part.FormName() == "file":
+		name, bad := part.FormName(), err != nil
+		for _, known := range []string{"file", "kind", "number", "mark", "link"} {
+			if encoding := strings.ToLower(part.Header.Get("Content-Transfer-Encoding")); strings.EqualFold(name, known) {
+				bad = bad || name != known || seen[name] || !strings.Contains(",,binary,8bit,7bit,", ","+encoding+",")
+			}
+		}
+		seen[name] = true
+		switch name {
+		case "file":
 			filename, content = part.FileName(), string(text)
+			bad = bad || filename == "" || strings.ToValidUTF8(filename, "") != filename
+		case "kind", "number", "mark", "link":
+			bad = bad || data.Set(name, string(text)) != ""
+		}
+		if bad {
+			return refused(strict.ErrInvalidPayload)
 		}
 	}
 	if content == "" || len(body)-len(content) > 128<<10 {
 		return refused(strict.ErrInvalidPayload)
 	}
-	return accepted(filename, content)
+	want := accepted(filename, content)
+	want.Data = data
+	return want
 }
 
 func FuzzReadForm(f *testing.F) {

@@ -82,7 +82,7 @@ type orderView struct {
 	LastOrderChange string             `json:"last_order_change"`
 	PaymentMethod   paymentView        `json:"payment_method"`
 	Shipping        shippingView       `json:"shipping"`
-	Invoices        []invoiceapi.Entry `json:"invoices"`
+	Invoices        []invoiceapi.PublishedEntry `json:"invoices"`
 	Fields          fieldsView         `json:"fields"`
 	Products        productsView       `json:"products"`
 }
@@ -150,7 +150,7 @@ func newOrderView(o order.Order, storageURL string) orderView {
 			Method:      o.Carrier.Method,
 			DeliveryKey: o.Carrier.DeliveryKey,
 		},
-		Invoices: invoiceapi.NewEntries(storageURL, o.Reference, o.Invoices),
+		Invoices: invoiceapi.PublishedEntries(storageURL, o.Reference, o.Invoices),
 		Fields:   newFieldsView(o.InvoiceDetails),
 		Products: newProductsView(o),
 	}

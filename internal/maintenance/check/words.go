@@ -89,7 +89,7 @@ func checkWords(ctx context.Context, db sqldb.DB, options Options, reporter *mai
 
 // selectDerived reads orders and what is derived from them.
 const selectDerived = `SELECT merchant_id, legacy_id, reference, created_at, email, phone, first_name, last_name, company,
-	merchant_reference, merchant_note, expires_at, details FROM orders`
+	merchant_reference, merchant_note, invoice_numbers, expires_at, details FROM orders`
 
 // derivedOrder is an order with what is derived from it.
 type derivedOrder struct {
@@ -105,7 +105,7 @@ func scanDerived(rows sqldb.Rows) (derivedOrder, error) {
 	var expiresAt sql.NullInt64
 	var encoded sql.RawBytes
 	err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &createdAt, &o.Customer.Email, &phone,
-		&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &reference, &note, &expiresAt, &encoded)
+		&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &reference, &note, &o.InvoiceNumbers, &expiresAt, &encoded)
 	if err == nil {
 		o.undecodable = orderpb.DecodeDetails(encoded, &o.Order)
 	}

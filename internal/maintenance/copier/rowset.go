@@ -158,7 +158,7 @@ func wordsOf(rows [][]any) (words []search.Word, err error) {
 	for _, row := range rows {
 		o := order.Order{
 			MerchantID: ordersTable.int(row, "merchant_id"), LegacyID: ordersTable.int(row, "legacy_id"), Reference: ordersTable.text(row, "reference"),
-			CreatedAt: time.Unix(ordersTable.int(row, "created_at"), 0),
+			CreatedAt: time.Unix(ordersTable.int(row, "created_at"), 0), InvoiceNumbers: ordersTable.text(row, "invoice_numbers"),
 			Customer: order.Customer{
 				Email: ordersTable.text(row, "email"), FirstName: ordersTable.text(row, "first_name"),
 				LastName: ordersTable.text(row, "last_name"), Company: ordersTable.text(row, "company"),

@@ -61,11 +61,11 @@ var (
 		"merchant_id, legacy_id, reference, created_at, deleted_at")
 	ordersTable = newTable(table{name: "orders", keyColumns: 2},
 		"merchant_id, legacy_id, reference, state, created_at, updated_at, expires_at, deadline_warned, currency, country_code, total, has_invoice,"+
-			" user_id, email, phone, first_name, last_name, company, merchant_reference, merchant_note, revision, active_invoices, digest, details")
+			" user_id, email, phone, first_name, last_name, company, merchant_reference, merchant_note, revision, active_invoices, digest, details, invoice_numbers")
 	daysTable = newTable(table{name: "order_days", keyColumns: 3},
 		"merchant_id, day, state, orders")
 	invoicesTable = newTable(table{name: "invoices", keyColumns: 3, pageColumn: "legacy_id"},
-		"merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at")
+		"merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at, kind, number, mark, link")
 	eventsTable = newTable(table{name: "events", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true, identity: "nonce"},
 		"merchant_id, seq, nonce, type, actor, at, legacy_id, order_day, from_state, to_state, reason, detail, invoice_id,"+
 			" webhook_id, token_id, request_id")

@@ -185,7 +185,7 @@ func (r *reader) matches(o *order.FoundOrder) bool {
 	case !r.ExpiresBefore.IsZero() && (o.ExpiresAt.IsZero() || !o.ExpiresAt.Before(r.ExpiresBefore)):
 		return false
 	}
-	return len(r.terms) == 0 || matchesAll(r.terms, o.LegacyID, textsOf(o.Reference, &o.Customer, o.Codes, &o.MerchantData))
+	return len(r.terms) == 0 || matchesAll(r.terms, o.LegacyID, textsOf(o.Reference, &o.Customer, o.Codes, &o.MerchantData, o.InvoiceNumbers))
 }
 
 // start is the key after which the results begin.

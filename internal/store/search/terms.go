@@ -101,6 +101,11 @@ func anyTerm(text string, merchantData bool) term {
 	if codes := codes(text); len(codes) > 0 {
 		term.add(codeKind, codes[0])
 	}
+	if number := fold(text); len(number) < minCode {
+		term.add(numberKind, number+" ") // the whole number
+	} else {
+		term.add(numberKind, number)
+	}
 	term.add(emailKind, address(text))
 	longest := ""
 	if words := names(text); len(words) > 0 {

@@ -30,10 +30,11 @@ const (
 	merchantReferenceKind = "m"
 	noteKind              = "o"
 	// 1.0 did not write the others: a name with letters that people type as Latin ones, see
-	// spelling, and a phone number of a field with several.
+	// spelling, a phone number of a field with several, and the number of an invoice.
 	spellingKind    = "l"
 	furtherPhone    = "t"
-	kindsSinceFirst = spellingKind + furtherPhone
+	numberKind      = "i" // the number or the mark of an invoice, with a space at its end
+	kindsSinceFirst = spellingKind + furtherPhone + numberKind
 )
 
 const (
@@ -42,14 +43,14 @@ const (
 	maxLength = 64
 	// maxWords limits the words of an order without those of its codes and of the note,
 	// which are at most maxCodes and maxNoteWords.
-	maxWords, maxCodes, maxNoteWords, maxSpellings = 16, 64, 32, 16
+	maxWords, maxCodes, maxNoteWords, maxSpellings, maxNumbers = 16, 64, 32, 16, 24
 	// minEnd is how many characters of the end of a reference, or of a code, find it. Less
 	// would find a part of all orders.
 	minEnd, minCode = 4, 4
 )
 
 // textsOf returns the words of an order in ascending order, each once.
-func textsOf(reference string, customer *order.Customer, itemCodes []string, data *order.MerchantData) []string {
+func textsOf(reference string, customer *order.Customer, itemCodes []string, data *order.MerchantData, invoiceNumbers string) []string {
 	words, limit := make([]string, 0, 16), maxWords
 	add := func(kind, text string) {
 		if text != "" && len(words) < limit {
@@ -92,6 +93,16 @@ func textsOf(reference string, customer *order.Customer, itemCodes []string, dat
 			if word := codeKind + cut(code); !slices.Contains(words, word) {
 				add(codeKind, code)
 			}
+		}
+	}
+	limit = len(words) + maxNumbers
+	for line := range strings.SplitSeq(invoiceNumbers, "\n") {
+		all := strings.Fields(fold(line))
+		if len(all) > 1 {
+			all = append(all, strings.Join(all, "")) // people leave out the spaces
+		}
+		for _, number := range all {
+			add(numberKind, number+" ")
 		}
 	}
 	if data.Note != nil {

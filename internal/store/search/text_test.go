@@ -37,12 +37,26 @@ func TestTextsOf(t *testing.T) {
 		},
 	} {
 		slices.Sort(test.want)
-		if got := textsOf("SF-1", test.customer, nil, new(order.MerchantData)); !slices.Equal(got, test.want) {
+		if got := textsOf("SF-1", test.customer, nil, new(order.MerchantData), ""); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
-	if n := len(textsOf("SF-1", customer("a b c d e f g h", "i j k l m n o p", "q r s t", "e", "1"), nil, new(order.MerchantData))); n != maxWords {
+	if n := len(textsOf("SF-1", customer("a b c d e f g h", "i j k l m n o p", "q r s t", "e", "1"), nil, new(order.MerchantData), "")); n != maxWords {
 		t.Errorf("%d words", n)
+	}
+}
+
+func TestInvoiceNumbers(t *testing.T) {
+	t.Parallel()
+	got := textsOf("", new(order.Customer), nil, new(order.MerchantData), "Τ.Π. 7\n400001234567890\nINV/7")
+	testenv.Equal(t, "words", []string{"i400001234567890 ", "i7 ", "iinv/7 ", "iτ.π. ", "iτ.π.7 "}, got)
+	many := textsOf("", new(order.Customer), nil, new(order.MerchantData), strings.Repeat("a b c d e f g h i j k l m n o p q r s t u v w x y z 1 2 3\n", 3))
+	testenv.Equal(t, "most words", maxNumbers, len(many))
+	for text, want := range map[string]bool{
+		"7": true, "Τ.Π. 7": true, "τ.π.7": true, "inv/7": true, "inv/": true, "400001234567890": true, "4000": true,
+		"inv": false, "400": false, "8": false, "inv/78": false, "7 8": false,
+	} {
+		testenv.Equal(t, text, want, matchesAll(termsOf(&order.Search{Text: text}), 1, got))
 	}
 }
 
@@ -58,7 +72,7 @@ func TestDigits(t *testing.T) {
 
 func TestMatchesAll(t *testing.T) {
 	t.Parallel()
-	words := textsOf("SF-2026-0000017", customer("Γιώργος", "Παπαδόπουλος", "Tea & Co", "George.P@example.com", "+30 2101234567"), []string{"GR123456789, 52 0001", "", "SKU-77 red", "5201234567890", "5201234567890"}, new(order.MerchantData))
+	words := textsOf("SF-2026-0000017", customer("Γιώργος", "Παπαδόπουλος", "Tea & Co", "George.P@example.com", "+30 2101234567"), []string{"GR123456789, 52 0001", "", "SKU-77 red", "5201234567890", "5201234567890"}, new(order.MerchantData), "")
 	const legacyID = 900017
 	for _, test := range []struct {
 		search order.Search
@@ -127,12 +141,12 @@ func TestPhones(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 		for _, number := range want {
-			if !matchesAll(termsOf(&order.Search{Phone: number}), 1, textsOf("R", customer, nil, new(order.MerchantData))) {
+			if !matchesAll(termsOf(&order.Search{Phone: number}), 1, textsOf("R", customer, nil, new(order.MerchantData), "")) {
 				t.Errorf("%q is not found by %s", text, number)
 			}
 		}
 	}
-	if !matchesAll(termsOf(&order.Search{Phone: "+30 (0)210"}), 1, textsOf("R", customer("", "", "", "", "2101234567"), nil, new(order.MerchantData))) {
+	if !matchesAll(termsOf(&order.Search{Phone: "+30 (0)210"}), 1, textsOf("R", customer("", "", "", "", "2101234567"), nil, new(order.MerchantData), "")) {
 		t.Error("a number is not found by +30 (0)210")
 	}
 }
@@ -146,17 +160,17 @@ func TestSpelling(t *testing.T) {
 		"Bampis": "Μπάμπης", "mpampis": "Μπάμπης", "konstan": "Κωνσταντίνος", "theodorou": "Θεοδώρου", "psarra": "Ψαρρά", "ilias": "Ηλίας", "angelos": "Άγγελος",
 		"strasse": "Straße", "łukasz": "Łukasz", "Lukasz": "Łukasz", "sorensen": "Sørensen", "Dorde": "Đorđe", "muller": "Müller", "Straße": "Straße",
 	} {
-		words := textsOf("R", customer("", name, "", "", ""), nil, new(order.MerchantData))
+		words := textsOf("R", customer("", name, "", "", ""), nil, new(order.MerchantData), "")
 		for _, search := range []order.Search{{Name: typed}, {Text: typed}} {
 			if !matchesAll(termsOf(&search), 1, words) {
 				t.Errorf("%+v does not find %s: %q", search, name, words)
 			}
 		}
 	}
-	if !matchesAll(termsOf(&order.Search{Name: "Łukasz Straße"}), 1, textsOf("R", customer("Lukasz", "Strasse", "", "", ""), nil, new(order.MerchantData))) {
+	if !matchesAll(termsOf(&order.Search{Name: "Łukasz Straße"}), 1, textsOf("R", customer("Lukasz", "Strasse", "", "", ""), nil, new(order.MerchantData), "")) {
 		t.Error("a name in plain letters is not found by one in others")
 	}
-	words := textsOf("R", customer("", "Papadopoulou", "", "", ""), nil, new(order.MerchantData))
+	words := textsOf("R", customer("", "Papadopoulou", "", "", ""), nil, new(order.MerchantData), "")
 	if matchesAll(termsOf(&order.Search{Name: "Παπαδοπούλου"}), 1, words) || slices.ContainsFunc(words, func(word string) bool { return word[0] == 'l' }) {
 		t.Errorf("a name in plain letters: %q", words)
 	}
@@ -169,7 +183,7 @@ func FuzzWords(f *testing.F) {
 	f.Add("ẞİﬀ ϓ Σς\u0345", "a b\x00", "００30")
 	f.Add("\xff\U0010ffff", "Kΐ\u1fd3", "٣")
 	f.Fuzz(func(t *testing.T, name, email, phone string) {
-		words := textsOf("R", customer(name, name, "", email, phone), nil, new(order.MerchantData))
+		words := textsOf("R", customer(name, name, "", email, phone), nil, new(order.MerchantData), "")
 		if len(words) > maxWords+maxSpellings+maxPhones || !slices.IsSorted(words) {
 			t.Errorf("words %q", words)
 		}

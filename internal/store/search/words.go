@@ -63,7 +63,7 @@ type Word struct {
 
 // WordsOf returns the words of an order in ascending order.
 func WordsOf(o *order.Order) []Word {
-	texts := textsOf(o.Reference, &o.Customer, o.Codes(), &o.MerchantData)
+	texts := textsOf(o.Reference, &o.Customer, o.Codes(), &o.MerchantData, o.InvoiceNumbers)
 	words := make([]Word, len(texts))
 	for i, text := range texts {
 		words[i] = Word{text, o.CreatedAt.Unix(), o.LegacyID, o.MerchantID}

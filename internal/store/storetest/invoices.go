@@ -22,6 +22,7 @@ var invoiceSubjects = []subject{
 	{"invoices/released", testReleased},
 	{"invoices/not there", testInvoiceNotThere},
 	{"invoices/orders without one", testWithoutInvoice},
+	{"invoices/numbers", testInvoiceNumbers},
 }
 
 // fileNamed is an invoice file before it has an entry.
@@ -51,7 +52,7 @@ func (f *fixture) mustReserve(store Store, key order.Identifier, name string, at
 
 func (f *fixture) activate(store Store, key order.Identifier, id int64) error {
 	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
-		return tx.ActivateInvoice(f.Context(), locked, id, order.Cause{By: requester(order.ActorMerchant), At: noon})
+		return tx.ActivateInvoice(f.Context(), locked, order.Invoice{ID: id}, order.Cause{By: requester(order.ActorMerchant), At: noon})
 	})
 }
 
@@ -152,6 +153,48 @@ func (f *fixture) found(when, reference, name string, want order.Invoice, wantEr
 	got, err := f.b.InvoiceFile(f.Context(), alpha, reference, name)
 	testenv.Equal(f, fmt.Sprintf("%s: file %s", when, name), wantErr, err)
 	testenv.Equal(f, fmt.Sprintf("%s: file %s", when, name), want, got)
+}
+
+// testInvoiceNumbers checks that an order is found by the numbers and marks of its active files.
+func testInvoiceNumbers(f *fixture) {
+	f.create(minimal(alpha, "R"))
+	f.create(minimal(beta, "OTHER"))
+	key := order.ByReference("R")
+	expect := func(when string, want map[string]bool) {
+		f.Helper()
+		for text, found := range want {
+			for _, merchant := range []int64{0, alpha} {
+				search := order.Search{Text: text, MerchantID: merchant, From: order.NoDay, To: order.NoDay, Limit: 10}
+				page := testenv.Of(f.b.Search(f.Context(), search)).Must(f)
+				testenv.Equal(f, when+": orders with "+text, found, len(page.Orders) == 1 && page.Orders[0].Reference == "R")
+			}
+		}
+	}
+	upload := func(name string, data order.InvoiceData) order.Invoice {
+		invoice := fileNamed(name, noon)
+		invoice.InvoiceData = data
+		testenv.NoError(f, inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, locked order.LockedOrder) (err error) {
+			invoice.ID, err = tx.ReserveInvoice(f.Context(), locked, invoice)
+			return err
+		}))
+		expect("reserved "+name, map[string]bool{data.Number: false})
+		testenv.NoError(f, inOrder(f.Context(), f.b, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
+			return tx.ActivateInvoice(f.Context(), locked, invoice, order.Cause{By: requester(order.ActorMerchant), At: noon})
+		}))
+		expect("active "+name, map[string]bool{data.Number: true})
+		return invoice
+	}
+	first := upload("a.pdf", order.InvoiceData{Kind: "credit-note", Number: "Τ.Π. 7", Mark: "400001234567890", Link: "https://example.com/7"})
+	second := upload("b.pdf", order.InvoiceData{Number: "INV/8"})
+	f.expect("active", key, 3, first, second)
+	expect("both active", map[string]bool{"7": true, "τ.π. 7": true, "400001234567890": true, "inv/8": true, "7 inv/8": true, "9": false})
+	testenv.Of(f.remove(f.a, key, first.ID, noon)).Must(f)
+	expect("first deleted", map[string]bool{"7": false, "400001234567890": false, "inv/8": true})
+	note := "a note"
+	testenv.Of(service(f.a, noon).UpdateMerchantData(f.Context(), order.CommandFor(alpha), key, order.MerchantDataUpdate{Note: order.Field[*string]{Set: true, Value: &note}}, order.Options[order.WriteResult]{})).Must(f)
+	expect("with a note", map[string]bool{"inv/8": true, "r inv/8": true})
+	testenv.Of(f.remove(f.a, key, second.ID, noon)).Must(f)
+	expect("both deleted", map[string]bool{"inv/8": false, "r": true})
 }
 
 func testThreePlaces(f *fixture) {
@@ -262,13 +305,13 @@ func testInvoiceNotThere(f *fixture) {
 	ctx := f.Context()
 	for name, change := range map[string]func(order.Tx, order.LockedOrder) error{
 		"activate no id": func(tx order.Tx, locked order.LockedOrder) error {
-			return tx.ActivateInvoice(ctx, locked, 999, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon})
+			return tx.ActivateInvoice(ctx, locked, order.Invoice{ID: 999}, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon})
 		},
 		"delete no id": func(tx order.Tx, locked order.LockedOrder) error {
 			return tx.DeleteInvoice(ctx, locked, 999, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon})
 		},
 		"activate another order": func(tx order.Tx, locked order.LockedOrder) error {
-			return tx.ActivateInvoice(ctx, locked, reserved, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon})
+			return tx.ActivateInvoice(ctx, locked, order.Invoice{ID: reserved}, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon})
 		},
 		"delete another order": func(tx order.Tx, locked order.LockedOrder) error {
 			return tx.DeleteInvoice(ctx, locked, active, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon})

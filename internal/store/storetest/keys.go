@@ -48,7 +48,7 @@ func testKeyInUse(f *fixture) {
 	testenv.NoError(f, err)
 	err = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
 		return errors.Join(
-			tx.ActivateInvoice(f.Context(), locked, id, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon}),
+			tx.ActivateInvoice(f.Context(), locked, order.Invoice{ID: id}, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon}),
 			tx.SaveResponse(f.Context(), alpha, attempt.Key, []byte("stored")),
 		)
 	})

@@ -43,7 +43,7 @@ func zeroFields(v reflect.Value, path string) []string {
 	for i := range v.NumField() {
 		name, field := path+"."+v.Type().Field(i).Name, v.Field(i)
 		switch name {
-		case "Order.MerchantName", "Order.Unreadable", "Order.MerchantData", "Order.Invoices", "Order.Revision", "Order.Billing.Type":
+		case "Order.MerchantName", "Order.Unreadable", "Order.MerchantData", "Order.Invoices", "Order.InvoiceNumbers", "Order.Revision", "Order.Billing.Type":
 			continue
 		}
 		if field.Kind() == reflect.Pointer && !field.IsNil() {

@@ -296,13 +296,13 @@ func (c tables) checkSlots(orders map[int64]storedOrder) {
 // checkWords compares the words of the search with the orders.
 func (c tables) checkWords() {
 	var want, got []string
-	c.each("SELECT merchant_id, legacy_id, reference, created_at, email, phone, first_name, last_name, company, merchant_reference, merchant_note, details FROM orders",
+	c.each("SELECT merchant_id, legacy_id, reference, created_at, email, phone, first_name, last_name, company, merchant_reference, merchant_note, invoice_numbers, details FROM orders",
 		func(rows *sql.Rows) error {
 			var o order.Order
 			var createdAt int64
 			var details []byte
 			err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &createdAt, &o.Customer.Email, &o.Customer.Phone,
-				&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &o.MerchantData.Reference, &o.MerchantData.Note, &details)
+				&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &o.MerchantData.Reference, &o.MerchantData.Note, &o.InvoiceNumbers, &details)
 			if err == nil {
 				err = orderpb.DecodeDetails(details, &o)
 			}

@@ -146,7 +146,7 @@ func testLock(f *fixture) {
 func changeEverything(ctx context.Context, tx order.Tx, locked order.LockedOrder, active int64) error {
 	id, err := tx.ReserveInvoice(ctx, locked, order.Invoice{Name: "new.pdf", CreatedAt: noon})
 	return errors.Join(err,
-		tx.ActivateInvoice(ctx, locked, id, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon}),
+		tx.ActivateInvoice(ctx, locked, order.Invoice{ID: id}, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon}),
 		tx.DeleteInvoice(ctx, locked, active, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon}),
 		tx.Transition(ctx, locked, order.Canceled, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: noon}))
 }
