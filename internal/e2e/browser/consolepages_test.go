@@ -81,7 +81,7 @@ const chooseFile = `(() => {
 
 // otherRoutes are the routes for GET that are no pages: they lead elsewhere or are files.
 var otherRoutes = []string{
-	"/console/assets/{asset}", "/console/live", "/console/find", "/console/operator/find", "/console/orders.xlsx", "/console/orders.ndjson", "/console/orders/{reference}/files/{name}",
+	"/console/assets/{asset}", "/console/live", "/console/find", "/console/operator/find", "/console/orders.xlsx", "/console/invoices.xlsx", "/console/orders.ndjson", "/console/orders/{reference}/files/{name}",
 	"/console/operator/orders/{merchant}/{reference}/files/{name}",
 }
 
