@@ -129,7 +129,7 @@ func TestOrdersShowAcceptReject(t *testing.T) {
 	}
 
 	r.run(t, "", "orders", "accept", first).WantOut(t, 0, "order "+first+" is in-processing\n")
-	refused := regexp.MustCompile(`^merchant-orders: accept order ` + first + `: Cannot Accept Order \(status 400, code 10304, request \w+\)\n$`)
+	refused := regexp.MustCompile(`^merchant-orders: accept order ` + first + `: Cannot Accept Order: The order is in-processing .* \(status 400, code 10304, request \w+\)\n$`)
 	if got := r.run(t, "", "orders", "accept", first); got.Code != 4 || got.Stdout != "" || !refused.MatchString(got.Stderr) {
 		t.Errorf("second accept: %+v", got)
 	}
