@@ -84,6 +84,19 @@ class WebhookError extends \RuntimeException {}
  *
  * Calls for changes take the tag that order returned as $ifMatch, so that the change fails if the order is no longer as it was
  * read, and a $key instead of a random one; store it before the call to repeat the change after a crash.
+ *
+ * @phpstan-import-type AnswerResult from Types
+ * @phpstan-import-type Delivery from Types
+ * @phpstan-import-type Event from Types
+ * @phpstan-import-type Feed from Types
+ * @phpstan-import-type Invoice from Types
+ * @phpstan-import-type InvoiceLink from Types
+ * @phpstan-import-type Order from Types
+ * @phpstan-import-type OrderSummary from Types
+ * @phpstan-import-type Token from Types
+ * @phpstan-import-type UnansweredOrder from Types
+ * @phpstan-import-type Webhook from Types
+ * @phpstan-import-type WebhookSecret from Types
  */
 class Client
 {
@@ -130,7 +143,7 @@ class Client
 
     /**
      * Returns all orders, newest first, each that existed at the beginning exactly once. Days are like 2026-11-20.
-     * @return \Generator<\stdClass>
+     * @return \Generator<OrderSummary>
      */
     public function orders(string $state = '', string $dateFrom = '', string $dateTo = ''): \Generator
     {
@@ -147,7 +160,7 @@ class Client
     /**
      * Returns the orders to accept or reject, the earliest deadline first; only those with a deadline before a time such as
      * 2026-11-20T12:00:00Z.
-     * @return \Generator<\stdClass>
+     * @return \Generator<UnansweredOrder>
      */
     public function unanswered(string $before = ''): \Generator
     {
@@ -161,7 +174,7 @@ class Client
 
     /**
      * Returns an order, and its tag for $ifMatch.
-     * @return array{\stdClass, string}
+     * @return array{Order, string}
      */
     public function order(string $reference): array
     {
@@ -185,7 +198,7 @@ class Client
      * Accepts and rejects orders, 10,000 in a request, and returns a result for each, in their order. A refused answer affects
      * no other and throws nothing. $key is that of the first request; the n-th has "-n" after it.
      * @param iterable<array{orderReference: string, answer: string, reason?: ?string, ifMatch?: ?string}> $answers
-     * @return \Generator<\stdClass>
+     * @return \Generator<AnswerResult>
      */
     public function answers(iterable $answers, string $key = ''): \Generator
     {
@@ -214,8 +227,11 @@ class Client
         $this->request('PATCH', path($reference), $update, $ifMatch, $key);
     }
 
-    /** Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes, and returns its entry. */
-    public function uploadInvoice(string $reference, string $filename, string $content, string $ifMatch = '', string $key = ''): \stdClass
+    /**
+     * Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes, and returns its entry.
+     * @return Invoice
+     */
+    public function uploadInvoice(string $reference, string $filename, string $content, string $ifMatch = '', string $key = ''): object
     {
         if (strlen($content) > 4000000) {
             throw new \LengthException('the file is larger than 4000000 bytes');
@@ -224,8 +240,11 @@ class Client
         return $this->request('POST', path($reference, '/invoices'), $body, $ifMatch, $key)[0]->invoice;
     }
 
-    /** Returns the bytes of an invoice file of an order. The token is sent to the service only, not to another storage. */
-    public function downloadInvoice(\stdClass $invoice): string
+    /**
+     * Returns the bytes of an invoice file of an order. The token is sent to the service only, not to another storage.
+     * @param Invoice $invoice
+     */
+    public function downloadInvoice(object $invoice): string
     {
         if (!preg_match('~^https?://~i', $invoice->url)) {
             throw new \InvalidArgumentException('the invoice file has no URL to download from');
@@ -241,15 +260,18 @@ class Client
 
     /**
      * Deletes an invoice file of an order, and returns the remaining ones.
-     * @return list<\stdClass>
+     * @return list<Invoice>
      */
     public function deleteInvoice(string $reference, int $invoiceId, string $ifMatch = '', string $key = ''): array
     {
         return $this->request('DELETE', path($reference, "/invoices/$invoiceId"), null, $ifMatch, $key)[0]->invoices;
     }
 
-    /** Makes an address of an invoice file (url, expiresAt) that everybody can open, without a token, until it expires. */
-    public function invoiceLink(string $reference, int $invoiceId, string $ifMatch = '', string $key = ''): \stdClass
+    /**
+     * Makes an address of an invoice file (url, expiresAt) that everybody can open, without a token, until it expires.
+     * @return InvoiceLink
+     */
+    public function invoiceLink(string $reference, int $invoiceId, string $ifMatch = '', string $key = ''): object
     {
         return $this->request('POST', path($reference, "/invoices/$invoiceId/link"), null, $ifMatch, $key)[0];
     }
@@ -272,8 +294,9 @@ class Client
     /**
      * Returns the events after a number or 'latest', waiting up to $wait seconds (at most 30) for one.
      * @param int|string $after
+     * @return Feed
      */
-    public function eventsPage($after, int $limit = 1000, int $wait = 0, bool $withOrders = false): \stdClass
+    public function eventsPage($after, int $limit = 1000, int $wait = 0, bool $withOrders = false): object
     {
         $query = query(['after' => $after, 'limit' => $limit, 'wait' => $wait, 'include' => $withOrders ? 'order' : '']);
         return $this->call('GET', "/events$query", null, '', '', $wait)[0];
@@ -282,7 +305,7 @@ class Client
     /**
      * Returns the events after a number, up to the newest, $withOrders each with its order. To go on later, store seq and
      * history of the last one. Throws HistoryChanged if numbers have started again.
-     * @return \Generator<\stdClass>
+     * @return \Generator<Event>
      */
     public function events(int $after, string $history = '', bool $withOrders = false): \Generator
     {
@@ -291,14 +314,14 @@ class Client
 
     /**
      * Is events, but waits for new ones, without end.
-     * @return \Generator<\stdClass>
+     * @return \Generator<Event>
      */
     public function followEvents(int $after, string $history = '', bool $withOrders = false): \Generator
     {
         return $this->pages($after, $history, $withOrders, 30);
     }
 
-    /** @return \Generator<\stdClass> */
+    /** @return \Generator<Event> */
     private function pages(int $after, string $history, bool $withOrders, int $wait): \Generator
     {
         while (true) {
@@ -323,7 +346,7 @@ class Client
 
     /**
      * Returns the webhooks.
-     * @return list<\stdClass>
+     * @return list<Webhook>
      */
     public function webhooks(): array
     {
@@ -334,8 +357,9 @@ class Client
      * Creates a webhook, such as ['url' => 'https://hooks.example.com/orders', 'include' => 'order'], and returns it with its
      * secret, which cannot be read again. The secret is null if the response to an earlier attempt was lost.
      * @param array<string, mixed> $webhook
+     * @return WebhookSecret
      */
-    public function createWebhook(array $webhook, string $key = ''): \stdClass
+    public function createWebhook(array $webhook, string $key = ''): object
     {
         return $this->request('POST', '/webhooks', $webhook, '', $key)[0];
     }
@@ -343,8 +367,9 @@ class Client
     /**
      * Changes a webhook, such as ['enabled' => true], and returns it.
      * @param array<string, mixed> $change
+     * @return Webhook
      */
-    public function updateWebhook(int $id, array $change, string $key = ''): \stdClass
+    public function updateWebhook(int $id, array $change, string $key = ''): object
     {
         return $this->request('PATCH', "/webhooks/$id", $change, '', $key)[0];
     }
@@ -355,15 +380,18 @@ class Client
         $this->request('DELETE', "/webhooks/$id", null, '', $key);
     }
 
-    /** Sends a test event to a webhook, and returns what came of it. */
-    public function testWebhook(int $id, string $key = ''): \stdClass
+    /**
+     * Sends a test event to a webhook, and returns what came of it.
+     * @return Delivery
+     */
+    public function testWebhook(int $id, string $key = ''): object
     {
         return $this->request('POST', "/webhooks/$id/test", null, '', $key)[0]->delivery;
     }
 
     /**
      * Returns all tokens of the merchant, by id.
-     * @return \Generator<\stdClass>
+     * @return \Generator<Token>
      */
     public function tokens(): \Generator
     {
@@ -504,27 +532,30 @@ class Client
         if ($attempt >= $this->tries || !$error->temporary || $error->retryAfter > $this->maxWait) {
             throw $error;
         }
-        $backoff = min(0.25 * 2 ** ($attempt - 1), $this->maxWait) * (0.5 + lcg_value() / 2);
-        usleep((int) (1e6 * ($error->retryAfter ? $error->retryAfter + lcg_value() / 4 : $backoff)));
+        $random = mt_rand() / mt_getrandmax();
+        $backoff = min(0.25 * 2 ** ($attempt - 1), $this->maxWait) * (0.5 + $random / 2);
+        usleep((int) (1e6 * ($error->retryAfter ? $error->retryAfter + $random / 4 : $backoff)));
     }
 }
 
 /**
  * An export of whole orders, oldest first. After the last order, after and history are where the change feed ended before the
  * first was read: follow it from there, and the copy misses no change.
+ *
+ * @phpstan-import-type Order from Types
  */
 class Export
 {
     public int $after = 0;
     public string $history = '';
-    /** @var callable(): \Generator<\stdClass> from the last order on */
+    /** @var callable(): \Generator<Order> from the last order on */
     private $rest;
     /** @var callable(int, ClientError): void */
     private $pause;
 
     /**
      * @internal
-     * @param callable(): \Generator<\stdClass> $rest
+     * @param callable(): \Generator<Order> $rest
      * @param callable(int, ClientError): void $pause
      */
     public function __construct(callable $rest, callable $pause)
@@ -534,7 +565,7 @@ class Export
 
     /**
      * Returns the orders. After a connection that breaks it goes on after the last order.
-     * @return \Generator<\stdClass>
+     * @return \Generator<Order>
      */
     public function orders(): \Generator
     {

@@ -37,13 +37,16 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any, Literal, cast
 
-from .types import Answer, AnswerResult, Customer, Event, Feed, Invoice, LineItem, Order, OrderSummary, OrderUpdate, Reason, State, UnansweredOrder
+from . import types
+from .types import *
+from .types import Answer, AnswerResult, Delivery, Event, Feed, Invoice, InvoiceLink, Order, OrderSummary, OrderUpdate, Reason, State, Token, TokenRequest
+from .types import UnansweredOrder, Webhook, WebhookChange, WebhookRequest, WebhookSecret
 
 __all__ = [
-    "Answer", "AnswerResult", "Client", "ClientError", "Customer", "Event", "Export", "Feed", "ForbiddenError", "HistoryChanged", "Invoice",
-    "KeyReusedError", "LineItem", "NotFoundError", "Order", "OrderSummary", "OrderUpdate", "PreconditionError", "RateLimitedError", "Reason",
-    "State", "TransportError", "UnansweredOrder", "UnauthorizedError", "UnavailableError", "WebhookError", "verify_webhook", "webhook_events",
+    "Client", "ClientError", "Export", "ForbiddenError", "HistoryChanged", "KeyReusedError", "NotFoundError", "PreconditionError", "RateLimitedError",
+    "TransportError", "UnauthorizedError", "UnavailableError", "WebhookError", "verify_webhook", "webhook_events",
 ]
+__all__ += types.__all__
 
 
 class ClientError(Exception):
@@ -199,9 +202,9 @@ class Client:
         """Deletes an invoice file of an order, and returns the remaining ones."""
         return cast("list[Invoice]", self.request("DELETE", _path(reference, f"/invoices/{invoice_id}"), key=key, if_match=if_match)[0]["invoices"])
 
-    def invoice_link(self, reference: str, invoice_id: int, *, if_match: str = "", key: str = "") -> dict[str, str]:
+    def invoice_link(self, reference: str, invoice_id: int, *, if_match: str = "", key: str = "") -> InvoiceLink:
         """Makes an address of an invoice file (url, expiresAt) that everybody can open, without a token, until it expires."""
-        return cast("dict[str, str]", self.request("POST", _path(reference, f"/invoices/{invoice_id}/link"), key=key, if_match=if_match)[0])
+        return cast(InvoiceLink, self.request("POST", _path(reference, f"/invoices/{invoice_id}/link"), key=key, if_match=if_match)[0])
 
     def export(self, *, state: State | None = None, date_from: str | None = None, date_to: str | None = None) -> Export:
         """Returns an export of whole orders. One whose stored data is damaged has only id and problem."""
@@ -241,31 +244,31 @@ class Client:
                 if time.monotonic() - requested < 1:  # too many clients wait, and the service responds at once
                     time.sleep(1 + random.random())
 
-    def webhooks(self) -> list[dict[str, Any]]:
+    def webhooks(self) -> list[Webhook]:
         """Returns the webhooks."""
-        return cast("list[dict[str, Any]]", self.request("GET", "/webhooks")[0]["webhooks"])
+        return cast("list[Webhook]", self.request("GET", "/webhooks")[0]["webhooks"])
 
-    def create_webhook(self, webhook: Mapping[str, Any], *, key: str = "") -> dict[str, Any]:
+    def create_webhook(self, webhook: WebhookRequest, *, key: str = "") -> WebhookSecret:
         """Creates a webhook, such as {"url": "https://hooks.example.com/orders"}, and returns it with its secret.
 
         The secret cannot be read again. It is None if the response to an earlier attempt
         was lost.
         """
-        return cast("dict[str, Any]", self.request("POST", "/webhooks", webhook, key=key)[0])
+        return cast(WebhookSecret, self.request("POST", "/webhooks", webhook, key=key)[0])
 
-    def update_webhook(self, webhook_id: int, change: Mapping[str, Any], *, key: str = "") -> dict[str, Any]:
+    def update_webhook(self, webhook_id: int, change: WebhookChange, *, key: str = "") -> Webhook:
         """Changes a webhook, such as {"enabled": True}, and returns it."""
-        return cast("dict[str, Any]", self.request("PATCH", f"/webhooks/{webhook_id}", change, key=key)[0])
+        return cast(Webhook, self.request("PATCH", f"/webhooks/{webhook_id}", change, key=key)[0])
 
     def delete_webhook(self, webhook_id: int, *, key: str = "") -> None:
         """Deletes a webhook."""
         self.request("DELETE", f"/webhooks/{webhook_id}", key=key)
 
-    def test_webhook(self, webhook_id: int, *, key: str = "") -> dict[str, Any]:
+    def test_webhook(self, webhook_id: int, *, key: str = "") -> Delivery:
         """Sends a test event to a webhook, and returns what came of it."""
-        return cast("dict[str, Any]", self.request("POST", f"/webhooks/{webhook_id}/test", key=key)[0]["delivery"])
+        return cast(Delivery, self.request("POST", f"/webhooks/{webhook_id}/test", key=key)[0]["delivery"])
 
-    def tokens(self) -> Iterator[dict[str, Any]]:
+    def tokens(self) -> Iterator[Token]:
         """Returns all tokens of the merchant, by id."""
         after: int | None = 0
         while after is not None:
@@ -273,7 +276,7 @@ class Client:
             yield from page["tokens"]
             after = page["next"]
 
-    def create_token(self, request: Mapping[str, Any], *, key: str = "") -> dict[str, Any]:
+    def create_token(self, request: TokenRequest, *, key: str = "") -> dict[str, Any]:
         """Creates a token, such as {"scopes": ["orders:read"], "label": "till"}, and returns it with its text.
 
         The text cannot be read again. It is None if the response to an earlier attempt was
