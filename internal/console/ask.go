@@ -14,6 +14,7 @@ const maxNamed = 5
 type question struct {
 	Title, Button string // keys of messages; with numbers if Count is set
 	Danger        bool
+	Then          string // key of a message of a button that also prints the packing slips; empty: none
 	Text          string // key of a message; empty: none
 	Count         int64  // of orders; 0: it is not about orders
 	Named         []order.Order

@@ -120,6 +120,7 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			web.PostRoute("/invoices", web.Merchants(order.ScopeOrdersRead|order.ScopeInvoicesWrite), s.storeInvoices).AsUpload(),
 			web.ExportRoute("/invoices.xlsx", web.Merchants(order.ScopeOrdersRead|order.ScopeInvoicesWrite), s.export(".xlsx", sheetType, s.pagesWithoutInvoice, s.beginSheet)),
 			get("/orders", order.ScopeOrdersRead, s.list),
+			post("/orders", order.ScopeOrdersRead, s.keepView),
 			web.ExportRoute("/orders.xlsx", web.Merchants(order.ScopeOrdersRead), s.export(".xlsx", sheetType, s.pages, s.beginSheet)),
 			web.ExportRoute("/orders.ndjson", web.Merchants(order.ScopeOrdersRead), s.export(".ndjson", web.LinesType, s.pages, newNDJSONExport)),
 			get("/orders/{reference}", order.ScopeOrdersRead, s.order),

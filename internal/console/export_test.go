@@ -124,3 +124,31 @@ func TestList(t *testing.T) {
 	b.get(strings.ReplaceAll(next, "&amp;", "&")).WantText(t, http.StatusOK, "A-025", "A-049")
 	b.get("/console/orders?q=nothing").WantText(t, http.StatusOK, "No order matches")
 }
+
+// TestViews saves a view of the list for a person, whom others with the same name are, and
+// removes it.
+func TestViews(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"))
+	b, other := s.signedIn(s.token), s.signedIn(s.NewToken(ours, order.MerchantScopes))
+	const view, link = "/console/orders?state=registered", `href="/console/orders?state=registered"`
+	form := b.get(view).form(t, view)
+	for _, name := range []string{"", " ", "a\nb", strings.Repeat("Ω", 41)} {
+		form.Set("name", name)
+		b.post(view, form).WantText(t, http.StatusUnprocessableEntity, "Enter a name of at most 40 characters.", "A-1")
+	}
+	form.Set("name", "To <do>")
+	b.post("/console/orders", form).WantStatus(t, http.StatusUnprocessableEntity) // all orders are no view
+	testenv.Equal(t, "saved", view, b.post(view, form).location())
+	b.get("/console/orders").WantText(t, http.StatusOK, link+`><bdi>To &lt;do&gt;</bdi>`, `?overdue=yes">Overdue`, `href="/console/invoices"`, `?from=2026-11-14&amp;state=canceled">Canceled`)
+	if got := other.get("/console/orders"); strings.Contains(got.Body, "do&gt;") {
+		t.Error("the view of a person is shown to another one")
+	}
+	got := b.get(view)
+	got.WantText(t, http.StatusOK, link+` aria-current="page"><bdi>To`)
+	form.Set("do", "remove")
+	testenv.Equal(t, "removed", "/console/orders", b.post("/console/orders", form).location())
+	if got := b.get("/console/orders"); strings.Contains(got.Body, "do&gt;") {
+		t.Error("a removed view is shown")
+	}
+}

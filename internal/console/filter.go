@@ -41,7 +41,8 @@ func (f filterForm) searches() bool { return f.Query != "" || f.Overdue != "" }
 type filterView struct {
 	Form   filterForm
 	States []order.State
-	Path   string    // of the list, below the root
+	Path   string // of the list, below the root
+	Months []monthView
 	Market *formView // the store; nil: the orders are those of one store
 }
 

@@ -25,8 +25,12 @@ type listView struct {
 	First, Last        int64  // numbers of the first and the last order shown
 	Previous, Next     string // queries of the pages; empty: there is none
 	View               string // query of the view without a page, for the exports
-	Months             []monthView
 	FirstPage, EndPage string // queries
+
+	Views   []savedView
+	Saved   *savedView // of Views, the one that is shown; nil: none
+	MaySave bool
+	Save    formView // the form that saves the view
 }
 
 // listedOrder is an order of the list.
@@ -70,16 +74,24 @@ func newMonths(form filterForm, today order.Day) []monthView {
 
 // list serves GET /orders. A wrong form comes back with status 400 and no orders.
 func (s *site) list(w http.ResponseWriter, r *web.Request) error {
+	return s.showList(w, r, http.StatusOK, newForm(nil))
+}
+
+// showList sends the page of the list that the query names, with the form that saves it.
+func (s *site) showList(w http.ResponseWriter, r *web.Request, status int, save formView) error {
 	form, filter := s.ownFilter(r, r.URL.Query())
 	view := listView{
-		filterView: filterView{Form: form, States: order.States(), Path: listPath},
-		View:       form.query(1), Months: newMonths(form, order.DayIn(s.Orders.Now(), filter.Zone)),
+		filterView: filterView{Form: form, States: order.States(), Path: listPath, Months: newMonths(form, order.DayIn(s.Orders.Now(), filter.Zone))},
+		View:       form.query(1), Save: save,
+	}
+	if err := s.readViews(r, &view); err != nil {
+		return err
 	}
 	if !form.valid() {
 		return s.show(w, r, http.StatusBadRequest, "orders", &view)
 	}
 	if form.searches() {
-		return s.searchOrders(w, r, view, filter)
+		return s.searchOrders(w, r, status, view, filter)
 	}
 	page, err := s.Orders.List(r.Context(), r.Caller.MerchantID, filter)
 	if err != nil {
@@ -110,7 +122,7 @@ func (s *site) list(w http.ResponseWriter, r *web.Request) error {
 	if filter.Page < pages {
 		view.Next, view.EndPage = pageQuery(form, filter.Page+1), pageQuery(form, pages)
 	}
-	return s.show(w, r, http.StatusOK, "orders", &view)
+	return s.show(w, r, status, "orders", &view)
 }
 
 // foundCount is how many orders a search finds. On other pages than the first it is zero.
@@ -128,7 +140,7 @@ func newFoundCount(search order.Search, page order.SearchPage) foundCount {
 
 // searchOrders sends a page of the results of a search. They have no numbers of pages:
 // only a link to those that follow.
-func (s *site) searchOrders(w http.ResponseWriter, r *web.Request, view listView, filter order.Filter) error {
+func (s *site) searchOrders(w http.ResponseWriter, r *web.Request, status int, view listView, filter order.Filter) error {
 	after := readCursor(r.URL.Query())
 	search := s.ownSearch(r, view.Form, filter, after)
 	search.Count = search.HasText()
@@ -155,7 +167,7 @@ func (s *site) searchOrders(w http.ResponseWriter, r *web.Request, view listView
 	if page.Next != nil {
 		view.Next = view.Form.further(*page.Next)
 	}
-	return s.show(w, r, http.StatusOK, "orders", &view)
+	return s.show(w, r, status, "orders", &view)
 }
 
 // addOwnNumber puts the orders whose own number is the text of a search before its other

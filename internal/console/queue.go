@@ -193,6 +193,11 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 		return err
 	}
 	said := saidOf(selected, results, all)
+	if form.Get("then") == "print" && said.Has("order") && !said.Has("refused") {
+		view.Done, view.Path = said["order"], queuePage(size, after)
+		http.Redirect(w, r.Request, s.root+view.ForDone("/print"), http.StatusSeeOther)
+		return nil
+	}
 	said.Set("do", form.Get("do"))
 	// A page of its own: a person comes back to it from the packing slips.
 	http.Redirect(w, r.Request, s.root+withQuery(queuePage(size, after), said.Encode()), http.StatusSeeOther)
@@ -258,6 +263,8 @@ func (s *site) askAnswers(w http.ResponseWriter, r *web.Request, form url.Values
 	}
 	if view.Danger {
 		view.Reason = order.Reason(form.Get("reason"))
+	} else if len(selected) <= maxSelected {
+		view.Then = "ask.accept.print"
 	}
 	for _, name := range []string{"key", "do", "reason", "order", "all", shownField} {
 		view.Fields[name] = form[name]

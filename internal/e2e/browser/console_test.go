@@ -127,14 +127,14 @@ func (p *staff) speak(t *testing.T, language string) {
 // jobOrder returns an order of jobMerchant, which has nothing to do with the other journeys.
 func jobOrder(n int) []byte {
 	return ingesttest.Document(consoleOrders+1+n, func(document map[string]any) {
-		register(document, fmt.Sprintf("J-%d", n), 1)
+		register(document, fmt.Sprintf("J-%03d", n), 1)
 		document["merchantId"] = jobMerchant
 	})
 }
 
 const (
 	jobMerchant = 500
-	jobOrders   = 23
+	jobOrders   = 353
 )
 
 // signIn signs in with a token.

@@ -75,6 +75,8 @@ func (p *staff) useKeyboard(t *testing.T) {
 	p.see(t, "/console/orders?q=C-13", "h2", "found")
 	p.tabTo(t, ".skip")
 	p.press(t, kb.Enter)
+	p.tabTo(t, ".filters summary")
+	p.press(t, kb.Enter)
 	p.tabTo(t, "#state")
 	p.press(t, kb.ArrowDown+kb.Enter)
 	p.wait(t, "option:checked", "New")

@@ -1,0 +1,70 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+// Bounds of the views of a person.
+const (
+	maxViews    = 20
+	maxViewName = 40 // characters
+)
+
+// savedView is a view that a person has saved, or that everybody has.
+type savedView struct {
+	Name   string // of everybody the key of a message
+	Query  string
+	Chosen bool
+	Own    bool
+}
+
+// readViews puts the views of everybody and of the person into the view.
+func (s *site) readViews(r *web.Request, view *listView) error {
+	week := order.DayIn(s.Orders.Now(), s.zoneOf(r)) - 6
+	canceled := filterForm{State: order.Canceled.String(), From: week.String()}
+	all := []savedView{{Name: "view.all"}, {Name: "view.overdue", Query: filterForm{Overdue: "yes"}.query(1)}, {Name: "view.canceled", Query: canceled.query(1)}}
+	kept, err := s.Sessions.Kept(r.Context(), r.Caller.MerchantID, r.Session, token.KeptView)
+	for _, k := range kept {
+		all = append(all, savedView{Name: k.Name, Query: k.Value, Own: true})
+	}
+	for i := range all {
+		all[i].Chosen = all[i].Query == view.View
+		if all[i].Chosen {
+			view.Saved = &all[i]
+		}
+	}
+	view.Views, view.MaySave = all, len(kept) < maxViews
+	return err
+}
+
+// keepView serves POST /orders: it saves the view of the address under a name, or removes one.
+func (s *site) keepView(w http.ResponseWriter, r *web.Request, values url.Values) error {
+	form, _ := s.ownFilter(r, r.URL.Query())
+	name := strings.TrimSpace(values.Get("name"))
+	if values.Get("do") == "remove" {
+		if err := s.Sessions.Forget(r.Context(), r.Caller.MerchantID, r.Session, token.KeptView, name); err != nil {
+			return err
+		}
+		http.Redirect(w, r.Request, s.root+listPath, http.StatusSeeOther)
+		return nil
+	}
+	sent := newForm(values)
+	if name == "" || !isLine(name) || utf8.RuneCountInString(name) > maxViewName {
+		sent.refuse("name", "views.name.problem")
+	}
+	if !form.valid() || form.Empty() || !sent.valid() {
+		return s.showList(w, r, http.StatusUnprocessableEntity, sent)
+	}
+	if err := s.Sessions.Keep(r.Context(), r.Caller.MerchantID, r.Session, token.KeptView, name, form.query(1)); err != nil {
+		return err
+	}
+	http.Redirect(w, r.Request, s.root+listPath+form.query(1), http.StatusSeeOther)
+	return nil
+}
