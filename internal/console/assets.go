@@ -30,18 +30,20 @@ func loadAssets() map[string]asset {
 	if err != nil {
 		panic(err) // the folder is embedded
 	}
-	all := make(map[string]asset)
+	bodies := map[string][]byte{"copy.js": web.CopyScript}
 	for _, entry := range entries {
-		body, err := assetFiles.ReadFile("assets/" + entry.Name())
-		if err != nil {
+		if bodies[entry.Name()], err = assetFiles.ReadFile("assets/" + entry.Name()); err != nil {
 			panic(err)
 		}
+	}
+	all := make(map[string]asset)
+	for name, body := range bodies {
 		digest := sha256.Sum256(body)
 		header := http.Header{}
 		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'")
 		header.Set("Cache-Control", "public, max-age=31536000, immutable")
-		all[entry.Name()] = asset{
-			page:    web.Page{ContentType: mediaTypes[path.Ext(entry.Name())], Header: header, Body: body},
+		all[name] = asset{
+			page:    web.Page{ContentType: mediaTypes[path.Ext(name)], Header: header, Body: body},
 			version: hex.EncodeToString(digest[:6]),
 		}
 	}

@@ -116,6 +116,11 @@ func TestPages(t *testing.T) {
 	if got := b.get("/nothing"); !strings.HasPrefix(got.Header.Get("Content-Type"), "application/json") {
 		t.Errorf("a path outside the console gets %s", got.Header.Get("Content-Type"))
 	}
+	for _, script := range regexp.MustCompile(`<script src="([^"]+)"`).FindAllStringSubmatch(b.get("/console").Body, -1) {
+		if !strings.Contains(script[1], "?v=") {
+			t.Errorf("%s has no version", script[1])
+		}
+	}
 	for _, name := range regexp.MustCompile(`/console/assets/[a-z.]+\?v=[0-9a-f]+`).FindAllString(b.get("/console").Body, -1) {
 		got := s.browser().get(name)
 		if got.Status != http.StatusOK || got.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || got.Header.Get("Content-Type") == "" {

@@ -100,8 +100,9 @@ const (
 func addAssets(all map[string]content) {
 	// An SVG that is opened directly is a page too, and contains its style.
 	const policy = "default-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
-	for name, mediaType := range map[string]string{"pages.css": css, "contents.js": javascript, "copy.js": javascript, "icon.svg": svg} {
+	for name, mediaType := range map[string]string{"pages.css": css, "contents.js": javascript, "icon.svg": svg} {
 		all["/docs/assets/"+name] = newContent(mediaType, policy, must(files.ReadFile("assets/"+name)))
 	}
+	all["/docs/assets/copy.js"] = newContent(javascript, policy, web.CopyScript)
 	all["/docs/assets/states.svg"] = newContent(svg, policy, docs.StatePicture)
 }
