@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
+	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
@@ -188,11 +189,18 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	if (view.Rejected || all || len(selected) > maxUnasked) && form.Get("sure") == "" {
 		return s.askAnswers(w, r, form, selected, queuePage(size, after))
 	}
+	if all {
+		if err := s.answerInParts(r, form, selected, shown, update); err != nil {
+			return err
+		}
+		http.Redirect(w, r.Request, s.root+withQuery(queuePage(size, after), "result="+form.Get("key")), http.StatusSeeOther)
+		return nil
+	}
 	results, err := s.answerAll(r, selected, shown, update)
 	if err != nil {
 		return err
 	}
-	said := saidOf(selected, results, all)
+	said := saidOf(selected, results, false)
 	if form.Get("then") == "print" && said.Has("order") && !said.Has("refused") {
 		view.Done, view.Path = said["order"], queuePage(size, after)
 		http.Redirect(w, r.Request, s.root+view.ForDone("/print"), http.StatusSeeOther)
@@ -220,6 +228,45 @@ func (s *site) answerAll(r *web.Request, selected []string, shown map[string]int
 		}
 		return []byte(answerUnchanged), nil
 	})
+}
+
+// answerPart is how many orders of all pages are answered before the result is kept anew.
+const answerPart = 500
+
+// answerInParts is answerAll for the orders of all pages. It goes on if the person leaves, and
+// keeps the result so far for readResult.
+func (s *site) answerInParts(r *web.Request, form url.Values, selected []string, shown map[string]int64, update order.Update) error {
+	r = r.WithContext(context.WithoutCancel(r.Context()))
+	var results []order.BatchResult
+	for part := range slices.Chunk(selected, answerPart) {
+		answered, err := s.answerAll(r, part, shown, update)
+		if err != nil {
+			return err
+		}
+		results = append(results, answered...)
+		said := saidOf(selected, results, true)
+		said.Set("do", form.Get("do"))
+		if err := s.Sessions.Keep(r.Context(), r.Caller.MerchantID, r.Session, token.KeptResult, form.Get("key"), said.Encode()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readResult returns what the query of an address says became of orders, or what is kept of
+// the orders of all pages: of the form with a key, or of the last one.
+func (s *site) readResult(r *web.Request) (url.Values, error) {
+	query := r.URL.Query()
+	name := query.Get("result")
+	if name == "" {
+		return query, nil
+	}
+	kept, err := s.Sessions.Kept(r.Context(), r.Caller.MerchantID, r.Session, token.KeptResult)
+	i := slices.IndexFunc(kept, func(k token.Kept) bool { return name == "last" || k.Name == name })
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return url.ParseQuery(kept[i].Value)
 }
 
 // saidOf returns what the address of the next page says became of the selected orders: the
@@ -261,6 +308,9 @@ func (s *site) askAnswers(w http.ResponseWriter, r *web.Request, form url.Values
 		Title: "ask." + form.Get("do"), Button: "ask." + form.Get("do") + ".button", Danger: form.Get("do") == "reject", Count: int64(len(selected)),
 		Path: page, Back: page, Fields: url.Values{"sure": {"yes"}},
 	}
+	if len(selected) == maxAll {
+		view.Text = "ask.first"
+	}
 	if view.Danger {
 		view.Reason = order.Reason(form.Get("reason"))
 	} else if len(selected) <= maxSelected {
@@ -300,10 +350,10 @@ func shownRevisions(form url.Values) map[string]int64 {
 }
 
 // allUnanswered returns what the page of a form with all orders of the queue would have shown,
-// for shownField: up to one more than maxAll.
+// for shownField: of more than maxAll the soonest deadlines.
 func (s *site) allUnanswered(r *web.Request) (shown []string, err error) {
 	query := order.UnansweredQuery{Limit: order.MaxUnansweredLimit}
-	for len(shown) <= maxAll {
+	for len(shown) < maxAll {
 		page, err := s.Orders.Unanswered(r.Context(), r.Caller.MerchantID, query)
 		if err != nil {
 			return nil, err
@@ -315,13 +365,16 @@ func (s *site) allUnanswered(r *web.Request) (shown []string, err error) {
 			break
 		}
 	}
-	return shown, nil
+	return shown[:min(len(shown), maxAll)], nil
 }
 
 // readAnswers puts into the view what the address says became of the selected orders: of
 // those refused, why.
 func (s *site) readAnswers(r *web.Request, view *queueView) error {
-	query := r.URL.Query()
+	query, err := s.readResult(r)
+	if err != nil {
+		return err
+	}
 	view.Done, view.Rejected = query["order"], query.Get("do") == "reject"
 	view.Answered = int64(len(view.Done))
 	if query.Has("answered") {
@@ -331,7 +384,6 @@ func (s *site) readAnswers(r *web.Request, view *queueView) error {
 	var first []order.Caller
 	for _, reference := range query["refused"][:min(len(query["refused"]), maxSelected)] {
 		refused := refusal{Reference: reference, Problem: "bulk.changed"}
-		var err error
 		if refused.First, err = s.lastTransition(r.Context(), r.Caller.MerchantID, reference); errors.Is(err, order.ErrNotFound) {
 			refused.Problem = "bulk.unknown"
 		} else if err != nil {
@@ -343,7 +395,6 @@ func (s *site) readAnswers(r *web.Request, view *queueView) error {
 		}
 		view.Refused = append(view.Refused, refused)
 	}
-	var err error
 	view.Names, err = s.namesOf(r, first)
 	return err
 }

@@ -320,6 +320,17 @@ func TestAnswerAll(t *testing.T) {
 		done := b.get(answer.location())
 		done.WantText(t, http.StatusOK, "129 orders were rejected.", "1 order was not rejected", "A-100", "LATER", "1 order</h2>")
 	}
+	// The person finds the result again, and nobody else.
+	b.get("/console/new?result=last").WantText(t, http.StatusOK, "129 orders were rejected.", "A-100")
+	if got := s.signedIn(s.NewToken(ours, order.MerchantScopes)).get("/console/new?result=last"); strings.Contains(got.Body, "were rejected") {
+		t.Error("somebody else sees the result")
+	}
 	form["do"], form["reason"] = []string{"accept"}, nil
 	b.post("/console/new", form).WantText(t, http.StatusOK, "<h1>Accept 1 order?</h1>", "LATER")
+	documents = nil
+	for n := range 5000 { // with LATER one more than a form answers
+		documents = append(documents, newOrder(1000+n, fmt.Sprintf("B-%04d", n)))
+	}
+	s.add(documents...)
+	b.post("/console/new", form).WantText(t, http.StatusOK, "<h1>Accept 5,000 orders?</h1>", "the soonest deadlines")
 }
