@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	"rsc.io/qr"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -49,7 +51,8 @@ func (s *site) printSeveral(w http.ResponseWriter, r *web.Request) error {
 func (s *site) showSelected(w http.ResponseWriter, r *web.Request, template string) error {
 	view := printView{Back: localPath(cmp.Or(r.URL.Query().Get("back"), listPath))}
 	selected, problem := selection(r.URL.Query())
-	if problem != "" {
+	all := r.URL.Query().Has("all")
+	if problem != "" && !all {
 		view.Problem = problem
 		return s.show(w, r, http.StatusUnprocessableEntity, template, view)
 	}
@@ -58,7 +61,12 @@ func (s *site) showSelected(w http.ResponseWriter, r *web.Request, template stri
 		return err
 	}
 	view.Slip = store.Slip
-	if view.Orders, view.Missing, err = s.selectedOrders(r, selected); err != nil {
+	if all {
+		view.Orders, err = s.ordersOf(r, view.Back)
+	} else {
+		view.Orders, view.Missing, err = s.selectedOrders(r, selected)
+	}
+	if err != nil {
 		return err
 	}
 	view.Orders = slices.DeleteFunc(view.Orders, func(o order.Order) bool {
@@ -68,6 +76,34 @@ func (s *site) showSelected(w http.ResponseWriter, r *web.Request, template stri
 		return notSent(o)
 	})
 	return s.show(w, r, http.StatusOK, template, view)
+}
+
+// maxPaper is how many orders of all pages a page for paper has.
+const maxPaper = 1000
+
+// ordersOf returns the whole orders of all pages of a view, of more than maxPaper the first.
+func (s *site) ordersOf(r *web.Request, view string) (orders []order.Order, err error) {
+	if baseOf(view) == shipPath {
+		return s.Orders.ToShip(r.Context(), r.Caller.MerchantID)
+	}
+	query, err := url.ParseQuery(queryOf(view))
+	form, filter := s.ownFilter(r, query)
+	if err != nil || !form.valid() {
+		return nil, strict.ErrInvalidPayload
+	}
+	for page, err := range s.pages(r, form, filter) {
+		if err != nil {
+			return nil, err
+		}
+		whole, err := s.Orders.GetMany(r.Context(), r.Caller.MerchantID, web.Collect(page, func(o order.Summary) int64 { return o.LegacyID }))
+		if err != nil {
+			return nil, err
+		}
+		if orders = append(orders, whole...); len(orders) >= maxPaper {
+			return orders[:maxPaper], nil
+		}
+	}
+	return orders, nil
 }
 
 // selectedOrders returns the whole orders that a form selects, and the references of those

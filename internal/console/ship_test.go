@@ -64,6 +64,11 @@ func TestShip(t *testing.T) {
 	item := o.LineItems[0]
 	b.get("/console/pick?order=S-1&order=S-3&order=S-1&order=THEIRS").WantText(t, http.StatusOK, fmt.Sprintf("%d items of 2 orders", pieces), "<bdi>THEIRS</bdi>",
 		fmt.Sprintf(`<td class="amount">%d</td>`, 2*item.Quantity), "<bdi>"+item.MerchantSKU+"</bdi>", `href="/console/orders/S-3"`)
+	// All orders of all pages of the view that the form is of.
+	b.get("/console/ship?limit=2").WantText(t, http.StatusOK, "All 5 orders of all pages")
+	b.get("/console/pick?all=yes&back=%2Fconsole%2Fship%3Flimit%3D2").WantText(t, http.StatusOK, "items of 5 orders")
+	b.get("/console/print?all=yes&back=%2Fconsole%2Forders%3Fstate%3Dregistered").WantText(t, http.StatusOK, `aria-label="QR: NEW"`)
+	b.get("/console/print?all=yes&back=%2Fconsole%2Forders%3Fstate%3Dx").WantStatus(t, http.StatusBadRequest)
 	b.get("/console/pick").WantText(t, http.StatusUnprocessableEntity, "Select at least one.")
 	b.get("/console/print?order=S-1").WantText(t, http.StatusOK, `aria-label="QR: S-1"><path d="M4 4h1v1h-1z`, `data-print="now"`)
 }

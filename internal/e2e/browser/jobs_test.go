@@ -71,6 +71,12 @@ func (p *staff) doJobs(t *testing.T) {
 		p.click(t, `.actionbar [formaction$="/pick"]`)
 		p.wait(t, `[data-printed="1"] h1`, "Λίστα συλλογής")
 	})
+	p.job(t, "slips of all 330 of a view", 2, "/console/orders?state=registered", func() {
+		p.click(t, "[data-all]")
+		p.wait(t, "output", "330 επιλεγμένες")
+		p.click(t, `.actionbar [formaction$="/print"]`)
+		p.wait(t, `[data-printed="330"] h1`, "330 δελτία συσκευασίας")
+	})
 	p.job(t, "ten invoices", 4, queue, func() {
 		p.click(t, ".title a")
 		p.wait(t, "h1", "Προσθήκη τιμολογίων")
