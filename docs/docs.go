@@ -19,7 +19,7 @@ var files embed.FS
 // need.
 var forMerchants = []string{
 	"guide/token.md", "guide/first-call.md", "guide/paging.md", "guide/changes.md", "guide/webhooks.md", "guide/accepting.md", "guide/retries.md",
-	"guide/invoices.md", "guide/errors.md", "guide/error-details.md", "guide/limits.md", "guide/client.md", "guide/python.md", "guide/typescript.md", "guide/php.md", "guide/assistants.md", "guide/sandbox.md", "guide/before-go-live.md", "guide/from-v1-to-v2.md", "guide/compatibility.md", "guide/accessibility.md", "guide/console-el.md",
+	"guide/invoices.md", "guide/errors.md", "guide/error-details.md", "guide/limits.md", "guide/client.md", "guide/python.md", "guide/typescript.md", "guide/php.md", "guide/other-languages.md", "guide/assistants.md", "guide/sandbox.md", "guide/before-go-live.md", "guide/from-v1-to-v2.md", "guide/compatibility.md", "guide/accessibility.md", "guide/console-el.md",
 	"interface.md", "decisions.md",
 }
 

@@ -282,6 +282,10 @@ namespace MerchantOrders;
  *   id: int,
  *   url: string,
  *   created_at: string,
+ *   kind?: string,
+ *   number?: string,
+ *   mark?: string,
+ *   link?: string,
  * }
  *
  * What is the merchant's own. Null and empty text remove it.
@@ -391,13 +395,33 @@ namespace MerchantOrders;
  * @phpstan-type Upload object{
  *   filename: string,
  *   contentBase64: string,
+ *   kind?: InvoiceKind,
+ *   number?: string|null,
+ *   mark?: string|null,
+ *   link?: string|null,
  * }
  *
  * The same as `multipart/form-data`, a third smaller. Unknown parts are ignored. An `Idempotency-Key` recognizes
  * the form, whatever its boundary.
  * @phpstan-type UploadForm object{
  *   file: string,
+ *   kind?: InvoiceKind,
+ *   number?: string|null,
+ *   mark?: string|null,
+ *   link?: string|null,
  * }
+ *
+ * What the document is; an invoice if absent.
+ * @phpstan-type InvoiceKind 'invoice'|'credit-note'|'receipt'|null
+ *
+ * The document's number, on one line.
+ * @phpstan-type InvoiceNumber string|null
+ *
+ * The tax authority's id of the document (MARK of myDATA).
+ * @phpstan-type InvoiceMark string|null
+ *
+ * Where the document is too, such as at the provider that issued it.
+ * @phpstan-type InvoiceAddress string|null
  *
  * @phpstan-type Uploaded object{
  *   message: 'success',
@@ -680,6 +704,14 @@ final class AnswerStatus
     public const REFUSED = 'refused';
     public const NOT_FOUND = 'not_found';
     public const INVALID = 'invalid';
+}
+
+/** The values of InvoiceKind. */
+final class InvoiceKind
+{
+    public const INVOICE = 'invoice';
+    public const CREDIT_NOTE = 'credit-note';
+    public const RECEIPT = 'receipt';
 }
 
 /** The values of Scope. */

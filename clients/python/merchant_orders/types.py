@@ -657,13 +657,6 @@ class UploadForm(TypedDict):
     link: NotRequired[InvoiceAddress]
 
 
-class UploadForm(TypedDict):
-    """The same as `multipart/form-data`, a third smaller. Unknown parts are ignored. An `Idempotency-Key` recognizes
-    the form, whatever its boundary."""
-    file: str
-    """The content, as it is. The file name of the part, in UTF-8, is `filename`."""
-
-
 class Uploaded(TypedDict):
     message: Literal["success"]
     """Always `success`."""

@@ -424,6 +424,14 @@ export interface Invoice {
   url: string;
   /** When it was uploaded. */
   created_at: Time;
+  /** What the document is: `invoice`, `credit-note` or `receipt`. This and the next three only if they were given. */
+  kind?: string;
+  /** The document's number. */
+  number?: string;
+  /** The tax authority's id of the document (MARK of myDATA). */
+  mark?: string;
+  /** Where the document is too. */
+  link?: string;
 }
 
 /** What is the merchant's own. Null and empty text remove it. */
@@ -570,6 +578,10 @@ export interface Upload {
   filename: string;
   /** The content in standard base64 with padding; line breaks are ignored. At most 4,000,000 bytes after decoding. */
   contentBase64: string;
+  kind?: InvoiceKind;
+  number?: InvoiceNumber;
+  mark?: InvoiceMark;
+  link?: InvoiceAddress;
 }
 
 /**
@@ -579,7 +591,23 @@ export interface Upload {
 export interface UploadForm {
   /** The content, as it is. The file name of the part, in UTF-8, is `filename`. */
   file: string;
+  kind?: InvoiceKind;
+  number?: InvoiceNumber;
+  mark?: InvoiceMark;
+  link?: InvoiceAddress;
 }
+
+/** What the document is; an invoice if absent. */
+export type InvoiceKind = "invoice" | "credit-note" | "receipt" | null;
+
+/** The document's number, on one line. */
+export type InvoiceNumber = string | null;
+
+/** The tax authority's id of the document (MARK of myDATA). */
+export type InvoiceMark = string | null;
+
+/** Where the document is too, such as at the provider that issued it. */
+export type InvoiceAddress = string | null;
 
 export interface Uploaded {
   /** Always `success`. */
