@@ -7,6 +7,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
@@ -46,7 +47,15 @@ var uploadProblems = []struct {
 func (s *site) uploadFiles(w http.ResponseWriter, r *web.Request) error {
 	var results []uploadResult
 	form, err := eachFile(r, maxParts, func(form url.Values, part *multipart.Part) error {
-		result, err := s.uploadFile(r, form, part, r.PathValue("reference"))
+		data, problem := invoiceDataOf(form)
+		if problem == "" && len(results) > 0 && data != (order.InvoiceData{}) {
+			problem = "upload.one"
+		}
+		if problem != "" {
+			results = append(results, uploadResult{part.FileName(), problem})
+			return nil
+		}
+		result, err := s.uploadFile(r, form, part, r.PathValue("reference"), data)
 		if err == nil {
 			results = append(results, result)
 		}
@@ -59,6 +68,17 @@ func (s *site) uploadFiles(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	return s.uploaded(w, r, form, results)
+}
+
+// invoiceDataOf returns what a form says of its file, or the key of a message. A field that is
+// empty was not filled in.
+func invoiceDataOf(form url.Values) (data order.InvoiceData, problem string) {
+	for _, name := range order.InvoiceFields {
+		if text := strings.TrimSpace(form.Get(name)); text != "" && data.Set(name, text) != "" {
+			problem = "upload.data"
+		}
+	}
+	return data, problem
 }
 
 // errFormTooLarge: a form is larger than maxUploadForm. Its first files are handled.
@@ -108,7 +128,7 @@ func eachFile(r *web.Request, limit int, fn func(form url.Values, part *multipar
 }
 
 // uploadFile stores the file of a part with an order.
-func (s *site) uploadFile(r *web.Request, form url.Values, part *multipart.Part, reference string) (uploadResult, error) {
+func (s *site) uploadFile(r *web.Request, form url.Values, part *multipart.Part, reference string, data order.InvoiceData) (uploadResult, error) {
 	content, err := order.StageContent(r.Context(), s.Orders.StageFile, part)
 	if errors.Is(err, order.ErrContentUnread) {
 		return uploadResult{}, strict.ErrInvalidPayload
@@ -116,6 +136,7 @@ func (s *site) uploadFile(r *web.Request, form url.Values, part *multipart.Part,
 		return uploadResult{}, err
 	}
 	defer content.Staged.Abort()
+	content.InvoiceData = data
 	if err := r.SetForm(form); err != nil {
 		return uploadResult{}, err
 	}
@@ -188,6 +209,15 @@ func (s *site) file(w http.ResponseWriter, r *web.Request) error {
 	h.Set("Cache-Control", "private, no-store")
 	http.ServeContent(w, r.Request, "", invoice.CreatedAt, file)
 	return nil
+}
+
+// hostOf returns the host of a link, which a person sees before the link is opened.
+func hostOf(link string) string {
+	u, err := url.Parse(link)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }
 
 // withdrawView is the data of the question before a file is withdrawn.

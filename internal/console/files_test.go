@@ -42,6 +42,34 @@ func (b *browser) sendFiles(path, key, next string, files ...string) page {
 	return b.send(http.MethodPost, path, form.FormDataContentType(), &body)
 }
 
+// TestUploadInvoiceData checks the fields about a file, which are of one file.
+func TestUploadInvoiceData(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"))
+	b := s.signedIn(s.token)
+	send := func(fields string, files ...string) page {
+		var body bytes.Buffer
+		form := multipart.NewWriter(&body)
+		values := testenv.Of(url.ParseQuery(fields)).Must(t)
+		values["key"] = b.get(orderPage).form(t, orderPage+"/files")["key"]
+		for name := range values {
+			testenv.NoError(t, form.WriteField(name, values.Get(name)))
+		}
+		for _, name := range files {
+			testenv.Of(testenv.Of(form.CreateFormFile("file", name)).Must(t).Write([]byte(name))).Must(t)
+		}
+		testenv.NoError(t, form.Close())
+		return b.send(http.MethodPost, orderPage+"/files", form.FormDataContentType(), &body)
+	}
+	send("mark=4OO", "a.pdf").WantText(t, http.StatusBadRequest, "These files were not stored", "up to 20 digits")
+	const all = "kind=credit-note&number=INV-1042&mark=400001234567890&link=https%3A%2F%2Fprovider.example%2F7%3F%22"
+	send(all, "a.pdf", "b.pdf").WantText(t, http.StatusBadRequest, "<bdi>b.pdf</bdi>: Number and mark are of one file",
+		` · Credit note · Invoice number <bdi>INV-1042</bdi> · MARK 400001234567890 · <a href="https://provider.example/7?%22" target="_blank" rel="noopener noreferrer">provider.example</a>`)
+	testenv.Equal(t, "without fields", orderPage+"?done=uploaded", send("kind=&number=+&mark=&link=", "b.pdf").location())
+	rows := testenv.Sheet(t, []byte(b.get("/console/orders.xlsx").Body), "1")
+	testenv.Equal(t, "workbook", []string{"2", "Credit note", "INV-1042", "400001234567890"}, rows[1][len(rows[1])-4:])
+}
+
 func TestUpload(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))

@@ -181,7 +181,7 @@ func (s *site) storeInvoices(w http.ResponseWriter, r *web.Request) error {
 		file, err := s.matchFile(r, part.FileName())
 		if err == nil && file.Problem == "" {
 			var result uploadResult
-			result, err = s.uploadFile(r, form, part, file.Order.Reference)
+			result, err = s.uploadFile(r, form, part, file.Order.Reference, order.InvoiceData{})
 			file.Problem = result.Problem
 		}
 		if err == nil {

@@ -61,7 +61,8 @@ func (s *site) functions(l language) template.FuncMap {
 	return template.FuncMap{
 		"t": l.text, "count": l.count, "number": l.number, "money": l.money, "size": l.size,
 		"clock": l.clock, "inBrowser": l.inBrowser, "day": l.day, "dayOf": l.dayOf, "dayMonth": l.dayMonth, "left": l.left,
-		"state":   func(state order.State) string { return l.text("state." + state.String()) },
+		"state": func(state order.State) string { return l.text("state." + state.String()) },
+		"host":  hostOf, "invoiceKinds": func() []string { return order.InvoiceKinds },
 		"path":    func(path string) string { return s.root + path },
 		"order":   func(reference string) string { return s.root + orderPath(reference) },
 		"orderIn": func(reference, view string) string { return s.root + orderIn(reference, view) },

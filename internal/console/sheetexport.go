@@ -25,7 +25,7 @@ var (
 	orderHeadings = []string{
 		"order.reference", "own.reference", "order.placed", "dates.updated", "column.state", "sum.payment", "order.customer", "customer.email", "customer.phone",
 		"export.country", "invoice.company", "invoice.vat", "invoice.office", "invoice.occupation", "invoice.address",
-		"sum.subtotal", "sum.discount", "sum.other", "sum.shipping", "sum.shippingvat", "order.total", "export.currency", "files.heading",
+		"sum.subtotal", "sum.discount", "sum.other", "sum.shipping", "sum.shippingvat", "order.total", "export.currency", "files.heading", "files.kind", "files.number", "files.mark",
 	}
 	itemHeadings = []string{
 		"order.reference", "own.reference", "order.placed", "column.state", "order.customer", "invoice.company", "invoice.vat",
@@ -106,6 +106,16 @@ func (e sheetExport) orderRow(o *order.Order) {
 	e.amount(o.Total, o.Currency)
 	e.text(o.Currency)
 	e.number(int64(len(o.Invoices)))
+	var kinds, numbers, marks []string
+	for _, i := range o.Invoices {
+		if i.Kind != "" {
+			kinds = append(kinds, e.words.text("files.kind."+i.Kind))
+		}
+		numbers, marks = append(numbers, i.Number), append(marks, i.Mark)
+	}
+	for _, texts := range [][]string{kinds, numbers, marks} {
+		e.text(joined(", ", texts...))
+	}
 	e.endRow()
 }
 
