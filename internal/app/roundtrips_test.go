@@ -122,7 +122,7 @@ func TestRoundTrips(t *testing.T) {
 		{"console: order", 3, 200, nil, func(n apptest.Sample) (int, string) {
 			return b.send(t, http.MethodGet, "/console/orders/"+n.Reference())
 		}},
-		{"console: list", 2, 200, nil, func(apptest.Sample) (int, string) { return b.send(t, http.MethodGet, "/console/orders") }},
+		{"console: list", 4, 200, nil, func(apptest.Sample) (int, string) { return b.send(t, http.MethodGet, "/console/orders") }},
 	} {
 		least := int64(1 << 40)
 		first := add(repeats)
