@@ -77,14 +77,14 @@ type orderView struct {
 	BillingStateName    string `json:"b_state_descr"`
 	ShippingStateName   string `json:"s_state_descr"`
 
-	ShipmentIDs     []int64            `json:"shipment_ids"`
-	CompanyName     string             `json:"company_name"`
-	LastOrderChange string             `json:"last_order_change"`
-	PaymentMethod   paymentView        `json:"payment_method"`
-	Shipping        shippingView       `json:"shipping"`
+	ShipmentIDs     []int64                     `json:"shipment_ids"`
+	CompanyName     string                      `json:"company_name"`
+	LastOrderChange string                      `json:"last_order_change"`
+	PaymentMethod   paymentView                 `json:"payment_method"`
+	Shipping        shippingView                `json:"shipping"`
 	Invoices        []invoiceapi.PublishedEntry `json:"invoices"`
-	Fields          fieldsView         `json:"fields"`
-	Products        productsView       `json:"products"`
+	Fields          fieldsView                  `json:"fields"`
+	Products        productsView                `json:"products"`
 }
 
 type paymentView struct {
