@@ -129,16 +129,23 @@ func (w wireSummary) missing() bool {
 	return w.Reference == "" || w.State == "" || w.CreatedAt.IsZero()
 }
 
-// unansweredPage is a page of unanswered orders.
-type unansweredPage struct {
-	Orders []wireUnanswered `json:"orders"`
-	Next   string           `json:"next"` // empty: the last page
+// cursorPage is a page of a list with a cursor.
+type cursorPage[W any] struct {
+	Orders []W    `json:"orders"`
+	Next   string `json:"next"` // empty: the last page
 }
 
 // decodeUnanswered decodes the response with unanswered orders.
-func decodeUnanswered(r response) (unansweredPage, error) {
-	return decode(r, func(page unansweredPage) bool {
+func decodeUnanswered(r response) (cursorPage[wireUnanswered], error) {
+	return decode(r, func(page cursorPage[wireUnanswered]) bool {
 		return page.Orders != nil && !slices.ContainsFunc(page.Orders, func(o wireUnanswered) bool { return o.missing() || o.LineItems == nil })
+	})
+}
+
+// decodeSummaries decodes the response with orders and nothing but a cursor.
+func decodeSummaries(r response) (cursorPage[wireSummary], error) {
+	return decode(r, func(page cursorPage[wireSummary]) bool {
+		return page.Orders != nil && !slices.ContainsFunc(page.Orders, wireSummary.missing)
 	})
 }
 

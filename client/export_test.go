@@ -36,13 +36,14 @@ func (c *Client) DecodeAll(status int, contentType string, body []byte) []error 
 	a := response{status: status, header: http.Header{"Content-Type": {contentType}}, body: body, requestID: "id"}
 	read := &call{op: "read order SF-1", url: "http://x/v2/orders/SF-1"}
 	_, page := decodePage(a)
+	_, summaries := decodeSummaries(a)
 	_, order := decodeOrder(a)
 	_, success := decodeSuccess(a)
 	_, uploaded := decodeUploaded(a)
 	_, deleted := decodeDeleted(a)
 	_, events := decodeEvents(a, 0)
 	errs := []error{c.responseError(read, a)}
-	for _, err := range []error{page, order, success, uploaded, deleted, events} {
+	for _, err := range []error{page, summaries, order, success, uploaded, deleted, events} {
 		if err != nil {
 			errs = append(errs, c.malformed(read, a, err))
 		}

@@ -43,6 +43,16 @@ var calls = []struct {
 		_, err := c.OrdersPage(ctx, client.Filter{}, 1)
 		return err
 	}},
+	{"find", `{"orders":[]}`, false, func(ctx context.Context, c *client.Client) error {
+		_, err := c.ByMerchantReference(ctx, "17")
+		return err
+	}},
+	{"without", `{"orders":[],"next":null}`, false, func(ctx context.Context, c *client.Client) error {
+		for _, err := range c.WithoutInvoice(ctx) {
+			return err
+		}
+		return nil
+	}},
 	{"order", goodOrder, false, func(ctx context.Context, c *client.Client) error {
 		_, err := c.Order(ctx, "SF-1")
 		return err

@@ -27,7 +27,7 @@ const fileTimeoutFactor = 4
 //
 // Errors in addition to those of every call: ErrNotFound, ErrFileType,
 // ErrFileTooBig, ErrTooManyFiles, ErrPrecondition, and ErrInvalidPayload if content
-// or filename is empty.
+// or filename is empty or the InvoiceDocument of OfDocument is not valid.
 func (c *Client) UploadInvoice(ctx context.Context, reference, filename string, content io.Reader, options ...WriteOption) (Invoice, error) {
 	call := c.orderCall(http.MethodPost, "upload invoice to order "+reference, reference, "invoices")
 	call.timeout = fileTimeoutFactor * c.timeout
@@ -39,14 +39,24 @@ func (c *Client) UploadInvoice(ctx context.Context, reference, filename string, 
 	if len(data) > MaxInvoiceSize {
 		return Invoice{}, c.notSent(call.op, ErrFileTooBig, ErrFileTooBig.Error())
 	}
-	call.body, _ = json.Marshal(upload{Filename: filename, Content: data}) // texts can always be encoded
+	call.body, _ = json.Marshal(upload{filename, data, call.write.document}) // texts can always be encoded
 	return fetch(ctx, c, call, decodeUploaded)
 }
 
 // upload is the body of an upload.
 type upload struct {
 	Filename string `json:"filename"`
-	Content  []byte `json:"contentBase64"`
+	Content  []byte `json:"contentBase64"` // not a form: services of version 1.0.0 take none
+	InvoiceDocument
+}
+
+// InvoiceDocument says which document an invoice file is. A service of version 1.0.0 ignores
+// it: the returned Invoice has what was stored.
+type InvoiceDocument struct {
+	Kind   string `json:"kind,omitempty"`   // invoice, credit-note or receipt; empty: not said
+	Number string `json:"number,omitempty"` // at most 64 characters
+	Mark   string `json:"mark,omitempty"`   // of myDATA, at most 20 digits
+	Link   string `json:"link,omitempty"`   // https URL, at most 1000 characters
 }
 
 // DeleteInvoice deletes an invoice file of an order and returns the remaining ones.

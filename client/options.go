@@ -98,6 +98,8 @@ type write struct {
 	key     *string // nil: generate one
 	match   *string // nil: unconditional
 	receipt *Receipt
+
+	document InvoiceDocument // of an upload
 }
 
 // IfMatch makes a write conditional: if the order has changed since tag was read,
@@ -110,6 +112,9 @@ func IfMatch(tag string) WriteOption { return func(w *write) { w.match = &tag } 
 // crash, within 24 hours, and returns the first result. The same key with another
 // write returns ErrKeyReused.
 func IdempotencyKey(key string) WriteOption { return func(w *write) { w.key = &key } }
+
+// OfDocument says in an upload which document the file is. Other writes ignore it.
+func OfDocument(d InvoiceDocument) WriteOption { return func(w *write) { w.document = d } }
 
 // ReceiptTo stores the receipt of a successful write in r.
 func ReceiptTo(r *Receipt) WriteOption { return func(w *write) { w.receipt = r } }

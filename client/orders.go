@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -125,20 +126,37 @@ func (c *Client) Orders(ctx context.Context, filter Filter) iter.Seq2[Summary, e
 // deadline first, then those without a deadline, oldest first. If before is not zero, it
 // returns only those with an earlier deadline. The first error ends the iteration.
 func (c *Client) Unanswered(ctx context.Context, before time.Time) iter.Seq2[UnansweredOrder, error] {
-	return func(yield func(UnansweredOrder, error) bool) {
-		query := url.Values{"limit": {strconv.Itoa(MaxPageSize)}}
-		if !before.IsZero() {
-			query.Set("expiresBefore", before.UTC().Format(time.RFC3339))
-		}
+	query := make(url.Values)
+	if !before.IsZero() {
+		query.Set("expiresBefore", before.UTC().Format(time.RFC3339))
+	}
+	return withCursor(ctx, c, "unanswered", query, decodeUnanswered, func(w wireUnanswered) UnansweredOrder {
+		return UnansweredOrder{w.summary(), w.ExpiresAt.Time, w.SecondsLeft, w.LineItems}
+	})
+}
+
+// WithoutInvoice returns the orders whose customer asked for an invoice and that have no
+// invoice file, unless they are rejected or canceled: oldest first. The first error ends
+// the iteration; that of a service of version 1.0.0 is ErrNotFound.
+func (c *Client) WithoutInvoice(ctx context.Context) iter.Seq2[Summary, error] {
+	return withCursor(ctx, c, "without-invoice", url.Values{}, decodeSummaries, wireSummary.summary)
+}
+
+// withCursor returns the orders on all pages of the list at a path below orders.
+func withCursor[W, T any](ctx context.Context, c *Client, path string, query url.Values, decode func(response) (cursorPage[W], error), order func(W) T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		query := maps.Clone(query) // an iteration may begin again
+		query.Set("limit", strconv.Itoa(MaxPageSize))
 		for {
-			call := &call{op: "list unanswered orders", method: http.MethodGet, url: c.address(query, "orders", "unanswered")}
-			page, err := fetch(ctx, c, call, decodeUnanswered)
+			call := &call{op: "list " + path + " orders", method: http.MethodGet, url: c.address(query, "orders", path)}
+			page, err := fetch(ctx, c, call, decode)
 			if err != nil {
-				yield(UnansweredOrder{}, err)
+				var none T
+				yield(none, err)
 				return
 			}
 			for _, w := range page.Orders {
-				if !yield(UnansweredOrder{w.summary(), w.ExpiresAt.Time, w.SecondsLeft, w.LineItems}, nil) {
+				if !yield(order(w), nil) {
 					return
 				}
 			}
@@ -148,6 +166,23 @@ func (c *Client) Unanswered(ctx context.Context, before time.Time) iter.Seq2[Una
 			query.Set("cursor", page.Next)
 		}
 	}
+}
+
+// ByMerchantReference returns the orders with your own number, newest first, at most 100.
+func (c *Client) ByMerchantReference(ctx context.Context, number string) ([]Summary, error) {
+	call := &call{op: "find orders by number " + number, method: http.MethodGet, url: c.address(nil, "orders", "by-merchant-reference", number)}
+	if number == "" {
+		// The path would be another one.
+		call.invalid = "the number is empty"
+	}
+	return fetch(ctx, c, call, func(r response) ([]Summary, error) {
+		page, err := decodeSummaries(r)
+		orders := make([]Summary, len(page.Orders))
+		for i, w := range page.Orders {
+			orders[i] = w.summary()
+		}
+		return orders, err
+	})
 }
 
 // Order returns one order. The error is ErrNotFound if the order does not exist or

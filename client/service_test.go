@@ -118,6 +118,57 @@ func TestListsAgainstService(t *testing.T) {
 	}
 }
 
+// TestListsOfNumbersAndInvoices reads the orders with a number, and those without an invoice
+// file, of which there are two pages.
+func TestListsOfNumbersAndInvoices(t *testing.T) {
+	t.Parallel()
+	_, c := start(t, 420)
+	ctx := t.Context()
+	asked := map[string]bool{}
+	for order, err := range c.Orders(ctx, client.Filter{}) {
+		testenv.NoError(t, err)
+		if order.HasInvoice && order.State != client.RejectedByMerchant && order.State != client.Canceled {
+			asked[order.Reference] = true
+		}
+	}
+	testenv.Equal(t, "two pages", true, len(asked) > client.MaxPageSize+1)
+	var found []client.Summary
+	for range 2 {
+		for order, err := range c.WithoutInvoice(ctx) {
+			testenv.NoError(t, err)
+			if n := len(found); !asked[order.Reference] || n > 0 && order.CreatedAt.Before(found[n-1].CreatedAt) {
+				t.Errorf("%+v", order)
+			}
+			found = append(found, order)
+			delete(asked, order.Reference)
+		}
+		testenv.Equal(t, "orders left", 0, len(asked))
+		first := found[0].Reference
+		document := client.InvoiceDocument{Kind: "credit-note", Number: "INV/1042", Mark: "400001234567890", Link: "https://provider.example/i/1042"}
+		invoice := testenv.Of(c.UploadInvoice(ctx, first, "a.pdf", strings.NewReader("x"), client.OfDocument(document))).Must(t)
+		testenv.Equal(t, "document", document, client.InvoiceDocument{Kind: invoice.Kind, Number: invoice.Number, Mark: invoice.Mark, Link: invoice.Link})
+		for _, order := range found[1:] {
+			asked[order.Reference] = true
+		}
+		found = nil
+	}
+	_, err := c.UploadInvoice(ctx, ingesttest.Reference(1), "a.pdf", strings.NewReader("x"), client.OfDocument(client.InvoiceDocument{Mark: "one"}))
+	wantKind(t, err, client.ErrInvalidPayload)
+
+	for _, number := range []string{"2026/0815", "..", "a?b#c%2F"} {
+		testenv.Of(c.ByMerchantReference(ctx, number)).Want(t, "orders with no number", []client.Summary{})
+		for n := 1; n <= 2; n++ {
+			testenv.NoError(t, c.Update(ctx, ingesttest.Reference(n), client.OrderUpdate{MerchantReference: &number}))
+		}
+		orders := testenv.Of(c.ByMerchantReference(ctx, number)).Must(t)
+		if len(orders) != 2 || orders[0].CreatedAt.Before(orders[1].CreatedAt) || orders[1].State == "" {
+			t.Errorf("%q: %+v", number, orders)
+		}
+	}
+	_, err = c.ByMerchantReference(ctx, "")
+	wantKind(t, err, client.ErrInvalidParams)
+}
+
 func TestInvoicesAgainstService(t *testing.T) {
 	t.Parallel()
 	testenv.Equal(t, "the largest file", order.MaxInvoiceSize, client.MaxInvoiceSize)

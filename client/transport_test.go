@@ -64,7 +64,7 @@ func TestUnexpectedResponses(t *testing.T) {
 		"an array":        always(200, "[]"),
 		"an empty object": always(200, "{}"),
 		"text after it":   func(w http.ResponseWriter, _ *http.Request) { response(w, 200, "{}{}") },
-		"success false":   always(200, `{"success":false,"order":{},"orders":[],"events":null,"invoice":null,"invoices":null}`),
+		"success false":   always(200, `{"success":false,"order":{},"orders":[{}],"events":null,"invoice":null,"invoices":null}`),
 		"wrong types":     always(200, `{"success":"true","order":[],"params":[],"orders":{},"events":{},"invoice":[],"invoices":{}}`),
 		"wrong times": always(200, `{"success":1,"order":{"id":"SF-1","createdAt":"soon"},"params":{"page":1,"dateFrom":"soon"},"events":[{"at":"soon"}],`+
 			`"invoice":{"created_at":"soon"},"invoices":[{"created_at":"soon"}]}`),

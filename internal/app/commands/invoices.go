@@ -28,7 +28,11 @@ type invoicesUpload struct {
 	orderTarget
 	File string `arg:"" help:"The file: pdf, png, jpeg or jpg, at most ${max_invoice}; - is standard input, with --name."`
 	writeFlags
-	Name string `placeholder:"NAME" help:"File name for the service. Empty: the name of the file."`
+	Name   string `placeholder:"NAME" help:"File name for the service. Empty: the name of the file."`
+	Kind   string `placeholder:"KIND" help:"What the document is: invoice, credit-note or receipt. Empty: not said."`
+	Number string `placeholder:"TEXT" help:"Number of the document. Empty: none."`
+	Mark   string `placeholder:"DIGITS" help:"Mark of the document, of myDATA. Empty: none."`
+	Link   string `placeholder:"URL" help:"Address where the document is too, with https. Empty: none."`
 }
 
 func (c *invoicesUpload) check() error {
@@ -46,7 +50,8 @@ func (c *invoicesUpload) run(ctx context.Context, p *process) error {
 	}
 	defer func() { _ = content.Close() }()
 	var receipt client.Receipt
-	invoice, err := c.service.UploadInvoice(ctx, c.Reference, cmp.Or(c.Name, filepath.Base(c.File)), content, c.options(&receipt)...)
+	options := append(c.options(&receipt), client.OfDocument(client.InvoiceDocument{Kind: c.Kind, Number: c.Number, Mark: c.Mark, Link: c.Link}))
+	invoice, err := c.service.UploadInvoice(ctx, c.Reference, cmp.Or(c.Name, filepath.Base(c.File)), content, options...)
 	if err != nil {
 		return err
 	}

@@ -173,12 +173,12 @@ func TestInvoices(t *testing.T) {
 	if got.Code != 0 || !strings.HasPrefix(got.Stdout, "invoice 1: "+r.address+"/storage/") || !strings.HasSuffix(got.Stdout, "/%CF%84%CE%B9%CE%BC%CE%AE.pdf\n") {
 		t.Errorf("upload: %+v", got)
 	}
-	got = r.run(t, "from a pipe", "invoices", "upload", reference, "-", "--name", "b.png", "--json")
+	got = r.run(t, "from a pipe", "invoices", "upload", reference, "-", "--name", "b.png", "--json", "--kind=receipt", "--number=R 7", "--mark=40", "--link=https://x.example/7")
 	var invoice struct {
-		ID  int64
-		URL string
+		ID                       int64
+		Kind, Number, Mark, Link string
 	}
-	if err := json.Unmarshal([]byte(got.Stdout), &invoice); err != nil || got.Code != 0 || invoice.ID != 2 {
+	if err := json.Unmarshal([]byte(got.Stdout), &invoice); err != nil || got.Code != 0 || fmt.Sprint(invoice) != "{2 receipt R 7 40 https://x.example/7}" {
 		t.Errorf("upload: %+v, %v", got, err)
 	}
 
@@ -212,6 +212,7 @@ func TestInvoices(t *testing.T) {
 		{3, []string{"invoices", "download", reference, "2"}},
 		{3, []string{"invoices", "upload", "SF-0", file}},
 		{4, []string{"invoices", "upload", reference, file, "--name", "a.exe"}},
+		{4, []string{"invoices", "upload", reference, file, "--kind", "bill"}},
 		{4, []string{"invoices", "upload", reference, "-", "--name", "empty.pdf"}},
 		{1, []string{"invoices", "upload", reference, filepath.Join(dir, "missing.pdf")}},
 		{1, []string{"invoices", "upload", reference, dir}},
