@@ -47,6 +47,8 @@ func New(service *client.Client, scopes []string, version string) *Server {
 	if slices.Contains(scopes, "orders:read") {
 		addRead(s, "list_unanswered_orders", "List the orders that wait to be accepted or rejected, the earliest deadline first.", s.listUnanswered)
 		addRead(s, "list_orders", "List orders, newest first.", s.listOrders)
+		addRead(s, "list_orders_without_invoice", "List the orders whose customer asked for an invoice and that have no invoice file, oldest first.", s.listWithoutInvoice)
+		addRead(s, "find_orders", "Find orders by the merchant's own number, newest first.", s.findOrders)
 		addRead(s, "get_order", "Read one order by its reference, with its tag.", s.getOrder)
 		addRead(s, "list_changes", "List what has changed since a position of the change feed, oldest first.", s.listChanges)
 	}
@@ -154,6 +156,29 @@ func (s *Server) listOrders(ctx context.Context, in ordersInput) (any, error) {
 		return nil, err
 	}
 	return list(in.page, s.service.Orders(ctx, client.Filter{State: client.State(in.State), From: from, To: to, PageSize: in.Limit}))
+}
+
+func (s *Server) listWithoutInvoice(ctx context.Context, in page) (any, error) {
+	return list(in, s.service.WithoutInvoice(ctx))
+}
+
+type findInput struct {
+	page
+	Number string `json:"number" jsonschema:"The merchant's own number, exactly: merchantReference of an order."`
+}
+
+func (s *Server) findOrders(ctx context.Context, in findInput) (any, error) {
+	found, err := s.service.ByMerchantReference(ctx, in.Number)
+	if err != nil {
+		return nil, err
+	}
+	return list(in.page, func(yield func(client.Summary, error) bool) {
+		for _, order := range found {
+			if !yield(order, nil) {
+				return
+			}
+		}
+	})
 }
 
 const day = "a day such as 2026-11-20"

@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/testenv"
 )
 
 // assist starts the command mcp and returns a client's session with it. It also checks
@@ -89,7 +90,18 @@ func TestAssistant(t *testing.T) {
 		t.Errorf("%s, %d orders", problem, len(list.Orders))
 	}
 
+	if problem := call(t, session, "list_orders_without_invoice", map[string]any{"limit": 1}, &list); problem != "" || len(list.Orders) != 1 || !list.More {
+		t.Errorf("%s, %+v", problem, list)
+	}
+
 	first := ingesttest.Reference(1)
+	testenv.Send(t, r.token, "PATCH", r.address+"/v2/orders/"+first, `{"merchantReference":"2026/17"}`).WantStatus(t, 200)
+	if problem := call(t, session, "find_orders", map[string]any{"number": "2026/17"}, &list); problem != "" || len(list.Orders) != 1 || list.Orders[0].ID != first || list.More {
+		t.Errorf("%s, %+v", problem, list)
+	}
+	if problem := call(t, session, "list_changes", none, &end); problem != "" {
+		t.Error(problem)
+	}
 	var read struct {
 		Order struct{ ID, State string }
 		Tag   string
@@ -124,6 +136,7 @@ func TestAssistant(t *testing.T) {
 		{"reject_order", map[string]any{"reference": first, "ifMatch": ""}, "ifMatch is empty"},
 		{"get_order", map[string]any{"reference": "SF-0"}, "status 404"},
 		{"list_orders", map[string]any{"from": "yesterday"}, "from must be a day such as 2026-11-20"},
+		{"find_orders", map[string]any{"number": ""}, "the number is empty"},
 		{"list_orders", map[string]any{"limit": 101}, "limit must be from 1 to 100"},
 		{"list_changes", map[string]any{"after": end.Next, "history": "other"}, "the history is"},
 	} {
