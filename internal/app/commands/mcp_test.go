@@ -146,8 +146,7 @@ func TestAssistant(t *testing.T) {
 	}
 
 	// The scopes decide which tools exist.
-	reader := server.Run(t, "", "token", "create", "--merchant", "1", "--scopes", "orders:read")
-	session = r.assist(t, strings.TrimSpace(reader.Stdout))
+	session = r.assist(t, server.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read"))
 	if tools, err = session.ListTools(t.Context(), nil); err != nil || slices.ContainsFunc(tools.Tools, func(tool *mcp.Tool) bool { return !tool.Annotations.ReadOnlyHint }) {
 		t.Errorf("a token for reading has the tools %v, %v", tools, err)
 	}
