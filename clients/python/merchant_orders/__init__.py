@@ -39,8 +39,8 @@ from typing import IO, Any, Literal, cast
 
 from . import types
 from .types import *
-from .types import Answer, AnswerResult, Delivery, Event, Feed, Invoice, InvoiceLink, Order, OrderSummary, OrderUpdate, Reason, State, Token, TokenRequest
-from .types import UnansweredOrder, Webhook, WebhookChange, WebhookRequest, WebhookSecret
+from .types import Answer, AnswerResult, Delivery, Event, Feed, Invoice, InvoiceKind, InvoiceLink, Order, OrderSummary, OrderUpdate, Reason, State
+from .types import Token, TokenRequest, UnansweredOrder, Webhook, WebhookChange, WebhookRequest, WebhookSecret
 
 __all__ = [
     "Client", "ClientError", "Export", "ForbiddenError", "HistoryChanged", "KeyReusedError", "NotFoundError", "PreconditionError", "RateLimitedError",
@@ -138,12 +138,25 @@ class Client:
 
     def unanswered(self, before: str | None = None) -> Iterator[UnansweredOrder]:
         """Returns the orders to accept or reject, the earliest deadline first; only those with a deadline before a time such as 2026-11-20T12:00:00Z."""
+        return self._pages("/orders/unanswered", expiresBefore=before)
+
+    def without_invoice(self) -> Iterator[OrderSummary]:
+        """Returns the orders whose customer asked for an invoice and that have no invoice file, oldest first, without those rejected or canceled."""
+        return self._pages("/orders/without-invoice")
+
+    def _pages(self, path: str, **query: object) -> Iterator[Any]:
         cursor = None
         while True:
-            page, _ = self.request("GET", "/orders/unanswered?" + _query(limit=100, expiresBefore=before, cursor=cursor))
+            page, _ = self.request("GET", f"{path}?{_query(limit=100, cursor=cursor, **query)}")
             yield from page["orders"]
             if (cursor := page["next"]) is None:
                 return
+
+    def by_merchant_reference(self, number: str) -> list[OrderSummary]:
+        """Returns the orders with your own number, newest first, at most 100."""
+        if number in ("", ".", ".."):  # the path would be another one
+            raise ValueError(f"{number!r} is not a number to find orders by")
+        return cast("list[OrderSummary]", self.request("GET", "/orders/by-merchant-reference/" + urllib.parse.quote(number, safe=""))[0]["orders"])
 
     def order(self, reference: str) -> tuple[Order, str]:
         """Returns an order and its tag for if_match."""
@@ -179,11 +192,19 @@ class Client:
         """Changes your own number and note of an order."""
         self.request("PATCH", _path(reference), update, key=key, if_match=if_match)
 
-    def upload_invoice(self, reference: str, filename: str, content: bytes, *, if_match: str = "", key: str = "") -> Invoice:
-        """Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes."""
+    def upload_invoice(
+        self, reference: str, filename: str, content: bytes, *, kind: InvoiceKind = None, number: str = "", mark: str = "", link: str = "",
+        if_match: str = "", key: str = "",
+    ) -> Invoice:
+        """Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes.
+
+        kind, number, mark and link say which document it is. A service of version 1.0.0
+        ignores them: the returned entry has what was stored.
+        """
         if len(content) > 4_000_000:
             raise ValueError("the file is larger than 4000000 bytes")
-        body = {"filename": filename, "contentBase64": base64.b64encode(content).decode()}
+        document = {"kind": kind, "number": number, "mark": mark, "link": link}
+        body = {"filename": filename, "contentBase64": base64.b64encode(content).decode(), **{name: text for name, text in document.items() if text}}
         uploaded, _ = self.request("POST", _path(reference, "/invoices"), body, key=key, if_match=if_match)
         invoice: Invoice = uploaded["invoice"]
         return invoice
