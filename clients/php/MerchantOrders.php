@@ -164,12 +164,43 @@ class Client
      */
     public function unanswered(string $before = ''): \Generator
     {
+        return $this->withCursor('/orders/unanswered', ['expiresBefore' => $before]);
+    }
+
+    /**
+     * Returns the orders whose customer asked for an invoice and that have no invoice file, oldest first, without those rejected
+     * or canceled.
+     * @return \Generator<OrderSummary>
+     */
+    public function withoutInvoice(): \Generator
+    {
+        return $this->withCursor('/orders/without-invoice', []);
+    }
+
+    /**
+     * @param array<string, string> $query
+     * @return \Generator<mixed>
+     */
+    private function withCursor(string $path, array $query): \Generator
+    {
         for ($cursor = ''; $cursor !== null; $cursor = $page->next) {
-            [$page] = $this->call('GET', '/orders/unanswered' . query(['limit' => 100, 'expiresBefore' => $before, 'cursor' => $cursor]));
+            [$page] = $this->call('GET', $path . query(['limit' => 100, 'cursor' => $cursor] + $query));
             foreach ($page->orders as $order) {
                 yield $order;
             }
         }
+    }
+
+    /**
+     * Returns the orders with your own number, newest first, at most 100.
+     * @return list<OrderSummary>
+     */
+    public function byMerchantReference(string $number): array
+    {
+        if (in_array($number, ['', '.', '..'], true)) { // the path would be another one
+            throw new \InvalidArgumentException("'$number' is not a number to find orders by");
+        }
+        return $this->request('GET', '/orders/by-merchant-reference/' . rawurlencode($number))[0]->orders;
     }
 
     /**
@@ -228,15 +259,23 @@ class Client
     }
 
     /**
-     * Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes, and returns its entry.
+     * Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes, and returns its entry. $document says which document
+     * it is. A service of version 1.0.0 ignores it: the entry has what was stored.
+     * @param array{kind?: string, number?: string, mark?: string, link?: string} $document
      * @return Invoice
      */
-    public function uploadInvoice(string $reference, string $filename, string $content, string $ifMatch = '', string $key = ''): object
-    {
+    public function uploadInvoice(
+        string $reference,
+        string $filename,
+        string $content,
+        string $ifMatch = '',
+        string $key = '',
+        array $document = []
+    ): object {
         if (strlen($content) > 4000000) {
             throw new \LengthException('the file is larger than 4000000 bytes');
         }
-        $body = ['filename' => $filename, 'contentBase64' => base64_encode($content)];
+        $body = ['filename' => $filename, 'contentBase64' => base64_encode($content)] + $document;
         return $this->request('POST', path($reference, '/invoices'), $body, $ifMatch, $key)[0]->invoice;
     }
 
