@@ -221,7 +221,8 @@ const callOrders = 250
 var calls = map[string]any{
 	"listed": float64(callOrders), "unanswered": true, "exportedInTurn": true, "end": 6.0,
 	"state": "in-processing", "again": []any{400.0, "10304", false, true}, "stale": 412.0, "missing": 404.0, "limited": []any{429.0, 3600.0},
-	"answers": []any{"changed", "changed", "refused", "not_found"}, "invoices": 1.0, "merchantReference": "17", "other": true,
+	"answers": []any{"changed", "changed", "refused", "not_found"}, "invoices": 1.0, "merchantReference": "20/17", "other": true,
+	"withoutInvoice": 62.0, "found": []any{true}, "document": []any{"receipt", "R 7", "40", "https://x.example/7"},
 	"events": []any{
 		[]any{"order.state_changed", "in-processing"}, []any{"order.state_changed", "rejected-by-merchant"},
 		[]any{"order.state_changed", "in-processing"}, []any{"order.state_changed", "rejected-by-merchant"},

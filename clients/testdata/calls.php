@@ -37,6 +37,8 @@ sort($sorted);
 $unanswered = all($client->unanswered(), 'id');
 sort($unanswered);
 $result = ['listed' => count(array_unique($listed)), 'unanswered' => $unanswered === $sorted];
+$without = all($client->withoutInvoice(), 'hasInvoice');
+$result['withoutInvoice'] = !in_array(false, $without, true) ? count($without) : 0;
 [$first, $second, $third, $fourth] = $sorted;
 [$order, $tag] = $client->order($first);
 $client->accept($first, $tag);
@@ -59,8 +61,10 @@ $result['answers'] = all($client->answers([
     ['orderReference' => $first, 'answer' => 'reject'],
     ['orderReference' => 'NONE', 'answer' => 'accept'],
 ]), 'status');
-$invoice = $client->uploadInvoice($fourth, 'invoice.pdf', '%PDF-1.4');
-$client->update($fourth, ['merchantReference' => '17']);
+$invoice = $client->uploadInvoice($fourth, 'invoice.pdf', '%PDF-1.4', '', '', ['kind' => 'receipt', 'number' => 'R 7', 'mark' => '40', 'link' => 'https://x.example/7']);
+$result['document'] = [$invoice->kind, $invoice->number, $invoice->mark, $invoice->link];
+$client->update($fourth, ['merchantReference' => '20/17']);
+$result['found'] = array_map(fn ($order) => $order->id === $fourth, $client->byMerchantReference('20/17'));
 [$changed] = $client->order($fourth);
 $result += ['invoices' => count($changed->invoices), 'merchantReference' => $changed->merchantReference];
 $result['other'] = $client->request('GET', "/orders/$fourth")[0]->order == $changed;

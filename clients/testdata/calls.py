@@ -30,6 +30,8 @@ end = client.events_page("latest")
 listed = [order["id"] for order in client.orders(state="registered")]
 result["listed"] = len(set(listed))
 result["unanswered"] = sorted(order["id"] for order in client.unanswered()) == sorted(listed)
+without = [order["hasInvoice"] for order in client.without_invoice()]
+result["withoutInvoice"] = all(without) and len(without)
 first, second, third, fourth = sorted(listed)[:4]
 order, tag = client.order(first)
 client.accept(first, if_match=tag)
@@ -50,8 +52,10 @@ result["answers"] = [answer["status"] for answer in client.answers([
     {"orderReference": first, "answer": "reject"},
     {"orderReference": "NONE", "answer": "accept"},
 ])]
-invoice = client.upload_invoice(fourth, "invoice.pdf", b"%PDF-1.4")
-client.update(fourth, {"merchantReference": "17"})
+invoice = client.upload_invoice(fourth, "invoice.pdf", b"%PDF-1.4", kind="receipt", number="R 7", mark="40", link="https://x.example/7")
+result["document"] = [invoice.get("kind"), invoice.get("number"), invoice.get("mark"), invoice.get("link")]
+client.update(fourth, {"merchantReference": "20/17"})
+result["found"] = [order["id"] == fourth for order in client.by_merchant_reference("20/17")]
 changed, _ = client.order(fourth)
 result |= {"invoices": len(changed["invoices"]), "merchantReference": changed["merchantReference"]}
 result["other"] = client.request("GET", "/orders/" + fourth)[0]["order"] == changed

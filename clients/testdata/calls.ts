@@ -28,6 +28,7 @@ const end = await client.eventsPage("latest");
 const listed = (await all(client.orders({ state: "registered" }))).map((order) => order.id);
 result.listed = new Set(listed).size;
 result.unanswered = (await all(client.unanswered())).map((order) => order.id).sort().join() === [...listed].sort().join();
+result.withoutInvoice = (await all(client.withoutInvoice())).map((order) => order.hasInvoice).every(Boolean) && (await all(client.withoutInvoice())).length;
 const [first = "", second = "", third = "", fourth = ""] = [...listed].sort();
 const { tag } = await client.order(first);
 await client.accept(first, { ifMatch: tag });
@@ -56,8 +57,10 @@ result.answers = (
     ]),
   )
 ).map((answer) => answer.status);
-const invoice = await client.uploadInvoice(fourth, "invoice.pdf", new TextEncoder().encode("%PDF-1.4"));
-await client.update(fourth, { merchantReference: "17" });
+const invoice = await client.uploadInvoice(fourth, "invoice.pdf", new TextEncoder().encode("%PDF-1.4"), { kind: "receipt", number: "R 7", mark: "40", link: "https://x.example/7" });
+result.document = [invoice.kind, invoice.number, invoice.mark, invoice.link];
+await client.update(fourth, { merchantReference: "20/17" });
+result.found = (await client.byMerchantReference("20/17")).map((order) => order.id === fourth);
 const { order: changed } = await client.order(fourth);
 result.invoices = changed.invoices.length;
 result.merchantReference = changed.merchantReference;

@@ -28,6 +28,8 @@ export type WriteOptions = Abortable & {
     ifMatch?: string;
     key?: string;
 };
+/** Which document an invoice file is. A service of version 1.0.0 ignores it: the returned entry has what was stored. */
+export type InvoiceDocument = Pick<wire.Upload, "kind" | "number" | "mark" | "link">;
 /** The history in which the number was read; and whether each event has its order. */
 export type FeedOptions = Abortable & {
     history?: string;
@@ -107,6 +109,10 @@ export declare class Client {
     orders({ signal, ...filter }?: Filter): AsyncGenerator<OrderSummary>;
     /** Returns the orders to accept or reject, the earliest deadline first; only those with one before a time such as 2026-11-20T12:00:00Z. */
     unanswered(before?: string, options?: Abortable): AsyncGenerator<UnansweredOrder>;
+    /** Returns the orders whose customer asked for an invoice and that have no invoice file, oldest first, without those rejected or canceled. */
+    withoutInvoice(options?: Abortable): AsyncGenerator<OrderSummary>;
+    /** Returns the orders with your own number, newest first, at most 100. */
+    byMerchantReference(number: string, options?: Abortable): Promise<OrderSummary[]>;
     /** Returns an order and its tag for ifMatch. */
     order(reference: string, options?: Abortable): Promise<{
         order: Order;
@@ -126,7 +132,7 @@ export declare class Client {
     /** Changes your own number and note of an order. */
     update(reference: string, update: OrderUpdate, options?: WriteOptions): Promise<void>;
     /** Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes. */
-    uploadInvoice(reference: string, filename: string, content: Uint8Array, options?: WriteOptions): Promise<Invoice>;
+    uploadInvoice(reference: string, filename: string, content: Uint8Array, options?: WriteOptions & InvoiceDocument): Promise<Invoice>;
     /** Returns the content of an invoice file. */
     downloadInvoice({ url }: Invoice, options?: Abortable): Promise<Uint8Array<ArrayBuffer>>;
     /** Deletes an invoice file and returns the remaining ones. */

@@ -20,6 +20,8 @@ export type Abortable = { signal?: AbortSignal };
 export type Filter = Abortable & { state?: State; dateFrom?: string; dateTo?: string };
 /** The tag that order returned, so that the write fails if the order has changed since; and a key instead of a random one. */
 export type WriteOptions = Abortable & { ifMatch?: string; key?: string };
+/** Which document an invoice file is. A service of version 1.0.0 ignores it: the returned entry has what was stored. */
+export type InvoiceDocument = Pick<wire.Upload, "kind" | "number" | "mark" | "link">;
 /** The history in which the number was read; and whether each event has its order. */
 export type FeedOptions = Abortable & { history?: string; withOrders?: boolean };
 /** Seconds that an attempt waits for the service to send something; attempts of a call; maximum of seconds between two. */
@@ -116,13 +118,27 @@ export class Client {
   }
 
   /** Returns the orders to accept or reject, the earliest deadline first; only those with one before a time such as 2026-11-20T12:00:00Z. */
-  async *unanswered(before?: string, options?: Abortable): AsyncGenerator<UnansweredOrder> {
+  unanswered(before?: string, options?: Abortable): AsyncGenerator<UnansweredOrder> {
+    return this.#pages("/orders/unanswered", { expiresBefore: before }, options);
+  }
+
+  /** Returns the orders whose customer asked for an invoice and that have no invoice file, oldest first, without those rejected or canceled. */
+  withoutInvoice(options?: Abortable): AsyncGenerator<OrderSummary> {
+    return this.#pages("/orders/without-invoice", {}, options);
+  }
+
+  async *#pages<T>(path: string, query: Query, options?: Abortable): AsyncGenerator<T> {
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const query = search({ limit: 100, expiresBefore: before, cursor });
-      const page: Reply<{ orders: UnansweredOrder[]; next: string | null }> = await this.request("GET", "/orders/unanswered" + query, undefined, options);
+      const page: Reply<{ orders: T[]; next: string | null }> = await this.request("GET", path + search({ limit: 100, ...query, cursor }), undefined, options);
       yield* page.body.orders;
       cursor = page.body.next;
     }
+  }
+
+  /** Returns the orders with your own number, newest first, at most 100. */
+  async byMerchantReference(number: string, options?: Abortable): Promise<OrderSummary[]> {
+    if (/^\.{0,2}$/.test(number)) throw new TypeError(`"${number}" is not a number to find orders by`); // the path would be another one
+    return (await this.request<{ orders: OrderSummary[] }>("GET", "/orders/by-merchant-reference/" + encodeURIComponent(number), undefined, options)).body.orders;
   }
 
   /** Returns an order and its tag for ifMatch. */
@@ -163,9 +179,11 @@ export class Client {
   }
 
   /** Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes. */
-  async uploadInvoice(reference: string, filename: string, content: Uint8Array, options?: WriteOptions): Promise<Invoice> {
+  async uploadInvoice(reference: string, filename: string, content: Uint8Array, options: WriteOptions & InvoiceDocument = {}): Promise<Invoice> {
     if (content.length > 4_000_000) throw new RangeError("the file is larger than 4000000 bytes");
-    return (await this.request<wire.Uploaded>("POST", path(reference, "/invoices"), { filename, contentBase64: base64(content) }, options)).body.invoice;
+    const { kind, number, mark, link, ...write } = options;
+    const body: wire.Upload = { filename, contentBase64: base64(content), kind, number, mark, link };
+    return (await this.request<wire.Uploaded>("POST", path(reference, "/invoices"), body, write)).body.invoice;
   }
 
   /** Returns the content of an invoice file. */

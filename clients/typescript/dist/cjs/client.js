@@ -97,13 +97,25 @@ class Client {
         }
     }
     /** Returns the orders to accept or reject, the earliest deadline first; only those with one before a time such as 2026-11-20T12:00:00Z. */
-    async *unanswered(before, options) {
+    unanswered(before, options) {
+        return this.#pages("/orders/unanswered", { expiresBefore: before }, options);
+    }
+    /** Returns the orders whose customer asked for an invoice and that have no invoice file, oldest first, without those rejected or canceled. */
+    withoutInvoice(options) {
+        return this.#pages("/orders/without-invoice", {}, options);
+    }
+    async *#pages(path, query, options) {
         for (let cursor; cursor !== null;) {
-            const query = search({ limit: 100, expiresBefore: before, cursor });
-            const page = await this.request("GET", "/orders/unanswered" + query, undefined, options);
+            const page = await this.request("GET", path + search({ limit: 100, ...query, cursor }), undefined, options);
             yield* page.body.orders;
             cursor = page.body.next;
         }
+    }
+    /** Returns the orders with your own number, newest first, at most 100. */
+    async byMerchantReference(number, options) {
+        if (/^\.{0,2}$/.test(number))
+            throw new TypeError(`"${number}" is not a number to find orders by`); // the path would be another one
+        return (await this.request("GET", "/orders/by-merchant-reference/" + encodeURIComponent(number), undefined, options)).body.orders;
     }
     /** Returns an order and its tag for ifMatch. */
     async order(reference, options) {
@@ -139,10 +151,12 @@ class Client {
         await this.request("PATCH", path(reference), update, options);
     }
     /** Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes. */
-    async uploadInvoice(reference, filename, content, options) {
+    async uploadInvoice(reference, filename, content, options = {}) {
         if (content.length > 4_000_000)
             throw new RangeError("the file is larger than 4000000 bytes");
-        return (await this.request("POST", path(reference, "/invoices"), { filename, contentBase64: base64(content) }, options)).body.invoice;
+        const { kind, number, mark, link, ...write } = options;
+        const body = { filename, contentBase64: base64(content), kind, number, mark, link };
+        return (await this.request("POST", path(reference, "/invoices"), body, write)).body.invoice;
     }
     /** Returns the content of an invoice file. */
     async downloadInvoice({ url }, options = {}) {
