@@ -85,7 +85,7 @@ func prepareTypeScript(t *testing.T, folder, source string) *exec.Cmd {
 	testenv.Program(t, "npm", "npm")
 	made := testenv.Of(packed()).Must(t)
 	write(t, filepath.Join(folder, "package.json"), []byte(`{"type":"module"}`))
-	run(t, folder, "npm", "install", "--offline", "--no-audit", "--no-fund", filepath.Join(made, "merchant-orders-1.0.0.tgz"))
+	run(t, folder, "npm", "install", "--offline", "--no-audit", "--no-fund", filepath.Join(made, "merchant-orders-1.1.0.tgz"))
 	testenv.NoError(t, os.Symlink(filepath.Join(made, "node_modules", "@types"), filepath.Join(folder, "node_modules", "@types")))
 	testenv.NoError(t, os.Rename(source, filepath.Join(folder, "sync.ts")))
 	run(t, folder, filepath.Join(made, "node_modules", ".bin", "tsc"), "--strict", "--skipLibCheck", "--target", "es2022", "--module", "nodenext", "sync.ts")

@@ -8,7 +8,7 @@ import (
 )
 
 // sourceVersion is the version of the sources: the newest in CHANGELOG.md.
-const sourceVersion = "v1.0.0"
+const sourceVersion = "v1.1.0"
 
 // The linker sets these in a release; see scripts/release. The date is that of
 // the commit, in RFC 3339.
