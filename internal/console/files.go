@@ -171,9 +171,14 @@ func (s *site) uploaded(w http.ResponseWriter, r *web.Request, form url.Values, 
 		results = []uploadResult{{Problem: "upload.none"}}
 	}
 	for _, result := range results {
-		if result.Problem != "" {
-			return s.showOrder(w, r, http.StatusBadRequest, orderView{Uploads: results})
+		if result.Problem == "" {
+			continue
 		}
+		view := orderView{Uploads: results}
+		if results[0].Problem != "" { // no file has the fields yet
+			view.File = newForm(form)
+		}
+		return s.showOrder(w, r, http.StatusBadRequest, view)
 	}
 	if form.Get("next") != "" {
 		return s.toNextWithoutInvoice(w, r)

@@ -31,6 +31,7 @@ type orderView struct {
 	ReasonProblem string   // key of the message at the field
 	Own           formView // the merchant's own data
 	Uploads       []uploadResult
+	File          formView // what was typed about the file that was refused
 }
 
 // Last returns the change that gave the order its state; nil: none is known.
