@@ -132,6 +132,8 @@ await throughPrism('service', TOKEN, { [ADMIN]: (call) => call('metrics'), [BASE
   await call('getDocument', { document: 'v2.json' })
   await call('docsList')
   await call('docsSearch')
+  await call('docsClients')
+  await call('docsClient', { file: 'clients.md' })
   await call('docsGuide', { page: 'first-call' })
   await call('docsReference', { document: 'v2' })
   await call('docsAsset', { asset: 'pages.css' })
