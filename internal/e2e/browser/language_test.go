@@ -45,7 +45,7 @@ func (p *staff) said(t *testing.T, text string) []string {
 }
 
 // inGreek returns a regular expression for the Greek messages whose English is a text, or
-// contains it.
+// contains it. A number alone is no message.
 func inGreek(messages []message, text string) string {
 	english, numbers := values.ReplaceAllString(text, "#"), values.FindAllString(text, -1)
 	var whole, containing []string
@@ -56,7 +56,7 @@ func inGreek(messages []message, text string) string {
 			greek[i] = regexp.QuoteMeta(constant)
 		}
 		switch {
-		case text == "":
+		case text == "" || english == "#":
 		case m.english == english && len(greek) == len(numbers)+1:
 			pattern := greek[0]
 			for i, number := range numbers {
