@@ -50,7 +50,7 @@ var (
 		{"tokens-wrong", "/console/tokens", send("form.wide", "days", "-1")}, {"tokens-revoked", "/console/tokens?state=revoked", ""},
 		{"webhook", "/console/webhooks/1", ""}, {"webhook-remove", "/console/webhooks/1/remove", ""},
 		{"webhooks-wrong", "/console/webhooks", send("form.wide", "url", "https://10.0.0.1/")}, {"forbidden", "/console/operator/orders", ""},
-		{"passkeys", "/console/passkeys", ""}, {"mail", "/console/mail", ""}, {"mail-wrong", "/console/mail", send("form.wide", "do", "add", "email", "x")}, {"mail-notsent", "/console/mail", send("form.wide", "do", "add", "email", "orders@example.com")},
+		{"passkeys", "/console/passkeys", ""}, {"store", "/console/store", ""}, {"mail", "/console/mail", ""}, {"mail-wrong", "/console/mail", send("form.wide", "do", "add", "email", "x")}, {"mail-notsent", "/console/mail", send("form.wide", "do", "add", "email", "orders@example.com")},
 		{"overview", "/console", ""}, {"queue", "/console/new?limit=50", ""}, {"ship", "/console/ship", ""}, {"orders", "/console/orders?page=2", ""}, {"tokens", "/console/tokens", ""}, {"people", "/console/people", ""}, {"webhooks", "/console/webhooks", ""},
 	}
 	emptyPages    = merchantPages[len(merchantPages)-6:]
