@@ -48,8 +48,7 @@ func (s *site) findAhead(w http.ResponseWriter, r *web.Request) error {
 	if !form.valid() || form.Query == "" {
 		return s.show(w, r, http.StatusOK, "find", &view)
 	}
-	text := folded(form.Query)
-	view.Pages = s.pagesNamed(text, layout{Scopes: r.Caller.Scopes})
+	view.Pages = s.pagesNamed(folded(form.Query), layout{Scopes: r.Caller.Scopes})
 	search := s.ownSearch(r, form, filter, nil)
 	search.Limit = foundOrders
 	page, err := s.Orders.Search(r.Context(), search)
@@ -59,12 +58,7 @@ func (s *site) findAhead(w http.ResponseWriter, r *web.Request) error {
 	if err := s.addOwnNumber(r, search, filter, &page); err != nil {
 		return err
 	}
-	for _, o := range page.Orders {
-		view.Orders = append(view.Orders, matchedOrder{o, orderPath(o.Reference), matchOf(o, text)})
-	}
-	if page.Next != nil {
-		view.More = form.query(1)
-	}
+	view.add(form, page, func(o order.FoundOrder) string { return orderPath(o.Reference) })
 	return s.show(w, r, http.StatusOK, "find", &view)
 }
 
@@ -90,13 +84,21 @@ func (s *site) operatorFind(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
+	view.add(form, page, func(o order.FoundOrder) string {
+		return operatorOrderPath(strconv.FormatInt(o.MerchantID, 10), o.Reference)
+	})
+	return s.show(w, r, http.StatusOK, "find", &view)
+}
+
+// add adds the orders that the text of a form finds, each with its path.
+func (v *findView) add(form filterForm, page order.SearchPage, pathOf func(order.FoundOrder) string) {
+	text := folded(form.Query)
 	for _, o := range page.Orders {
-		view.Orders = append(view.Orders, matchedOrder{o, operatorOrderPath(strconv.FormatInt(o.MerchantID, 10), o.Reference), matchOf(o, text)})
+		v.Orders = append(v.Orders, matchedOrder{o, pathOf(o), matchOf(o, text)})
 	}
 	if page.Next != nil {
-		view.More = form.query(1)
+		v.More = form.query(1)
 	}
-	return s.show(w, r, http.StatusOK, "find", &view)
 }
 
 // isNamed reports whether a message has a folded text, in any language.

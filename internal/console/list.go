@@ -39,9 +39,14 @@ type listedOrder struct {
 	LineItems []order.LineItem
 }
 
+// wholeOrders returns the orders of a page of a list.
+func (s *site) wholeOrders(r *web.Request, page []order.Summary) ([]order.Order, error) {
+	return s.Orders.GetMany(r.Context(), r.Caller.MerchantID, web.Collect(page, func(o order.Summary) int64 { return o.LegacyID }))
+}
+
 // listed returns orders with their items.
 func (s *site) listed(r *web.Request, orders []order.Summary) ([]listedOrder, error) {
-	whole, err := s.Orders.GetMany(r.Context(), r.Caller.MerchantID, web.Collect(orders, func(o order.Summary) int64 { return o.LegacyID }))
+	whole, err := s.wholeOrders(r, orders)
 	items := make(map[int64][]order.LineItem)
 	for _, o := range whole {
 		items[o.LegacyID] = o.LineItems

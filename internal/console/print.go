@@ -95,7 +95,7 @@ func (s *site) ordersOf(r *web.Request, view string) (orders []order.Order, err 
 		if err != nil {
 			return nil, err
 		}
-		whole, err := s.Orders.GetMany(r.Context(), r.Caller.MerchantID, web.Collect(page, func(o order.Summary) int64 { return o.LegacyID }))
+		whole, err := s.wholeOrders(r, page)
 		if err != nil {
 			return nil, err
 		}
