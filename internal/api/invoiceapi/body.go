@@ -149,8 +149,9 @@ func readAll(buffer []byte, file order.StagedFile) ([]byte, error) {
 }
 
 // parse reads the members of body: it returns the file name and the fields with names, and sets
-// content. The file name and the content are not empty. A known name in other letters is an error, since the client means that member. Every
-// error is a strict.ErrInvalidPayload with a detail.
+// content. The file name and the content are not empty. A known name in other letters is an
+// error, since the client means that member. Every error is a strict.ErrInvalidPayload with a
+// detail.
 func (b *buffers) parse(names []string) (filename string, data order.InvoiceData, err error) {
 	d := &decoder{Decoder: jsontext.NewDecoder(bytes.NewBuffer(b.body))}
 	b.content = b.content[:0]
