@@ -19,6 +19,18 @@ type incarnation struct {
 	killed  atomic.Bool // or about to be
 }
 
+// logged returns the lines of the log of an instance that name a request, each after a
+// line feed. The instance writes them some time after its response.
+func (i *incarnation) logged(request string) string {
+	var lines strings.Builder
+	for line := range strings.Lines(i.process.Log()) {
+		if strings.Contains(line, request) {
+			lines.WriteString("\n" + strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return lines.String()
+}
+
 // soakOutage is a time during which requests may fail: odd while it lasts.
 type soakOutage struct{ phase atomic.Int64 }
 
@@ -67,6 +79,7 @@ func (s *soak) send(at *incarnation, method, path string, try func(base string) 
 		}
 	default:
 		s.problem("%s %s: %d %s", method, path, got.Status, got.Body)
+		s.t.Cleanup(func() { s.t.Logf("log of %s %s:%s", method, path, at.logged(got.Header.Get("X-Request-Id"))) })
 	}
 	s.counts.faults.Add(1)
 	return response{}, false
