@@ -217,6 +217,7 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	s.encoder.StorageURL = storageURL // deliveries have it, so before they begin
 	defer s.startJobs()()
 	defer s.startMonitor().close()
+	defer s.WaitForWork()
 	return s.serveAll(ctx, l, options)
 }
 

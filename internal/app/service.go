@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -79,6 +80,8 @@ type Service struct {
 	limits     *ratelimit.Limiter
 	health     *httpserver.Health
 	encoder    *v2.EventEncoder // of webhooks
+	// background is work of requests that goes on after them.
+	background sync.WaitGroup
 	// stopping says that the server is about to stop; requests are still served.
 	stopping atomic.Bool
 }
@@ -155,6 +158,10 @@ func (s *Service) identity() *identity.Provider {
 	}
 	return provider
 }
+
+// WaitForWork waits for the work of requests that goes on after them: it ends soon after the
+// server has begun to stop.
+func (s *Service) WaitForWork() { s.background.Wait() }
 
 // sandbox reports whether integrators rehearse with the server.
 func (s *Service) sandbox() bool { return s.Flags.Sandbox || s.Flags.Demo }
@@ -253,7 +260,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 	people := console.Console{
 		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
 		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators, BaseURL: adminURL, KnowsURL: adminURL != "", Identity: s.identity(), TimeZone: s.Flags.Zone(),
-		Digests: s.Digests, DeadlineWarnings: s.Flags.WarnBefore() > 0,
+		Digests: s.Digests, Background: &s.background, DeadlineWarnings: s.Flags.WarnBefore() > 0,
 	}
 	operatorPages, operatorSignIn := people.Routes()
 	adminRoot := s.health.DetailedRoutes(nil)

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"merchantorders/internal/delivery/digest"
@@ -37,6 +38,8 @@ type Console struct {
 	Limits   *ratelimit.Limiter // nil: no rate limits
 	Metrics  *metrics.Metrics
 	Log      *slog.Logger // gets failures that a page shows without their cause
+	// Background is for work that goes on after its request, until the server stops.
+	Background *sync.WaitGroup
 	// BaseURL is the URL of the service. Its path is the prefix of every link; https
 	// makes the cookies secure also behind a proxy that ends TLS.
 	BaseURL string
@@ -74,6 +77,7 @@ type site struct {
 	templates templateCache
 	assets    map[string]asset
 	passkeys  *identity.Passkeys // nil: browsers have none for the address
+	answering sync.Map           // keys of forms whose work goes on, by merchant
 }
 
 func newSite(c Console) *site {

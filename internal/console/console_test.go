@@ -54,12 +54,17 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 // startWith is startAt with flags of serve.
 func startWith(t testing.TB, baseURL string, flags config.Serve, documents ...[]byte) *service {
 	t.Helper()
+	return startSetup(t, apptest.Setup{Settings: config.Config{BaseURL: baseURL}, Flags: flags}, documents...)
+}
+
+// startSetup is start with what differs from the plain service.
+func startSetup(t testing.TB, with apptest.Setup, documents ...[]byte) *service {
+	t.Helper()
 	s := new(service)
-	var mailer digest.Mailer
-	if flags.SMTP == "" {
-		mailer = s
+	if with.Poster = s; with.Flags.SMTP == "" {
+		with.Mailer = s
 	}
-	apptest.New(t, apptest.Setup{Settings: config.Config{BaseURL: baseURL}, Flags: flags, Poster: s, Mailer: mailer, Fill: func(filled *apptest.Service) {
+	with.Fill = func(filled *apptest.Service) {
 		s.Service = filled
 		// The first token is ours: tests name it in paths.
 		for _, id := range []int64{ours, theirs} {
@@ -67,7 +72,8 @@ func startWith(t testing.TB, baseURL string, flags config.Serve, documents ...[]
 		}
 		s.token, s.otherToken = s.NewToken(ours, order.MerchantScopes), s.NewToken(theirs, order.MerchantScopes)
 		s.add(documents...)
-	}})
+	}
+	apptest.New(t, with)
 	forms().looksInto(s)
 	return s
 }

@@ -39,7 +39,11 @@ func (s *site) newLateForm(r *web.Request) error {
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
 		return &lateForm{signInView{Next: s.pageOfForm(r.Request), Problem: "late.files"}}
 	}
-	form, err := web.ReadForm(r, web.MaxBody)
+	limit := int64(web.MaxBody)
+	if r.URL.Path == queuePath {
+		limit = maxAllForm
+	}
+	form, err := web.ReadForm(r, limit)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"fmt"
 	"html"
 	"net/http"
@@ -10,9 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/app"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
 )
 
 // TestAnswerSelected answers several orders, of which somebody else has accepted one.
@@ -310,6 +313,9 @@ func TestAnswerAll(t *testing.T) {
 	page.WantText(t, http.StatusOK, `data-all="130"`, "All 130 orders of all pages")
 	form := page.form(t, queueForm)
 	form["all"], form["do"], form["reason"], form["order"] = []string{"yes"}, []string{"reject"}, []string{"out-of-stock"}, []string{"A-000"}
+	form.Del("reason")
+	b.post("/console/new", form).WantText(t, http.StatusUnprocessableEntity, "Choose one of the reasons.", `data-all="130" checked`)
+	form.Set("reason", "out-of-stock")
 	asked := b.post("/console/new", form)
 	asked.WantText(t, http.StatusOK, "<h1>Reject 130 orders?</h1>", "and 125 more", ">Reject 130 orders</button>")
 	testenv.Of(s.Orders.Accept(t.Context(), order.CommandFor(ours), order.ByReference("A-100"), order.Options[order.WriteResult]{})).Must(t)
@@ -332,5 +338,106 @@ func TestAnswerAll(t *testing.T) {
 		documents = append(documents, newOrder(1000+n, fmt.Sprintf("B-%04d", n)))
 	}
 	s.add(documents...)
-	b.post("/console/new", form).WantText(t, http.StatusOK, "<h1>Accept 5,000 orders?</h1>", "the soonest deadlines")
+	asked = b.post("/console/new", form)
+	asked.WantText(t, http.StatusOK, "<h1>Accept 5,000 orders?</h1>", "the soonest deadlines")
+	s.browser().post("/console/new", asked.form(t, queueForm)).WantText(t, http.StatusForbidden, "Your acceptance was not sent")
+}
+
+// watchedResults calls a function before it keeps a result.
+type watchedResults struct {
+	app.Store
+	before func() error
+}
+
+// Keep implements token.SessionStore.
+func (w watchedResults) Keep(ctx context.Context, merchantID int64, kind token.KeptKind, person string, k token.Kept, most int) error {
+	if kind == token.KeptResult {
+		if err := w.before(); err != nil {
+			return err
+		}
+	}
+	return w.Store.Keep(ctx, merchantID, kind, person, k, most)
+}
+
+// TestAnswerAllSlowly rejects the orders of all pages while the database is slow: the page shows
+// how far it is, and after a crash or a stop what was answered and what was not.
+func TestAnswerAllSlowly(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"done", "crash", "stop", "revoked"} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			var documents [][]byte
+			for n := range 250 {
+				documents = append(documents, newOrder(n+1, fmt.Sprintf("A-%03d", n)))
+			}
+			release, kept := make(chan struct{}), 0
+			s := startSetup(t, apptest.Setup{Store: func(db app.Store) app.Store {
+				return watchedResults{db, func() error {
+					if kept++; kept == 3 { // after the second part
+						if <-release; end == "crash" {
+							return order.ErrUnavailable
+						}
+					}
+					if kept > 3 && end == "crash" {
+						return order.ErrUnavailable
+					}
+					return nil
+				}}
+			}}, documents...)
+			b := s.signedIn(s.token)
+			form := b.get("/console/new").form(t, queueForm)
+			form["all"], form["do"], form["reason"] = []string{"yes"}, []string{"reject"}, []string{"damaged"}
+			form = b.post("/console/new", form).form(t, queueForm)
+			result := b.post("/console/new", form).location()
+			testenv.Eventually(t, "a part is kept", func() bool { return strings.Contains(b.get(result).Body, "100 of 250") })
+			b.get(result).WantText(t, http.StatusOK, "<h1>Rejecting 250 orders…</h1>", `<progress max="250" value="100"`, `<noscript><meta http-equiv="refresh"`)
+			testenv.Equal(t, "sent again", result, b.post("/console/new", form).location())
+			other := b.get("/console/new").form(t, queueForm)
+			other["all"], other["do"] = []string{"yes"}, []string{"accept"}
+			other = b.post("/console/new", other).form(t, queueForm)
+			b.post("/console/new", other).WantText(t, http.StatusUnprocessableEntity, "other orders of the store are being answered")
+			switch end {
+			case "done":
+				close(release)
+				testenv.Eventually(t, "it ends", func() bool {
+					return strings.Contains(b.get("/console/new?result=last").Body, "250 orders were rejected.")
+				})
+			case "crash":
+				close(release)
+				b.get(result).WantText(t, http.StatusOK, "100 of 250")
+				s.Pass(3 * time.Minute)
+				b.get(result).WantText(t, http.StatusOK, "200 orders were rejected.", "50 orders were not answered", "50 orders</h2>")
+			case "stop":
+				stopped := make(chan struct{})
+				go func() {
+					defer close(stopped)
+					s.Stop()
+				}()
+				testenv.Eventually(t, "the server stops", func() bool {
+					_, err := http.Get(s.URL) //nolint:noctx // it is refused
+					return err != nil
+				})
+				close(release)
+				<-stopped
+			case "revoked":
+				testenv.Of(s.Tokens.Revoke(t.Context(), order.Command(), s.token)).Must(t)
+				close(release)
+			}
+			if end == "stop" || end == "revoked" {
+				testenv.Eventually(t, "the result says that it stopped", func() bool {
+					kept := testenv.Of(s.DB.Kept(t.Context(), ours, token.KeptResult, "#1")).Must(t)
+					return regexp.MustCompile("answered=200&.*&stopped=yes&total=250").MatchString(kept[0].Value)
+				})
+			}
+			answered := 0
+			for n := range 250 {
+				if events := len(s.events(fmt.Sprintf("A-%03d", n))); events > 2 {
+					t.Errorf("A-%03d was answered %d times", n, events-1)
+				} else {
+					answered += events - 1
+				}
+			}
+			testenv.Equal(t, "answered", map[string]int{"done": 250, "crash": 200, "stop": 200, "revoked": 200}[end], answered)
+		})
+	}
 }

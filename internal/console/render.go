@@ -83,7 +83,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"operatorsOnly": func() bool { return s.Audience == Operators },
 		"tokenStates":   names("active", "expired", "revoked"),
 
-		"address": newAddressView, "recipient": recipient, "qr": newQR, "sameAddress": sameAddress, "onDelivery": onDelivery, "notSent": notSent, "total": total, "pick": newPick, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges, "minus": func(amount int64) int64 { return -amount },
+		"address": newAddressView, "recipient": recipient, "qr": newQR, "sameAddress": sameAddress, "onDelivery": onDelivery, "notSent": notSent, "total": total, "pick": newPick, "allPages": newAllPages, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges, "minus": func(amount int64) int64 { return -amount },
 		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
 }
@@ -98,6 +98,14 @@ type pickView struct {
 }
 
 func newPick(reference string, checked bool) pickView { return pickView{reference, checked} }
+
+// allPages is the box that selects the orders of all pages.
+type allPages struct {
+	Orders  int64
+	Checked bool
+}
+
+func newAllPages(orders int64, checked bool) allPages { return allPages{orders, checked} }
 
 // webURL returns an address that a link may lead to, empty for everything but http and
 // https.

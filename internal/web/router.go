@@ -218,7 +218,7 @@ func (rt *Router) encodingErrors(handle Handler, route Route) http.Handler {
 		request := rt.newRequest(r)
 		defer request.Leave()
 		err := handle(w, request)
-		if errors.Is(err, context.Canceled) && isStopping(r.Context()) {
+		if errors.Is(err, context.Canceled) && IsStopping(r.Context()) {
 			err = errStopped
 		}
 		if err != nil {

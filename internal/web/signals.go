@@ -46,10 +46,15 @@ var errStopped = fmt.Errorf("%w: %w", order.ErrUnavailable, ErrStopping)
 
 type stoppingKey struct{}
 
-// isStopping reports whether the streams of the server end.
-func isStopping(ctx context.Context) bool {
+// IsStopping reports whether the server is about to stop.
+func IsStopping(ctx context.Context) bool {
 	stopping, ok := ctx.Value(stoppingKey{}).(context.Context)
 	return ok && stopping.Err() != nil
+}
+
+// Outlasting returns a context for work that goes on after the request with a context.
+func Outlasting(ctx context.Context) context.Context {
+	return context.WithValue(context.Background(), stoppingKey{}, ctx.Value(stoppingKey{}))
 }
 
 // WithStopping returns a context for requests, whose streams end when stopping ends.

@@ -141,6 +141,7 @@ func (s *Service) serve(service *app.Service, with Setup) {
 		service.Orders.StopWaiting()
 		cancel()
 		running.Wait()
+		service.WaitForWork()
 	})
 	s.T.Cleanup(s.Stop)
 }

@@ -14,11 +14,12 @@
   let request = null; // AbortController of the request that waits
   let failures = 0;
   let again = () => {}; // ends the pause after a failure
+  const work = document.querySelector("[data-live=work]"); // that goes on
 
   // A browser opens few connections to a host, and a hidden page needs none: it asks
   // for everything that it has missed when it is visible again. One page stays for
   // notifications, if they are wanted: see notify.js.
-  const idle = () => document.hidden && !body.dataset.notifies;
+  const idle = () => work || document.hidden && !body.dataset.notifies;
   document.addEventListener("visibilitychange", () => {
     if (idle()) request?.abort();
     else watch();
@@ -80,7 +81,7 @@
   async function refresh(orders) {
     const own = body.dataset.liveOrder;
     if (own && orders && !orders.has(own)) return;
-    const response = await fetch(location.href, { ...background, signal: request.signal });
+    const response = await fetch(location.href, { ...background, signal: request?.signal });
     if (response.type === "opaqueredirect") { load(); return; }
     if (!response.ok) throw new Error(String(response.status));
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
@@ -88,6 +89,7 @@
     let changed = false;
     for (const part of document.querySelectorAll("[data-live]")) {
       const next = fresh.get(part.dataset.live);
+      if (!next && work) { load(); return; } // it has ended
       if (!next || part.liveSource === content(next)) continue;
       changed = true;
       // What can no longer be done is not offered, even if it was begun.
@@ -95,7 +97,7 @@
       if (busy(part) && next.querySelector("button")) document.querySelector("[data-live-notice]")?.removeAttribute("hidden");
       else replace(part, next);
     }
-    if (changed) announce();
+    if (changed && !work) announce();
     for (const row of document.querySelectorAll("[data-order]")) row.classList.toggle("fresh", orders?.has(row.dataset.order) ?? false);
   }
 
@@ -174,7 +176,11 @@
     setTimeout(() => { status.textContent = status.dataset.changed; }, 100);
   }
 
+  // follow loads the page of work that goes on again and again.
+  const follow = () => setTimeout(() => refresh(null).catch(() => {}).then(follow), 1000);
+
   // Before other scripts change anything.
   for (const part of document.querySelectorAll("[data-live]")) part.liveSource = content(part);
-  watch();
+  if (work) follow();
+  else watch();
 })();
