@@ -67,7 +67,7 @@ func (s *site) neighbors(r *web.Request, o order.Order, view string) (previous, 
 	case queuePath:
 		return s.queueNeighbors(r, o, view)
 	case shipPath:
-		return s.shipNeighbors(r, o, view)
+		return withQuery(view, "before="+url.QueryEscape(o.Reference)), withQuery(view, "after="+url.QueryEscape(o.Reference)), nil
 	}
 	return s.listNeighbors(r, o, view)
 }

@@ -41,6 +41,11 @@ func (s *site) ship(w http.ResponseWriter, r *web.Request) error {
 	if _, view.Total, err = s.queues(r); err != nil {
 		return err
 	}
+	for name, by := range map[string]int{"before": -1, "after": 1} {
+		if r.URL.Query().Has(name) {
+			return s.toBeside(w, r, orders, view.Size, by, r.URL.Query().Get(name))
+		}
+	}
 	view.Shown = int64(len(orders))
 	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	page = max(1, min(page, (len(orders)+view.Size-1)/view.Size))
@@ -76,17 +81,19 @@ func shipPage(size, page int) string {
 	return shipPath + "?" + query.Encode()
 }
 
-// shipNeighbors is neighbors for the orders to ship. An order that has left them has none.
-func (s *site) shipNeighbors(r *web.Request, o order.Order, view string) (previous, next string, err error) {
-	orders, err := s.Orders.ToShip(r.Context(), r.Caller.MerchantID)
-	i := slices.IndexFunc(orders, func(other order.Order) bool { return other.LegacyID == o.LegacyID })
-	if i > 0 {
-		previous = orderIn(orders[i-1].Reference, view)
+// toBeside leads to the order to ship that is by so many places behind another one; without
+// it to the list. The page of an order links to this: it would have to read all of them.
+func (s *site) toBeside(w http.ResponseWriter, r *web.Request, orders []order.Order, size, by int, reference string) error {
+	i := slices.IndexFunc(orders, func(o order.Order) bool { return o.Reference == reference })
+	to := shipPage(size, 1)
+	if i >= 0 {
+		to = shipPage(size, i/size+1)
 	}
-	if i >= 0 && i+1 < len(orders) {
-		next = orderIn(orders[i+1].Reference, view)
+	if at := i + by; i >= 0 && at >= 0 && at < len(orders) {
+		to = orderIn(orders[at].Reference, shipPage(size, at/size+1))
 	}
-	return previous, next, err
+	http.Redirect(w, r.Request, s.root+to, http.StatusSeeOther)
+	return nil
 }
 
 // pickLine is an item of a pick list, summed over the orders.

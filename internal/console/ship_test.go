@@ -54,7 +54,13 @@ func TestShip(t *testing.T) {
 	b.get("/console/ship?limit=2&page=9").WantText(t, http.StatusOK, `id="order-S-3"`, `href="/console/ship?limit=2">First`)
 	b.get("/console/ship?limit=101").WantStatus(t, http.StatusBadRequest)
 	const view = "%2Fconsole%2Fship%3Flimit%3D25"
-	b.get("/console/orders/S-5?from="+view).WantText(t, http.StatusOK, `rel="prev" href="/console/orders/S-2?from=`+view, `rel="next" href="/console/orders/S-1?from=`+view, ">To ship</a>")
+	b.get("/console/orders/S-5?from="+view).WantText(t, http.StatusOK, `rel="prev" href="/console/ship?limit=25&amp;before=S-5"`, `rel="next" href="/console/ship?limit=25&amp;after=S-5"`, ">To ship</a>")
+	for step, want := range map[string]string{
+		"25&before=S-5": "/console/orders/S-2?from=" + view, "25&after=S-5": "/console/orders/S-1?from=" + view, "2&after=S-2": "/console/orders/S-5?from=%2Fconsole%2Fship%3Flimit%3D2%26page%3D2",
+		"2&after=S-3": "/console/ship?limit=2&page=3", "2&before=S-4": "/console/ship?limit=2", "2&page=2&after=NEW": "/console/ship?limit=2",
+	} {
+		testenv.Equal(t, step, want, b.get("/console/ship?limit="+step).location())
+	}
 
 	o := testenv.Of(s.Orders.Get(t.Context(), ours, order.ByReference("S-1"))).Must(t)
 	var pieces int64
