@@ -125,7 +125,7 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			web.ExportRoute("/invoices.xlsx", web.Merchants(order.ScopeOrdersRead|order.ScopeInvoicesWrite), s.export(".xlsx", sheetType, s.pagesWithoutInvoice, s.beginSheet)),
 			get("/orders", order.ScopeOrdersRead, s.list),
 			post("/orders", order.ScopeOrdersRead, s.keepView),
-			web.ExportRoute("/orders.xlsx", web.Merchants(order.ScopeOrdersRead), s.export(".xlsx", sheetType, s.pages, s.beginSheet)),
+			web.ExportRoute("/orders.xlsx", web.Merchants(order.ScopeOrdersRead), s.export(".xlsx", sheetType, s.selectedPages, s.beginSheet)),
 			web.ExportRoute("/orders.ndjson", web.Merchants(order.ScopeOrdersRead), s.export(".ndjson", web.LinesType, s.pages, newNDJSONExport)),
 			get("/orders/{reference}", order.ScopeOrdersRead, s.order),
 			post("/orders/{reference}/accept", order.ScopeOrdersRead|order.ScopeOrdersWrite, web.FormHandler(s.accept).OfRevision()),

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"net/http"
+	"net/url"
 	"regexp"
 	"time"
 
@@ -82,6 +83,60 @@ func (s *site) pages(r *web.Request, form filterForm, filter order.Filter) iter.
 		}
 	}
 }
+
+// selectedPages is pages for the orders that a form selects, or for all of the view that it is
+// of. In an address without a form it is pages.
+func (s *site) selectedPages(r *web.Request, form filterForm, filter order.Filter) iter.Seq2[[]order.Summary, error] {
+	query := r.URL.Query()
+	switch {
+	case !query.Has("back"):
+		return s.pages(r, form, filter)
+	case query.Has("all"):
+		return s.pagesOf(r, localPath(query.Get("back")))
+	}
+	return func(yield func([]order.Summary, error) bool) {
+		selected, problem := selection(query)
+		if problem != "" {
+			yield(nil, selectionProblem(problem))
+			return
+		}
+		orders, _, err := s.selectedOrders(r, selected)
+		yield(web.Collect(orders, summaryOf), err)
+	}
+}
+
+// pagesOf is pages for a view of orders, by its path.
+func (s *site) pagesOf(r *web.Request, view string) iter.Seq2[[]order.Summary, error] {
+	query, err := url.ParseQuery(queryOf(view))
+	form, filter := s.ownFilter(r, query)
+	if baseOf(view) == listPath && err == nil && form.valid() {
+		return s.pages(r, form, filter)
+	}
+	return func(yield func([]order.Summary, error) bool) {
+		switch baseOf(view) {
+		case queuePath:
+			for page, err := range s.queueOrders(r) {
+				if !yield(web.Collect(page, func(o order.UnansweredOrder) order.Summary { return o.Summary }), err) {
+					return
+				}
+			}
+		case shipPath:
+			orders, err := s.Orders.ToShip(r.Context(), r.Caller.MerchantID)
+			yield(web.Collect(orders, summaryOf), err)
+		default:
+			yield(nil, strict.ErrInvalidPayload)
+		}
+	}
+}
+
+// summaryOf returns what an export reads of an order.
+func summaryOf(o order.Order) order.Summary { return order.Summary{LegacyID: o.LegacyID} }
+
+// selectionProblem is the error of a selection that is refused: the key of a message.
+type selectionProblem string
+
+// Error implements error.
+func (p selectionProblem) Error() string { return "the selection is refused: " + string(p) }
 
 // searchPages is pages for a search.
 func (s *site) searchPages(r *web.Request, form filterForm, filter order.Filter) iter.Seq2[[]order.Summary, error] {

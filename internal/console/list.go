@@ -61,9 +61,6 @@ type monthView struct {
 	Chosen bool
 }
 
-// MaxPaper is how many orders of all pages may be selected.
-func (listView) MaxPaper() int64 { return maxPaper }
-
 // ItemsView is View for an export with a row an item.
 func (v listView) ItemsView() string { return withQuery(v.View, "items=1") }
 

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
 	"rsc.io/qr"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -21,6 +19,7 @@ type printView struct {
 	Orders  []order.Order
 	Missing []string // references that are not those of orders
 	LeftOut []string // references of orders that are not to be shipped
+	More    bool     // the selection has more orders than maxPaper
 	Problem string   // key of a message; empty: none
 	Back    string   // path of the page before
 	Slip    order.Slip
@@ -62,7 +61,7 @@ func (s *site) showSelected(w http.ResponseWriter, r *web.Request, template stri
 	}
 	view.Slip = store.Slip
 	if all {
-		view.Orders, err = s.ordersOf(r, view.Back)
+		view.Orders, view.More, err = s.ordersOf(r, view.Back)
 	} else {
 		view.Orders, view.Missing, err = s.selectedOrders(r, selected)
 	}
@@ -81,29 +80,28 @@ func (s *site) showSelected(w http.ResponseWriter, r *web.Request, template stri
 // maxPaper is how many orders of all pages a page for paper has.
 const maxPaper = 1000
 
+// MaxPaper is maxPaper.
+func (printView) MaxPaper() int64 { return maxPaper }
+
 // ordersOf returns the whole orders of all pages of a view, of more than maxPaper the first.
-func (s *site) ordersOf(r *web.Request, view string) (orders []order.Order, err error) {
+func (s *site) ordersOf(r *web.Request, view string) (orders []order.Order, more bool, err error) {
 	if baseOf(view) == shipPath {
-		return s.Orders.ToShip(r.Context(), r.Caller.MerchantID)
+		orders, err = s.Orders.ToShip(r.Context(), r.Caller.MerchantID)
+		return orders, false, err
 	}
-	query, err := url.ParseQuery(queryOf(view))
-	form, filter := s.ownFilter(r, query)
-	if err != nil || !form.valid() {
-		return nil, strict.ErrInvalidPayload
-	}
-	for page, err := range s.pages(r, form, filter) {
+	for page, err := range s.pagesOf(r, view) {
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		whole, err := s.wholeOrders(r, page)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		if orders = append(orders, whole...); len(orders) >= maxPaper {
-			return orders[:maxPaper], nil
+		if orders = append(orders, whole...); len(orders) > maxPaper {
+			return orders[:maxPaper], true, nil
 		}
 	}
-	return orders, nil
+	return orders, false, nil
 }
 
 // selectedOrders returns the whole orders that a form selects, and the references of those

@@ -274,9 +274,16 @@ func (s *site) encodeError(r *http.Request, err error) (int, any) {
 	if errors.Is(err, web.ErrSuspended) {
 		kind = "suspended"
 	}
+	problem, unselected := errors.AsType[selectionProblem](err)
+	if unselected {
+		status, kind = http.StatusUnprocessableEntity, "request"
+	}
 	view := errorView{Title: "error." + kind + ".title", Text: "error." + kind + ".text"}
 	if kind == "notfound" && sectionOf(r.URL.Path) != "" {
 		view.Text = "error.notfound.operator"
+	}
+	if unselected {
+		view.Text = string(problem)
 	}
 	l := layout{Template: "error", Page: view}
 	// A page about a database that is overloaded or out of reach does not ask it.

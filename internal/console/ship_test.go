@@ -10,6 +10,7 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/web"
 )
 
 // TestShip lists the accepted orders by their time of dispatch, and what to take from the
@@ -75,6 +76,16 @@ func TestShip(t *testing.T) {
 	b.get("/console/pick?all=yes&back=%2Fconsole%2Fship%3Flimit%3D2").WantText(t, http.StatusOK, "items of 5 orders")
 	b.get("/console/print?all=yes&back=%2Fconsole%2Forders%3Fstate%3Dregistered").WantText(t, http.StatusOK, `aria-label="QR: NEW"`)
 	b.get("/console/print?all=yes&back=%2Fconsole%2Forders%3Fstate%3Dx").WantStatus(t, http.StatusBadRequest)
+	// The workbook of a selection, and of all pages of each view.
+	for query, want := range map[string]string{
+		"order=S-1&order=S-3&back=%2Fconsole%2Fship": "S-1 S-3", "all=yes&order=S-1&back=%2Fconsole%2Fship%3Flimit%3D2": "S-4 S-2 S-5 S-1 S-3",
+		"all=yes&back=%2Fconsole%2Fnew": "NEW", "all=yes&back=%2Fconsole%2Forders%3Fq%3DS-2": "S-2",
+	} {
+		sheet := testenv.Sheet(t, []byte(b.get("/console/orders.xlsx?"+query).Body), "1")
+		testenv.Equal(t, query, want, strings.Join(web.Collect(sheet[1:], func(row []string) string { return row[0] }), " "))
+	}
+	b.get("/console/orders.xlsx?back=%2Fconsole%2Fnew").WantText(t, http.StatusUnprocessableEntity, "No order was selected")
+	b.get("/console/orders.xlsx?all=yes&back=%2Fconsole%2Ftokens").WantStatus(t, http.StatusBadRequest)
 	b.get("/console/pick").WantText(t, http.StatusUnprocessableEntity, "Select at least one.")
 	b.get("/console/print?order=S-1").WantText(t, http.StatusOK, `aria-label="QR: S-1"><path d="M4 4h1v1h-1z`, `data-print="now"`)
 }

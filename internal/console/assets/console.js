@@ -33,7 +33,7 @@ function countSelected(form) {
     if (n) button.textContent = n === 1 ? one : many.replace("%s", n);
   }
   for (const element of form.querySelectorAll("[data-needs-selection]")) {
-    element.disabled = n === 0 || Boolean(every?.checked && form.method === "post" && element.formMethod === "get");
+    element.disabled = n === 0;
     if (element.matches("summary")) {
       element.setAttribute("aria-disabled", String(n === 0));
       if (n === 0) element.parentElement.open = false;
