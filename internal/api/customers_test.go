@@ -21,7 +21,7 @@ import (
 )
 
 // personal are texts that no place may hold after an erasure.
-var personal = []string{"Zoe-Secret", "zoe@secret.example", "6911122233", "Hidden-Street", "ring twice", "VAT-77", "TRACK-9", "engraved", "Own-Number", "Own-Note"}
+var personal = []string{"Zoe-Secret", "zoe@secret.example", "6911122233", "Hidden-Street", "ring twice", "VAT-77", "TRACK-9", "engraved", "credit-note", "No-88-Zoe", "400009988776655", "https://docs.example/zoe", "Own-Number", "Own-Note"}
 
 // personalOrder is the document of an order with personal data in every place.
 func personalOrder(reference, email string) string {
@@ -123,7 +123,8 @@ func TestErase(t *testing.T) {
 	for i, email := range []string{"zoe@secret.example", "ZOE@Secret.example", "other@example.com"} {
 		s.Send(s.operator, "POST", "/operator/orders", personalOrder(fmt.Sprintf("P-%d", i), email)).WantStatus(t, http.StatusCreated)
 	}
-	upload := s.withKey("k1", "POST", "/v2/orders/P-0/invoices", apptest.UploadBody("Zoe-Secret.pdf", []byte("Hidden-Street")))
+	upload := s.withKey("k1", "POST", "/v2/orders/P-0/invoices", `{"kind":"credit-note","number":"No-88-Zoe","mark":"400009988776655","link":"https://docs.example/zoe",`+
+		apptest.UploadBody("Zoe-Secret.pdf", []byte("Hidden-Street"))[1:])
 	move := func() testenv.Response {
 		return s.operatorWithKey("k2", "POST", "/merchants/355/orders/P-0/state", `{"state":"canceled","reason":"customer-request"}`)
 	}

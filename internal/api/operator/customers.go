@@ -83,6 +83,10 @@ type customerFile struct {
 	Size      int64  `json:"size"`
 	SHA256    string `json:"sha256"`
 	CreatedAt string `json:"createdAt"`
+	Kind      string `json:"kind,omitempty"`
+	Number    string `json:"number,omitempty"`
+	Mark      string `json:"mark,omitempty"`
+	Link      string `json:"link,omitempty"`
 }
 
 type customerEvent struct {
@@ -103,6 +107,7 @@ func NewCustomerOrder(record order.CustomerRecord) (CustomerOrder, error) {
 	for _, f := range record.Order.Invoices {
 		view.Files = append(view.Files, customerFile{
 			ID: f.ID, Filename: f.Name, Size: f.Size, SHA256: hex.EncodeToString(f.SHA256[:]), CreatedAt: web.TimeText(f.CreatedAt),
+			Kind: f.Kind, Number: f.Number, Mark: f.Mark, Link: f.Link,
 		})
 	}
 	for _, e := range record.Events {
