@@ -92,7 +92,11 @@ const (
 
 // Invoices implements order.Tx.
 func (t *tx) Invoices(ctx context.Context, o order.LockedOrder) ([]order.Invoice, error) {
-	return sqldb.All(ctx, t, selectActiveInvoices,
+	return activeInvoices(ctx, t, o)
+}
+
+func activeInvoices(ctx context.Context, q sqldb.Querier, o order.LockedOrder) ([]order.Invoice, error) {
+	return sqldb.All(ctx, q, selectActiveInvoices,
 		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) (order.Invoice, error) {
 			var row invoiceRow
 			err := rows.Scan(row.dest()...)
@@ -159,11 +163,16 @@ func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, c
 
 // renumber makes an order found by the numbers and marks of the invoices that are active now.
 func (t *tx) renumber(ctx context.Context, o order.LockedOrder) error {
-	invoices, err := t.Invoices(ctx, o)
+	return Renumber(ctx, t, t.db.dialect, o)
+}
+
+// Renumber is renumber in a transaction that has locked the order.
+func Renumber(ctx context.Context, q sqldb.Querier, dialect *sqldb.Dialect, o order.LockedOrder) error {
+	invoices, err := activeInvoices(ctx, q, o)
 	if err != nil {
 		return err
 	}
-	err = t.Later(ctx, errNoRow, `UPDATE orders SET invoice_numbers = $1 WHERE merchant_id = $2 AND legacy_id = $3`,
+	err = q.Later(ctx, errNoRow, `UPDATE orders SET invoice_numbers = $1 WHERE merchant_id = $2 AND legacy_id = $3`,
 		order.InvoiceNumbers(invoices), o.MerchantID, o.LegacyID)
 	if err != nil {
 		return err
@@ -171,7 +180,7 @@ func (t *tx) renumber(ctx context.Context, o order.LockedOrder) error {
 	words := func(numbers string) []search.Word {
 		return search.WordsOf(&order.Order{MerchantID: o.MerchantID, LegacyID: o.LegacyID, CreatedAt: o.CreatedAt, InvoiceNumbers: numbers})
 	}
-	return search.Replace(ctx, t, t.db.dialect, words(o.InvoiceNumbers), words(order.InvoiceNumbers(invoices)))
+	return search.Replace(ctx, q, dialect, words(o.InvoiceNumbers), words(order.InvoiceNumbers(invoices)))
 }
 
 // recordInvoice writes the new revision and the event of an order whose invoices

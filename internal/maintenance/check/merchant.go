@@ -31,7 +31,10 @@ type merchantCheck struct {
 	ends        logEnds
 	missingKeys []orderKey // to be confirmed
 	wrongCounts []string   // findings about day counts and the merchant's numbers by state
-	badState    bool       // an order has a state that is not valid
+	// wrongNumbers are the orders that are found by other numbers than those of their files, as
+	// after 1.0 has deleted one.
+	wrongNumbers []orderRow
+	badState     bool // an order has a state that is not valid
 }
 
 // logEnds are the numbers of the newest event and audit entry, in the merchant's row and in
@@ -78,6 +81,9 @@ func checkMerchant(
 	if err == nil {
 		err = c.settleDayCounts(ctx, db, options)
 	}
+	if err == nil {
+		err = c.settleNumbers(ctx, db, options)
+	}
 	return c.totals, err
 }
 
@@ -106,6 +112,24 @@ func (c *merchantCheck) settleDayCounts(ctx context.Context, db sqldb.DB, option
 	}
 	for _, problem := range c.wrongCounts {
 		c.reporter.Find(maintenance.Finding{MerchantID: c.merchantID, Problem: problem, Cure: cure})
+	}
+	return nil
+}
+
+// settleNumbers reports orders that are found by wrong numbers, or corrects them.
+func (c *merchantCheck) settleNumbers(ctx context.Context, db sqldb.DB, options Options) error {
+	for _, o := range c.wrongNumbers {
+		if !options.Repair {
+			c.reporter.Find(maintenance.Finding{
+				MerchantID: c.merchantID, OrderLegacyID: o.legacyID, OrderReference: o.reference,
+				Problem: "it is found by other numbers (invoice_numbers) than those of its invoice files", Cure: "check --repair corrects them",
+			})
+			continue
+		}
+		if err := renumber(ctx, db, c.merchantID, o.legacyID); err != nil {
+			return err
+		}
+		options.OnRepair(fmt.Sprintf("merchant %d, order %s: corrected the numbers by which it is found", c.merchantID, o.reference))
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ type orderRow struct {
 	reference      string
 	state          order.State
 	activeInvoices int64 // active and reserved
+	invoiceNumbers string
 }
 
 // orderKey is a key that an order must have.
@@ -57,7 +58,7 @@ func (c *merchantCheck) checkOrders(ctx context.Context) error {
 
 // checkOrderPage checks the orders after a legacy id, and returns up to which one.
 func (c *merchantCheck) checkOrderPage(ctx context.Context, after int64) (int64, error) {
-	orders, err := sqldb.All(ctx, c.q, `SELECT legacy_id, reference, state, active_invoices FROM orders
+	orders, err := sqldb.All(ctx, c.q, `SELECT legacy_id, reference, state, active_invoices, invoice_numbers FROM orders
 		WHERE merchant_id = $1 AND legacy_id > $2 ORDER BY legacy_id LIMIT $3+0`, []any{c.merchantID, after, orderPage}, c.scanOrder)
 	if err != nil {
 		return 0, err
@@ -79,7 +80,7 @@ func (c *merchantCheck) checkOrderPage(ctx context.Context, after int64) (int64,
 // scanOrder reads an order and counts it.
 func (c *merchantCheck) scanOrder(rows sqldb.Rows) (orderRow, error) {
 	var o orderRow
-	err := rows.Scan(&o.legacyID, &o.reference, sqldb.Int(&o.state), &o.activeInvoices)
+	err := rows.Scan(&o.legacyID, &o.reference, sqldb.Int(&o.state), &o.activeInvoices, &o.invoiceNumbers)
 	if err != nil {
 		return o, err
 	}
@@ -93,33 +94,42 @@ func (c *merchantCheck) scanOrder(rows sqldb.Rows) (orderRow, error) {
 	return o, nil
 }
 
-// checkInvoices compares active_invoices of orders with the invoices in a range
-// of legacy ids.
+// checkInvoices compares active_invoices and invoice_numbers of orders with the invoices in a
+// range of legacy ids.
 func (c *merchantCheck) checkInvoices(ctx context.Context, orders []orderRow, after, last int64) error {
-	active := make(map[int64]int64, len(orders)) // number of invoices of each order
+	counted := make(map[int64]int64, len(orders)) // active and reserved invoices of each order
 	for _, o := range orders {
-		active[o.legacyID] = 0
+		counted[o.legacyID] = 0
 	}
-	err := sqldb.Each(ctx, c.q, `SELECT legacy_id, id, status IN (`+store.InvoiceReserved+`, `+store.InvoiceActive+`)
-		FROM invoices WHERE merchant_id = $1 AND legacy_id > $2 AND legacy_id <= $3`,
+	active := make(map[int64][]order.Invoice)
+	err := sqldb.Each(ctx, c.q, `SELECT legacy_id, id, status IN (`+store.InvoiceReserved+`, `+store.InvoiceActive+`),
+			status = `+store.InvoiceActive+` AND (number <> '' OR mark <> ''), number, mark
+		FROM invoices WHERE merchant_id = $1 AND legacy_id > $2 AND legacy_id <= $3 ORDER BY legacy_id, id`,
 		[]any{c.merchantID, after, last}, func(rows sqldb.Rows) error {
 			var legacyID, id int64
-			var counts bool
-			if err := rows.Scan(&legacyID, &id, &counts); err != nil {
+			var counts, numbered bool
+			var data order.InvoiceData
+			if err := rows.Scan(&legacyID, &id, &counts, &numbered, &data.Number, &data.Mark); err != nil {
 				return err
 			}
 			c.totals.invoices++
 			c.totals.maxInvoiceID = max(c.totals.maxInvoiceID, id)
-			if n, known := active[legacyID]; !known {
+			if n, known := counted[legacyID]; !known {
 				c.findInOrder(orderRow{legacyID: legacyID}, id, "the order does not exist")
 			} else if counts {
-				active[legacyID] = n + 1
+				counted[legacyID] = n + 1
+			}
+			if numbered {
+				active[legacyID] = append(active[legacyID], order.Invoice{InvoiceData: data})
 			}
 			return nil
 		})
 	for _, o := range orders {
-		if n := active[o.legacyID]; o.activeInvoices != n {
+		if n := counted[o.legacyID]; o.activeInvoices != n {
 			c.findInOrder(o, 0, "active_invoices is %d, but %d invoices are active or reserved", o.activeInvoices, n)
+		}
+		if err == nil && o.invoiceNumbers != order.InvoiceNumbers(active[o.legacyID]) {
+			c.wrongNumbers = append(c.wrongNumbers, o)
 		}
 	}
 	return err
