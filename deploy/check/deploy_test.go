@@ -133,7 +133,8 @@ func TestKubernetes(t *testing.T) {
 	if argument(container.Args, "--admin-listen", "0.0.0.0:") != "8081" || m.network.Spec.Ingress[0].Ports[1].Port.String() != "operators" {
 		t.Errorf("operators reach %+v, started with %q", m.network.Spec.Ingress[0].Ports, container.Args)
 	}
-	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers, m.check.Spec.JobTemplate.Spec.Template.Spec.Containers) {
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers, m.check.Spec.JobTemplate.Spec.Template.Spec.Containers,
+		m.backup.Spec.JobTemplate.Spec.Template.Spec.InitContainers[1:]) {
 		if c.EnvFrom[0].ConfigMapRef.Name != m.config.Name {
 			t.Errorf("%s reads settings from %s, not from %s", c.Name, c.EnvFrom[0].ConfigMapRef.Name, m.config.Name)
 		}
@@ -169,9 +170,15 @@ func TestNightly(t *testing.T) {
 		t.Errorf("check: image %s, arguments %q", check.Image, check.Args)
 	}
 	backup := m.backup.Spec.JobTemplate.Spec.Template.Spec
-	checkLockedDown(t, backup.Containers[0])
-	if backup.Containers[0].EnvFrom[0].SecretRef.Name != "merchant-orders" || backup.Volumes[0].PersistentVolumeClaim.ClaimName != m.backups.Name ||
-		backup.Containers[0].VolumeMounts[0].Name != backup.Volumes[0].Name {
+	dump, files, record := backup.InitContainers[0], backup.InitContainers[1], backup.Containers[0]
+	for _, c := range []corev1.Container{dump, record} {
+		checkLockedDown(t, c)
+		if c.EnvFrom[0].SecretRef.Name != "merchant-orders" {
+			t.Errorf("backup: %s reads the secret %s", c.Name, c.EnvFrom[0].SecretRef.Name)
+		}
+	}
+	if backup.Volumes[0].PersistentVolumeClaim.ClaimName != m.backups.Name || dump.VolumeMounts[0].Name != backup.Volumes[0].Name ||
+		files.Image != serving.Spec.Containers[0].Image || files.VolumeMounts[0].Name != backup.Volumes[1].Name || m.config.Data["MERCHANT_ORDERS_TO_STORAGE"] == "" {
 		t.Errorf("backup: %+v", backup)
 	}
 }

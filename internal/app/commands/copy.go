@@ -16,10 +16,17 @@ import (
 type copyCommand struct {
 	withFiles
 	jsonFlag
-	Target config.Target `embed:""`
+	Target        config.Target `embed:""`
+	IgnoreChanges bool          `name:"ignore-changes" help:"Exit with 0 also if the source changed meanwhile: every file of the start is copied. Only with --to-storage alone."`
 }
 
-func (c *copyCommand) check() error { return c.Target.Check() }
+func (c *copyCommand) check() error {
+	misplaced := ""
+	if c.IgnoreChanges && c.Target.MovesDatabase() {
+		misplaced = "must not be given together with --to-database or --to-data"
+	}
+	return errors.Join(config.Invalid("ignore-changes", misplaced), c.Target.Check())
+}
 
 func (c *copyCommand) run(ctx context.Context, p *process) error {
 	return p.with(ctx, current, c.Target.MovesFiles(), func(b *app.Backend) error {
@@ -106,21 +113,22 @@ var errSourceChanged = errors.New("the source changed: run this command again")
 // print prints what was copied and verified, and what to do next.
 func (c *copyCommand) print(p *process, r copier.Result, target maintenance.Installation) error {
 	changed := error(nil)
-	if r.SourceChanged || r.SourceChanging {
+	sourceChanged := r.SourceChanged || r.SourceChanging
+	if sourceChanged && !c.IgnoreChanges {
 		changed = errSourceChanged
 	}
 	if !c.JSON {
-		return errors.Join(p.printCopyResult(r, target), changed)
+		return errors.Join(p.printCopyResult(r, target, c.IgnoreChanges), changed)
 	}
 	return errors.Join(p.printJSON(copyJSON{
 		RowsChanged: r.RowsChanged, FilesCopied: r.FilesCopied, FilesMended: r.FilesMended, FilesVerified: r.FilesVerified,
 		Merchants: r.Merchants, Orders: r.Rows.Orders, Invoices: r.Rows.Invoices, Events: r.Rows.Events, Tokens: r.Tokens,
-		SourceChanged: changed != nil,
+		SourceChanged: sourceChanged,
 	}), changed)
 }
 
 // printCopyResult prints what was copied and verified, and what to do next.
-func (p *process) printCopyResult(r copier.Result, target maintenance.Installation) error {
+func (p *process) printCopyResult(r copier.Result, target maintenance.Installation, ignoreChanges bool) error {
 	err := p.print("copied: rows %d, files %d; all else was there", r.RowsChanged, r.FilesCopied)
 	if r.FilesMended > 0 && err == nil {
 		err = p.print("mended: %s in the target", count(r.FilesMended, "damaged file", "damaged files"))
@@ -136,6 +144,8 @@ func (p *process) printCopyResult(r copier.Result, target maintenance.Installati
 		return err
 	}
 	switch {
+	case r.SourceChanged && ignoreChanges:
+		return p.print("The source changed during this run: files uploaded meanwhile may not be in the copy.")
 	case r.SourceChanging:
 		return p.print("The source kept changing, and its last changes are not in the copy: stop servers and imports on the source, then run this command again.")
 	case r.SourceChanged:

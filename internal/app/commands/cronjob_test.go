@@ -14,18 +14,23 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// backupScript returns the script of the CronJob that backs up PostgreSQL.
-func backupScript(t *testing.T) string {
+// backupArgs returns the arguments of the containers of the CronJob of a backup by their names.
+func backupArgs(t *testing.T) map[string][]string {
 	t.Helper()
 	text := testenv.Of(os.ReadFile("../../../deploy/kubernetes/nightly/backup.yaml")).Must(t)
 	_, cronJob, _ := strings.Cut(string(text), "\n---\n")
+	type container struct {
+		Name string
+		Args []string
+	}
 	var job struct {
 		Spec struct {
 			JobTemplate struct {
 				Spec struct {
 					Template struct {
 						Spec struct {
-							Containers []struct{ Command, Args []string }
+							InitContainers []container `yaml:"initContainers"`
+							Containers     []container
 						}
 					}
 				}
@@ -33,31 +38,64 @@ func backupScript(t *testing.T) string {
 		}
 	}
 	testenv.NoError(t, yaml.Unmarshal([]byte(cronJob), &job))
-	return job.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Args[0]
+	args := make(map[string][]string)
+	pod := job.Spec.JobTemplate.Spec.Template.Spec
+	for _, c := range append(pod.InitContainers, pod.Containers...) {
+		args[c.Name] = c.Args
+	}
+	return args
 }
 
-// TestNightlyDump runs the script of the CronJob of a backup, and restores its dump.
-func TestNightlyDump(t *testing.T) {
+// TestNightlyBackup runs what the CronJob of a backup runs, beside changes, and restores the dump
+// with the copy of the bucket.
+func TestNightlyBackup(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"psql", "pg_dump", "pg_restore"} {
 		testenv.Program(t, program, "postgresql-client")
 	}
 	server := pgtest.Shared(t)
-	database := server.Database(t)
-	settings := []string{"--database", database, "--storage", "file://" + filepath.Join(t.TempDir(), "files")}
-	dumps := t.TempDir()
+	database, storage := newTarget(t)
+	_, copied := newTarget(t)
+	containers, dumps := backupArgs(t), t.TempDir()
 	run := func(script string) error {
-		shell := exec.CommandContext(t.Context(), "sh", "-euc", strings.ReplaceAll(script, "/backup/", dumps+"/"))
+		script = strings.NewReplacer("/backup/", dumps+"/", "find /backup ", "find "+dumps+" ").Replace(script)
+		shell := exec.CommandContext(t.Context(), "sh", "-euc", script)
 		shell.Env = append(os.Environ(), "MERCHANT_ORDERS_DATABASE="+database+"&pool_max_conns=20")
 		output, err := shell.CombinedOutput()
 		t.Logf("%s", output)
 		return err
 	}
-	s := apptest.StartWith(t, settings)
+	s := apptest.StartWith(t, []string{"--database", database, "--storage", storage})
 	s.Import(t, document(1))
-	script := strings.ReplaceAll(backupScript(t), "find /backup ", "find "+dumps+" ")
-	testenv.NoError(t, run(script))
-	if err := run("pg_dump() { return 1; }\n" + script); err == nil {
+	upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "in the backup")
+	dump, record := containers["dump"][0], containers["record"][0]
+	testenv.NoError(t, run(dump))
+	files := func() string {
+		got := apptest.RunIn(t, []string{"MERCHANT_ORDERS_TO_STORAGE=" + copied}, "", append(containers["files"], s.Folder.Settings...)...)
+		if got.Code != 0 {
+			t.Fatal(got)
+		}
+		return got.Stdout
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				testenv.Send(t, s.Token, "PATCH", s.BaseURL+"/v2/orders/T-1", `{"merchantNote":"x"}`)
+				testenv.Send(t, s.Token, "PATCH", s.BaseURL+"/v2/orders/T-1", `{"merchantNote":"y"}`)
+			}
+		}
+	}()
+	for !strings.Contains(files(), "The source changed during this run: files") {
+	}
+	close(stop)
+	<-stopped
+	testenv.NoError(t, run(record))
+	if err := run("pg_dump() { return 1; }\n" + dump); err == nil {
 		t.Error("a dump that fails succeeds")
 	}
 	wantMetrics(t, s, "after a backup and one that failed", `backup_last_success_timestamp_seconds \d\.\d+e\+09`, `backup_failed 1`)
@@ -71,7 +109,5 @@ func TestNightlyDump(t *testing.T) {
 	if err != nil {
 		t.Fatalf("pg_restore: %v: %s", err, output)
 	}
-	settings[1] = restored
-	onRestored := apptest.Folder{Data: t.TempDir(), Settings: settings}.Serve(t)
-	wantMetrics(t, onRestored, "after a restore", `orders\{state="registered"\} 1`)
+	mustCheck(t, apptest.Folder{Data: t.TempDir(), Settings: []string{"--database", restored, "--storage", copied}})
 }

@@ -153,6 +153,7 @@ func TestWrongUsage(t *testing.T) {
 			"--event (MERCHANT_ORDERS_EVENT): is required"}},
 		{[]string{"purge", "--deleted-before=-1s"}, []string{
 			"--deleted-before (MERCHANT_ORDERS_DELETED_BEFORE): must be a duration such as 90d, 2160h or 30s"}},
+		{[]string{"copy", "--to-storage=file:///b", "--to-data=/b", "--ignore-changes"}, []string{"--ignore-changes (MERCHANT_ORDERS_IGNORE_CHANGES): must not be given together with --to-database or --to-data"}},
 		{[]string{"copy"}, []string{"--to-database (MERCHANT_ORDERS_TO_DATABASE): or --to-storage or --to-data is required"}},
 		{[]string{"copy", "--to-database=mysql://u:secret@h/d", "--to-storage=/files", "--to-data=/dev/null/x"}, []string{
 			"--to-data (MERCHANT_ORDERS_TO_DATA): must be a folder that this user may write to: not a directory",
