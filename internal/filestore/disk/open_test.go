@@ -1,10 +1,12 @@
 package disk_test
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"merchantorders/internal/filestore/disk"
@@ -65,5 +67,36 @@ func wantNoStagedFiles(t *testing.T, dir string) {
 	t.Helper()
 	if left := stagedFiles(t, dir); len(left) > 0 {
 		t.Errorf("staged files are left: %v", left)
+	}
+}
+
+// TestMovedFolder moves the open folder, or retargets a link to it: what was stored there is read,
+// and nothing is stored any more until it is back.
+func TestMovedFolder(t *testing.T) {
+	t.Parallel()
+	for _, linked := range []string{"", "invoices"} {
+		parent := t.TempDir()
+		dir, real, away := filepath.Join(parent, "files"), filepath.Join(parent, "disk"), filepath.Join(parent, "away")
+		place := filepath.Join(dir, linked)
+		testenv.NoError(t, errors.Join(os.Mkdir(real, 0o700), os.MkdirAll(filepath.Dir(place), 0o700), os.Symlink(real, place)))
+		files := openDisk(t, dir)
+		store(t, files, "invoices/a.pdf", "a")
+		for _, move := range []func() error{
+			func() error { return os.Rename(real, away) },
+			func() error { return os.Mkdir(real, 0o700) },
+		} {
+			testenv.NoError(t, move())
+			staged := testenv.Of(files.Stage(t.Context())).Must(t)
+			if err := staged.Commit(t.Context(), "invoices/b.pdf"); err == nil || !strings.Contains(err.Error(), place+" was moved") {
+				t.Errorf("%s: commit: %v", linked, err)
+			}
+			staged.Abort()
+			if err := files.Check(t.Context()); err == nil {
+				t.Errorf("%s: the check passes", linked)
+			}
+			wantFile(t, files, "invoices/a.pdf", "a")
+		}
+		testenv.NoError(t, errors.Join(os.Remove(real), os.Rename(away, real), files.Check(t.Context())))
+		store(t, files, "invoices/b.pdf", "b")
 	}
 }

@@ -24,6 +24,7 @@ import (
 // is a rename within one file system, unless another one is mounted below.
 type Store struct {
 	*Staging
+	dir    string
 	linked *os.Root // where the link linkedFolder leads; nil: it is a folder
 
 	renames sync.Mutex // held from the check of a path to the rename to it
@@ -34,7 +35,7 @@ var _ order.Files = (*Store)(nil)
 // Open opens the folder dir as a store. It creates the folder, readable by its
 // owner only, if it does not exist.
 func Open(dir string) (*Store, error) {
-	s := &Store{}
+	s := &Store{dir: dir}
 	var err error
 	if s.Staging, err = OpenStaging(dir, s.commit); err != nil {
 		return nil, err
@@ -59,6 +60,32 @@ func (s *Store) at(name string) (*os.Root, string) {
 	return s.root, name
 }
 
+// checkPlaces returns an error if another folder than the open one is at its path, as after it was
+// moved, or a disk mounted over it: the next start would not find what is stored now.
+func (s *Store) checkPlaces() error {
+	for dir, root := range map[string]*os.Root{s.dir: s.root, filepath.Join(s.dir, linkedFolder): s.linked} {
+		if root == nil {
+			continue
+		}
+		open, err := root.Stat(".")
+		if err != nil {
+			return filestore.Error("check the folder for files", err)
+		}
+		if found, err := os.Stat(dir); err != nil || !os.SameFile(open, found) {
+			return fmt.Errorf("%s was moved, replaced or mounted over while it was in use: put it back, or restart the service", dir)
+		}
+	}
+	return nil
+}
+
+// Check implements order.Files.
+func (s *Store) Check(ctx context.Context) error {
+	if err := s.checkPlaces(); err != nil {
+		return err
+	}
+	return s.Staging.Check(ctx)
+}
+
 // Close closes the folder. Open files remain usable.
 func (s *Store) Close() error {
 	err := s.Staging.Close()
@@ -75,6 +102,9 @@ func (s *Store) commit(_ context.Context, staged *StagedFile, name string) error
 	// stored file that is empty or truncated.
 	if err := staged.file.Sync(); err != nil {
 		return filestore.Error("sync a staged file", err)
+	}
+	if err := s.checkPlaces(); err != nil {
+		return err
 	}
 	root, place := s.at(name)
 	if err := root.MkdirAll(path.Dir(place), dirMode); err != nil {
