@@ -76,11 +76,16 @@ func denied(path string, err error) error {
 // that of FUSE with direct_io.
 var errNoSharedMemory = errors.New("the file system lacks shared memory, which a write-ahead log needs; move the data to a local disk")
 
-// notLocal adds errNoSharedMemory to an error that it causes.
+// errCut is the error of a database that a process uses, and whose log was deleted or cut.
+var errCut = errors.New("a file of the database was deleted, cut or replaced while it was in use; stop the service, put the database back, from a backup if need be, and start it")
+
+// notLocal adds errNoSharedMemory or errCut to an error that it causes.
 func notLocal(err error) error {
 	switch extendedCode(err) {
 	case sqlite3.SQLITE_IOERR_SHMMAP, sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMLOCK:
 		return fmt.Errorf("%w: %w", errNoSharedMemory, err)
+	case sqlite3.SQLITE_IOERR_SHORT_READ:
+		return fmt.Errorf("%w: %w", errCut, err)
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 )
 
 // suffixes are those of the files of a database that SQLite keeps open.
@@ -20,7 +21,7 @@ type ReplacedError struct {
 
 // Error implements error.
 func (e *ReplacedError) Error() string {
-	return fmt.Sprintf("%s was deleted or replaced while it was open, and nothing is stored any more: stop the service, put the database back, from a backup if need be, and start it", e.Path)
+	return fmt.Sprintf("%s was deleted, emptied or replaced while it was open, and nothing is stored any more: stop the service, put the database back, from a backup if need be, and start it", e.Path)
 }
 
 // statFiles returns the files of a database that connections have open.
@@ -36,11 +37,11 @@ func statFiles(path string) (openFiles, error) {
 	return files, nil
 }
 
-// check returns a ReplacedError if another file, or none, has the path of an open one. It takes
-// some microseconds.
+// check returns a ReplacedError if another file, or none, has the path of an open one, or one is
+// empty that SQLite does not empty. It takes some microseconds.
 func (o openFiles) check() error {
 	for path, opened := range o {
-		if now, err := os.Stat(path); err != nil || !os.SameFile(opened, now) {
+		if now, err := os.Stat(path); err != nil || !os.SameFile(opened, now) || now.Size() == 0 && opened.Size() > 0 && !strings.HasSuffix(path, "-wal") {
 			return &ReplacedError{path}
 		}
 	}

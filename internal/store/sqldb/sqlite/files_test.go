@@ -41,6 +41,12 @@ func TestReplacedFiles(t *testing.T) {
 			testenv.NoError(t, write())
 		}
 	}
+	content := testenv.Of(os.ReadFile(path)).Must(t)
+	testenv.NoError(t, os.Truncate(path, 0))
+	if _, ok := errors.AsType[*ReplacedError](db.Replaced()); !ok {
+		t.Error("an empty file is not noticed")
+	}
+	testenv.NoError(t, os.WriteFile(path, content, 0))
 	// In the middle of a transaction.
 	err := db.InTx(t.Context(), func(q sqldb.Querier) error {
 		testenv.NoError(t, os.Remove(path))
@@ -58,4 +64,5 @@ func TestNoSharedMemory(t *testing.T) {
 	for code, want := range map[sqlite.ResultCode]bool{sqlite.ResultIOErrSHMMap: true, sqlite.ResultIOErrSHMOpen: true, sqlite.ResultIOErrRead: false} {
 		testenv.Equal(t, fmt.Sprintf("%v", code), want, errors.Is(notLocal(code.ToError()), errNoSharedMemory))
 	}
+	testenv.Equal(t, "a log that was deleted", true, errors.Is(notLocal(sqlite.ResultIOErrShortRead.ToError()), errCut))
 }
