@@ -230,6 +230,8 @@ var defaults = []struct{ parameter, text string }{
 	// Statements outside of transactions have it too. The others fail if two change a row at
 	// the same time.
 	{isolationParameter, "SET " + isolationParameter + " = 'read committed'"},
+	// The driver refuses statements without these.
+	{"client_encoding", "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on"},
 	// A statement from which a policy hides rows fails, instead of not seeing them.
 	{"row_security", "SET row_security = off"},
 	{idleTxParameter, "SET " + idleTxParameter + " = '" + idleTxTimeout + "'"},

@@ -24,9 +24,10 @@ type info struct {
 	name      string    // the same for people
 	now       time.Time // the clock of the server
 	readOnly  bool      // a standby, or a database that refuses changes
-	canCreate bool      // the user may create tables
-	foreign   []string  // tables that the user may not read, write or migrate
-	hidden    []string  // tables of which policies hide rows from the user
+	standby   bool
+	canCreate bool     // the user may create tables
+	foreign   []string // tables that the user may not read, write or migrate
+	hidden    []string // tables of which policies hide rows from the user
 	advice    []sqldb.Flaw
 }
 
@@ -40,8 +41,10 @@ func Examine(ctx context.Context, url string) (sqldb.Examination, error) {
 	switch {
 	case i.version < oldestVersion*10_000:
 		found.Unusable = &sqldb.Flaw{Advice: fmt.Sprintf("the service needs PostgreSQL %d or later", oldestVersion)}
-	case i.readOnly:
+	case i.standby:
 		found.Unusable = &sqldb.Flaw{Problem: "accepts no changes", Advice: "name the primary server, not a standby"}
+	case i.readOnly:
+		found.Unusable = &sqldb.Flaw{Problem: "accepts no changes", Advice: "default_transaction_read_only is on, as providers set it at a full disk: make room, and reset it"}
 	}
 	switch {
 	case len(i.hidden) > 0:
@@ -143,8 +146,8 @@ func examine(ctx context.Context, db *sql.DB) (info, error) {
 	var clock float64
 	err := db.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_version'),
 		extract(epoch FROM clock_timestamp())::float8,
-		pg_is_in_recovery() OR current_setting('transaction_read_only')::bool,
-		has_schema_privilege(current_schema(), 'CREATE')`).Scan(&found.version, &found.name, &clock, &found.readOnly, &canCreate)
+		pg_is_in_recovery(), current_setting('transaction_read_only')::bool,
+		has_schema_privilege(current_schema(), 'CREATE')`).Scan(&found.version, &found.name, &clock, &found.standby, &found.readOnly, &canCreate)
 	if err != nil {
 		return info{}, err
 	}

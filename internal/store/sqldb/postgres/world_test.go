@@ -71,6 +71,18 @@ func TestIsolationLevel(t *testing.T) {
 	}
 }
 
+// TestRoleOfOthers opens a database as a role with settings for other programs.
+func TestRoleOfOthers(t *testing.T) {
+	t.Parallel()
+	url := pgtest.StartServer(t).Database(t)
+	for _, text := range []string{`ALTER ROLE postgres SET standard_conforming_strings = off`, `ALTER ROLE postgres SET client_encoding = 'LATIN1'`} {
+		testenv.Of(openTest(t, url).Exec(t.Context(), text)).Must(t)
+	}
+	var got string
+	testenv.NoError(t, openTest(t, url).QueryRow(t.Context(), `SELECT 'Ω\'`, nil, &got))
+	testenv.Equal(t, "text", `Ω\`, got)
+}
+
 // TestAdvice has doctor and serve tell of settings with which a database works, but not as it
 // should.
 func TestAdvice(t *testing.T) {
