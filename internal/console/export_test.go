@@ -138,7 +138,13 @@ func TestViews(t *testing.T) {
 		b.post(view, form).WantText(t, http.StatusUnprocessableEntity, "Enter a name of at most 40 characters.", "A-1")
 	}
 	form.Set("name", "To <do>")
-	b.post("/console/orders", form).WantStatus(t, http.StatusUnprocessableEntity) // all orders are no view
+	// All orders are no view, and none keeps words of a customer.
+	for _, path := range []string{"/console/orders", "/console/orders?q=Maria", "/console/orders?q=Maria&state=registered"} {
+		b.post(path, form).WantStatus(t, http.StatusUnprocessableEntity)
+	}
+	if got := b.get("/console/orders?q=A-1"); strings.Contains(got.Body, "Save this view") {
+		t.Error("the page offers to save the words of a search")
+	}
 	testenv.Equal(t, "saved", view, b.post(view, form).location())
 	b.get("/console/orders").WantText(t, http.StatusOK, link+`><bdi>To &lt;do&gt;</bdi>`, `?overdue=yes">Overdue`, `href="/console/invoices"`, `?from=2026-11-14&amp;state=canceled">Canceled`)
 	if got := other.get("/console/orders"); strings.Contains(got.Body, "do&gt;") {
@@ -146,9 +152,16 @@ func TestViews(t *testing.T) {
 	}
 	got := b.get(view)
 	got.WantText(t, http.StatusOK, link+` aria-current="page"><bdi>To`)
+	form = got.form(t, view)
+	form.Set("name", "Today")
+	testenv.Equal(t, "renamed", view, b.post(view, form).location())
+	got = b.get(view)
+	if got.WantText(t, http.StatusOK, link+` aria-current="page"><bdi>Today`); strings.Contains(got.Body, "do&gt;") {
+		t.Error("a renamed view is shown under both names")
+	}
 	form.Set("do", "remove")
 	testenv.Equal(t, "removed", "/console/orders", b.post("/console/orders", form).location())
-	if got := b.get("/console/orders"); strings.Contains(got.Body, "do&gt;") {
+	if got := b.get("/console/orders"); strings.Contains(got.Body, "Today<") {
 		t.Error("a removed view is shown")
 	}
 }

@@ -34,6 +34,9 @@ func (f filterForm) Empty() bool {
 	return f.Query == "" && f.State == "" && f.From == "" && f.To == "" && f.Overdue == ""
 }
 
+// Savable reports whether the form can be a view with a name.
+func (f filterForm) Savable() bool { return !f.Empty() && f.Query == "" }
+
 // searches reports whether the form selects orders by a search: they have no exact number.
 func (f filterForm) searches() bool { return f.Query != "" || f.Overdue != "" }
 

@@ -44,7 +44,9 @@ func (s *site) readViews(r *web.Request, view *listView) error {
 	return err
 }
 
-// keepView serves POST /orders: it saves the view of the address under a name, or removes one.
+// keepView serves POST /orders: it saves the view of the address under a name, or renames or
+// removes one. No view has the words of a search, which may be those of a customer: an erasure
+// would have to look into all of them.
 func (s *site) keepView(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form, _ := s.ownFilter(r, r.URL.Query())
 	name := strings.TrimSpace(values.Get("name"))
@@ -59,11 +61,16 @@ func (s *site) keepView(w http.ResponseWriter, r *web.Request, values url.Values
 	if name == "" || !isLine(name) || utf8.RuneCountInString(name) > maxViewName {
 		sent.refuse("name", "views.name.problem")
 	}
-	if !form.valid() || form.Empty() || !sent.valid() {
+	if !form.valid() || !form.Savable() || !sent.valid() {
 		return s.showList(w, r, http.StatusUnprocessableEntity, sent)
 	}
 	if err := s.Sessions.Keep(r.Context(), r.Caller.MerchantID, r.Session, token.KeptView, name, form.query(1)); err != nil {
 		return err
+	}
+	if was := values.Get("was"); was != "" && was != name {
+		if err := s.Sessions.Forget(r.Context(), r.Caller.MerchantID, r.Session, token.KeptView, was); err != nil {
+			return err
+		}
 	}
 	http.Redirect(w, r.Request, s.root+listPath+form.query(1), http.StatusSeeOther)
 	return nil
