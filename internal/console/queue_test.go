@@ -414,7 +414,10 @@ func TestAnswerAllSlowly(t *testing.T) {
 					s.Stop()
 				}()
 				testenv.Eventually(t, "the server stops", func() bool {
-					_, err := http.Get(s.URL) //nolint:noctx // it is refused
+					response, err := http.Get(s.URL) //nolint:noctx // it is refused
+					if err == nil {
+						_ = response.Body.Close()
+					}
 					return err != nil
 				})
 				close(release)
