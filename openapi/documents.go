@@ -55,6 +55,7 @@ var loaded = sync.OnceValue(func() []Document {
 	}
 	for i, name := range names {
 		addErrorCodes(roots[name])
+		addPrefer(roots[name])
 		var err error
 		if documents[i], err = newDocument(name, roots[name]); err != nil {
 			panic(err)
@@ -113,6 +114,23 @@ func addErrorCodes(root *yaml.Node) {
 	}
 	if schema := member(root, "components", "schemas", "Error", "properties", "error", "properties", "code"); schema != &absent && len(all) > 0 {
 		addCodes(schema, "x-extensible-enum", all)
+	}
+}
+
+// addPrefer adds the parameter Prefer to each path, where the document has it: every
+// operation takes it.
+func addPrefer(root *yaml.Node) {
+	if member(root, "components", "parameters", "Prefer") == &absent {
+		return
+	}
+	for path := range slices.Chunk(member(root, "paths").Content, 2) {
+		var prefer yaml.Node
+		_ = yaml.Unmarshal([]byte(`{parameters: [{$ref: "#/components/parameters/Prefer"}]}`), &prefer) // it is valid
+		if all := member(path[1], "parameters"); all != &absent {
+			all.Content = slices.Concat(all.Content, member(prefer.Content[0], "parameters").Content)
+		} else {
+			path[1].Content = append(path[1].Content, prefer.Content[0].Content...)
+		}
 	}
 }
 

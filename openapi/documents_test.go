@@ -78,6 +78,12 @@ func TestIntegratorsReadTheDocuments(t *testing.T) {
 		if n := bytes.Count(document.JSON, []byte(`"X-Content-Type-Options"`)); n > 25 {
 			t.Errorf("%s: a header of all JSON stands %d times", document.Name, n)
 		}
+		paths := testenv.Of(openapi3.NewLoader().LoadFromData(document.JSON)).Must(t).Paths
+		for path, item := range paths.Map() {
+			if document.Name != "service" && item.Parameters.GetByInAndName("header", "Prefer") == nil {
+				t.Errorf("%s %s: Prefer is not described", document.Name, path)
+			}
+		}
 		if bytes.Contains(document.JSON, []byte(`"application/x-ndjson": {}`)) {
 			t.Errorf("%s: lines without a schema", document.Name)
 		}
