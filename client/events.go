@@ -72,13 +72,6 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// StateChange is the Data of OrderStateChanged.
-type StateChange struct {
-	From   State  `json:"from"`
-	To     State  `json:"to"`
-	Reason Reason `json:"reason"` // of a rejection one of its reasons, otherwise a word of the marketplace; empty: none
-}
-
 // StateChange returns the data of an OrderStateChanged event, and false for other
 // events.
 func (e Event) StateChange() (StateChange, bool) {
@@ -101,12 +94,6 @@ func (e Event) ChangedFields() ([]string, bool) {
 	return data.Fields, true
 }
 
-// InvoiceChange is the Data of InvoiceUploaded and InvoiceDeleted.
-type InvoiceChange struct {
-	InvoiceID int64  `json:"invoiceId"`
-	Filename  string `json:"filename"` // as stored; may be empty
-}
-
 // InvoiceChange returns the data of an InvoiceUploaded or InvoiceDeleted event, and
 // false for other events.
 func (e Event) InvoiceChange() (InvoiceChange, bool) {
@@ -115,12 +102,6 @@ func (e Event) InvoiceChange() (InvoiceChange, bool) {
 		return InvoiceChange{}, false
 	}
 	return change, true
-}
-
-// WebhookFailure is the Data of WebhookFailed and WebhookFailing.
-type WebhookFailure struct {
-	WebhookID int64  `json:"webhookId"`
-	Reason    string `json:"reason"` // for people
 }
 
 // WebhookFailure returns the data of a WebhookFailed or WebhookFailing event, and false for

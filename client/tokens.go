@@ -7,23 +7,6 @@ import (
 	"time"
 )
 
-// Token is a token of the merchant, without its text.
-type Token struct {
-	ID        int64     `json:"id"`
-	Scopes    []string  `json:"scopes"` // such as orders:read
-	Label     string    `json:"label"`  // empty: none
-	Hint      string    `json:"hint"`   // the first letters of the text; empty: of a session
-	CreatedAt time.Time `json:"createdAt"`
-	CreatedBy int64     `json:"createdBy"` // id of a token; 0: the operator's command made it
-	ExpiresAt time.Time `json:"expiresAt"`
-	RevokedAt time.Time `json:"revokedAt"`
-	// LastUsedAt is accurate to about ten seconds. LastUsedFrom is the IP address of the
-	// client at that time.
-	LastUsedAt   time.Time `json:"lastUsedAt"`
-	LastUsedFrom string    `json:"lastUsedFrom"`
-	Current      bool      `json:"current"` // it is the token of this client
-}
-
 // TokenRequest describes a new token.
 type TokenRequest struct {
 	// Scopes are no others than those of the client's token. Empty: those of

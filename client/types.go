@@ -1,5 +1,5 @@
 // Code generated from openapi/v2.yaml by scripts/generate. DO NOT EDIT.
-// Null is nil, or the zero time; an absent text is empty.
+// Null is nil, the zero time, or with a type that is no pointer its zero value; an absent text is empty.
 
 package client
 
@@ -267,4 +267,113 @@ type Invoice struct {
 	Mark string `json:"mark,omitempty"`
 	// Where the document is too.
 	Link string `json:"link,omitempty"`
+}
+
+// StateChange is of `order.state_changed`.
+type StateChange struct {
+	// The previous state.
+	From State `json:"from"`
+	// The new state.
+	To State `json:"to"`
+	// Of a rejection one of its reasons, otherwise a word of the marketplace; null if none was given.
+	Reason Reason `json:"reason"`
+}
+
+// InvoiceChange is of `invoice.uploaded` and `invoice.deleted`.
+type InvoiceChange struct {
+	// Id of the file.
+	InvoiceID int64 `json:"invoiceId"`
+	// The stored name.
+	Filename string `json:"filename"`
+}
+
+// WebhookFailure is of `webhook.failed` and `webhook.failing`.
+type WebhookFailure struct {
+	// The webhook, as `GET /v2/webhooks/{webhookId}` shows it.
+	WebhookID int64 `json:"webhookId"`
+	// Why, for people.
+	Reason string `json:"reason"`
+}
+
+// Token is a token without its text.
+type Token struct {
+	// Id of the token in paths.
+	ID int64 `json:"id"`
+	// Scopes.
+	Scopes []string `json:"scopes"`
+	// What the token is for; null if it has no label.
+	Label string `json:"label"`
+	// First letters of its text; empty: it is of a session, and nobody has its text.
+	Hint string `json:"hint"`
+	// Creation time.
+	CreatedAt time.Time `json:"createdAt"`
+	// Id of the token that created it; null: a command did.
+	CreatedBy int64 `json:"createdBy"`
+	// Expiry; null: none.
+	ExpiresAt time.Time `json:"expiresAt"`
+	// Time of the revocation; null: not revoked.
+	RevokedAt time.Time `json:"revokedAt"`
+	// Time of the last use, accurate to about ten seconds; null: never.
+	LastUsedAt time.Time `json:"lastUsedAt"`
+	// IP address of the client at that time; null: not known.
+	LastUsedFrom string `json:"lastUsedFrom"`
+	// It is the token of the request.
+	Current bool `json:"current"`
+}
+
+// Webhook is an endpoint that receives the events of a merchant. Its secret is not shown.
+type Webhook struct {
+	// Id of the webhook.
+	ID int64 `json:"id"`
+	// Id of the merchant.
+	MerchantID  int64       `json:"merchantId"`
+	URL         string      `json:"url"`
+	Description string      `json:"description"`
+	Types       []EventType `json:"types"`
+	Include     Include     `json:"include"`
+	Batch       int         `json:"batch"`
+	// Names of the further headers of deliveries, sorted. Their values are not shown.
+	HeaderNames []string `json:"headerNames"`
+	// User name of Basic authentication; null if there is none. The password is not shown.
+	Username string `json:"username"`
+	// `disabled` by a request, `failed` by the service; `failing` as `active`, but about to be disabled by the
+	// service.
+	State string `json:"state"`
+	// Why the webhook is failed or failing; null in the other states.
+	Reason         string    `json:"reason"`
+	StateChangedAt time.Time `json:"stateChangedAt,omitzero"`
+	CreatedAt      time.Time `json:"createdAt"`
+	OldSecretUntil time.Time `json:"oldSecretUntil,omitzero"`
+	// Number of the last event that the endpoint has acknowledged or does not subscribe to.
+	Acknowledged int64 `json:"acknowledged"`
+	// Failed deliveries since the last success.
+	Failures      int       `json:"failures"`
+	FailingSince  time.Time `json:"failingSince,omitzero"`
+	NextAttemptAt time.Time `json:"nextAttemptAt,omitzero"`
+}
+
+// Delivery is one attempt to deliver an event.
+type Delivery struct {
+	// Number of the delivery: 1, 2, 3, ... for each webhook; 0 if it is not in the log, because the webhook changed
+	// meanwhile.
+	ID int64     `json:"id"`
+	At time.Time `json:"at"`
+	// The header `webhook-id`; the same at each attempt for an event.
+	MessageID string `json:"messageId"`
+	// Number of the event, of several the first; null of a test.
+	Event int64 `json:"event,omitzero"`
+	// Of a delivery with several events: how many.
+	Events int `json:"events,omitzero"`
+	// Type of the event, or `webhook.test`.
+	Type EventType `json:"type"`
+	// Status of the response; null if there was none.
+	Status int `json:"status,omitzero"`
+	// Null if the endpoint has acknowledged. `status`: the status is not 2xx. `timeout`: no response within 10
+	// seconds. `address`: the host has an address that is not public. `resolve`: the host name has no address.
+	// `tls`: the certificate is not valid. `connection`: no connection, or it broke.
+	Error string `json:"error,omitempty"`
+	// Duration in milliseconds.
+	TookMs int64 `json:"tookMs"`
+	// The first 1,024 bytes of the response's body, as text.
+	Response string `json:"response"`
 }

@@ -14,27 +14,6 @@ import (
 // ErrWebhookNotFound means that the merchant has no such webhook, or no such event.
 var ErrWebhookNotFound = errors.New("the webhook or the event does not exist")
 
-// Webhook is an endpoint that receives the merchant's events.
-type Webhook struct {
-	ID             int64       `json:"id"`
-	URL            string      `json:"url"`
-	Description    string      `json:"description"`
-	Types          []EventType `json:"types"`       // empty: all
-	Include        Include     `json:"include"`     // IncludeOrder or empty
-	Batch          int         `json:"batch"`       // most events of a delivery; 0 or 1: each is delivered alone
-	HeaderNames    []string    `json:"headerNames"` // of the further headers of deliveries
-	Username       string      `json:"username"`    // of Basic authentication; empty: none
-	State          string      `json:"state"`       // active, failing, failed or disabled
-	Reason         string      `json:"reason"`      // why the service disabled it
-	CreatedAt      time.Time   `json:"createdAt"`
-	StateChangedAt time.Time   `json:"stateChangedAt,omitzero"`
-	OldSecretUntil time.Time   `json:"oldSecretUntil,omitzero"`
-	Acknowledged   int64       `json:"acknowledged"` // number of the last event delivered or skipped
-	Failures       int         `json:"failures"`     // since the last success
-	FailingSince   time.Time   `json:"failingSince,omitzero"`
-	NextAttemptAt  time.Time   `json:"nextAttemptAt,omitzero"`
-}
-
 // NewWebhook describes a webhook to be added.
 type NewWebhook struct {
 	URL         string            `json:"url"`
@@ -76,19 +55,6 @@ func (i Include) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(string(i))
-}
-
-// Delivery is one attempt to deliver an event to a webhook.
-type Delivery struct {
-	ID        int64     `json:"id"`
-	At        time.Time `json:"at"`
-	MessageID string    `json:"messageId"`
-	Event     int64     `json:"event,omitzero"` // 0: a test
-	Type      EventType `json:"type"`
-	Status    int       `json:"status,omitzero"` // 0: no response
-	Error     string    `json:"error,omitempty"` // empty: acknowledged
-	TookMs    int64     `json:"tookMs"`
-	Response  string    `json:"response"` // first bytes
 }
 
 // webhookCall returns a call below /webhooks.

@@ -239,7 +239,18 @@ func php(m *model) string {
 // others have other forms there. The second is the name if it is another.
 var goTypes = [][2]string{
 	{"State"}, {"Reason"}, {"OrderSummary", "Summary"}, {"UnansweredOrder"}, {"Customer"}, {"Order"}, {"Address"}, {"Carrier"}, {"Payment"},
-	{"InvoiceDetails"}, {"LineItem"}, {"Invoice"},
+	{"InvoiceDetails"}, {"LineItem"}, {"Invoice"}, {"OrderStateChangedData", "StateChange"}, {"InvoiceData", "InvoiceChange"},
+	{"WebhookFailedData", "WebhookFailure"}, {"Token"}, {"Webhook"}, {"Delivery"},
+}
+
+// goForms are the types and tags of fields that were published with others than those of
+// the document's form.
+var goForms = map[string]string{
+	"OrderStateChangedData.reason": "Reason", "Webhook.types": "[]EventType", "Webhook.include": "Include", "Webhook.batch": "int",
+	"Webhook.failures": "int", "Delivery.type": "EventType", "Delivery.status": "int,omitzero", "Delivery.event": "int64,omitzero",
+	"Delivery.events": "int,omitzero",
+	"Delivery.error":  "string,omitempty", "Token.expiresAt": "time.Time", "Token.revokedAt": "time.Time", "Token.lastUsedAt": "time.Time",
+	"Token.label": "string", "Token.createdBy": "int64", "Token.lastUsedFrom": "string", "Webhook.username": "string", "Webhook.reason": "string",
 }
 
 // goNames are the names of fields that are not those of the document.
@@ -266,52 +277,80 @@ var (
 	}
 )
 
-// golang writes structs.
-func golang(m *model) string {
-	names := make(map[string]string)
-	for _, t := range goTypes {
-		names[t[0]] = cmp.Or(t[1], t[0])
+// goModel writes Go. It has the names of the types.
+type goModel struct {
+	*model
+	names map[string]string
+}
+
+// of returns the type of a value.
+func (m goModel) of(s *schema) string {
+	target, name := s, s.target()
+	for name != "" && m.names[name] == "" && target.Ref != "" {
+		target = fields(m.types).get(name)
+		name = target.target()
 	}
-	var of func(s *schema) string
-	of = func(s *schema) string {
-		target, name := s, s.target()
-		for name != "" && names[name] == "" && target.Ref != "" {
-			target = fields(m.types).get(name)
-			name = target.target()
-		}
-		null := ""
-		if target.nullable() {
-			null = "*"
-		}
-		switch {
-		case names[name] != "":
-			return names[name]
-		case len(target.OneOf) == 2 && target.OneOf[0].Ref != "":
-			return "*" + of(&target.OneOf[0])
-		case target.has("string") && (s.target() == "Moment" || s.target() == "MomentOrNull" || s.target() == "Time"):
-			return "time.Time"
-		case target.has("string"):
-			return null + "string"
-		case target.has("integer"):
-			return null + "int64"
-		case target.has("boolean"):
-			return "bool"
-		case target.Items != nil && len(target.Items.Type) == 0 && target.Items.Ref == "":
-			return "[]json.RawMessage"
-		case target.Items != nil:
-			return "[]" + of(target.Items)
-		}
-		return "any"
+	null := ""
+	if target.nullable() {
+		null = "*"
+	}
+	switch {
+	case m.names[name] != "":
+		return m.names[name]
+	case len(target.OneOf) == 2 && target.OneOf[0].Ref != "":
+		return "*" + m.of(&target.OneOf[0])
+	case target.has("string") && slices.Contains([]string{"Moment", "MomentOrNull", "Time", "TimeOrNull"}, s.target()):
+		return "time.Time"
+	case target.has("string"):
+		return null + "string"
+	case target.has("integer"):
+		return null + "int64"
+	case target.has("boolean"):
+		return "bool"
+	case target.Items != nil && len(target.Items.Type) == 0 && target.Items.Ref == "":
+		return "[]json.RawMessage"
+	case target.Items != nil:
+		return "[]" + m.of(target.Items)
+	}
+	return "any"
+}
+
+// field returns the type and the tag of a field of an object.
+func (m goModel) field(name string, object *schema, f field) (kind, tag string) {
+	kind, tag = m.of(f.schema), f.name
+	form, option, published := strings.Cut(goForms[name+"."+f.name], ",")
+	switch {
+	case published:
+		return form, tag + "," + option
+	case form != "":
+		return form, tag
+	case kind == "time.Time" && f.target() != "Moment" && f.target() != "Time":
+		return kind, tag + ",omitzero"
+	case object.needs(f.name):
+		return kind, tag
+	case strings.HasPrefix(f.name, "merchant"): // as it was published
+		return "*" + kind, tag
+	case kind == "int64" || kind == "bool":
+		return "*" + kind, tag + ",omitempty"
+	}
+	return kind, tag + ",omitempty"
+}
+
+// golang writes structs.
+func golang(all *model) string {
+	m := goModel{all, make(map[string]string)}
+	for _, t := range goTypes {
+		m.names[t[0]] = cmp.Or(t[1], t[0])
 	}
 	text := write(func(line func(string, ...any)) {
-		line("// %s\n// Null is nil, or the zero time; an absent text is empty.\n\npackage client\n\nimport (\n\t\"encoding/json\"\n\t\"time\"\n)", generatedNote)
+		line("// %s\n// Null is nil, the zero time, or with a type that is no pointer its zero value; an absent text is empty.\n\npackage client\n\nimport (\n\t\"encoding/json\"\n\t\"time\"\n)", generatedNote)
 		describe := func(indent, text string) {
 			for _, text := range comment(text, commentWidth) {
 				line("%s// %s", indent, text)
 			}
 		}
 		for _, named := range goTypes {
-			schema, name := fields(m.types).get(named[0]), names[named[0]]
+			schema, name := fields(m.types).get(named[0]), m.names[named[0]]
 			line("")
 			text := schema.Description + goNote[name]
 			if !strings.HasPrefix(text, name) {
@@ -337,18 +376,7 @@ func golang(m *model) string {
 				if listed.Properties.get(f.name) != nil {
 					continue
 				}
-				kind, tag := of(f.schema), f.name
-				switch {
-				case kind == "time.Time" && f.target() != "Moment" && f.target() != "Time":
-					tag += ",omitzero"
-				case schema.needs(f.name):
-				case strings.HasPrefix(f.name, "merchant"): // as it was published
-					kind = "*" + kind
-				case kind == "int64" || kind == "bool":
-					kind, tag = "*"+kind, tag+",omitempty"
-				default:
-					tag += ",omitempty"
-				}
+				kind, tag := m.field(named[0], schema, f)
 				describe("\t", f.Description)
 				line("\t%s %s `json:%q`", cmp.Or(goNames[named[0]+"."+f.name], goName(f.name)), kind, tag)
 			}
