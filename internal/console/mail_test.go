@@ -132,7 +132,7 @@ func TestMailOfOrders(t *testing.T) {
 	b.get("/console/mail").WantText(t, http.StatusOK, "Not confirmed")
 	stranger.post(link, nil).WantText(t, http.StatusOK, "The address is confirmed")
 	b.get("/console/mail").WantText(t, http.StatusOK, "Confirmed")
-	stranger.post(link, nil).WantText(t, http.StatusForbidden, "has expired or was used")
+	stranger.post(link, nil).WantText(t, http.StatusForbidden, "has expired or was used", "<title>Error: ")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

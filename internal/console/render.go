@@ -183,7 +183,7 @@ func (s *site) show(w http.ResponseWriter, r *web.Request, status int, name stri
 	l := layout{
 		Stores:   stores,
 		Zone:     s.zoneOf(r),
-		Template: name, Page: page, Refused: status >= http.StatusBadRequest,
+		Template: name, Page: page,
 		// A form that came back is not replaced under the person's hands.
 		Live: (r.Method == http.MethodGet || status == http.StatusOK) && !r.Caller.Operator(), After: r.DataVersion.Event, Order: r.PathValue("reference"),
 	}
@@ -203,6 +203,7 @@ func (s *site) show(w http.ResponseWriter, r *web.Request, status int, name stri
 // send renders a whole page before it sends anything: after an error another page can
 // still be sent.
 func (s *site) send(w http.ResponseWriter, r *http.Request, status int, l layout) error {
+	l.Refused = status >= http.StatusBadRequest
 	page, err := s.page(r, l)
 	if err != nil {
 		return err
@@ -245,7 +246,7 @@ type errorView struct {
 // encodeError is the ErrorEncoder of the pages.
 func (s *site) encodeError(r *http.Request, err error) (int, any) {
 	if late, ok := errors.AsType[*lateForm](err); ok {
-		page, err := s.page(r, layout{Template: "signin", Page: late.view})
+		page, err := s.page(r, layout{Template: "signin", Page: late.view, Refused: true})
 		if err == nil {
 			return http.StatusForbidden, page
 		}

@@ -31,7 +31,7 @@ func TestSignIn(t *testing.T) {
 		if got.Status != http.StatusForbidden && got.Status != http.StatusBadRequest {
 			t.Errorf("%q: status %d", text, got.Status)
 		}
-		got.WantText(t, got.Status, problem, `aria-invalid="true"`)
+		got.WantText(t, got.Status, problem, `aria-invalid="true"`, "<title>Error: ")
 		if text != "" && text != "x" && strings.Contains(got.Body, text) {
 			t.Errorf("the page repeats the token %q", text)
 		}
@@ -171,7 +171,7 @@ func TestLoginLink(t *testing.T) {
 		t.Fatalf("the link: %d to %q", got.Status, got.location())
 	}
 	b.get("/console/orders/A-1").WantText(t, http.StatusOK, "A-1")
-	b.post(first, nil).WantText(t, http.StatusForbidden, "has expired or was used")
+	b.post(first, nil).WantText(t, http.StatusForbidden, "has expired or was used", "<title>Error: ")
 	for _, path := range []string{"/console/login/x", "/console/login/" + strings.Repeat("A", 43)} {
 		s.browser().post(path, nil).WantText(t, http.StatusForbidden, "has expired or was used")
 	}

@@ -71,9 +71,9 @@
   // report says whether the connection is lost: see offline.js.
   const report = (lost) => document.dispatchEvent(new CustomEvent("connection", { detail: { lost } }));
 
-  // count shows the number of new orders in the title.
+  // count shows the number of new orders in the title, after what is wrong.
   function count(orders) {
-    document.title = (orders ? `(${orders}) ` : "") + title;
+    document.title = orders ? title.replace(/^(Error: |Σφάλμα: |)/, `$1(${orders}) `) : title;
   }
 
   // refresh replaces the parts of the page that have changed. A page of one order
