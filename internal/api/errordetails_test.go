@@ -78,6 +78,10 @@ var mistakes = []struct {
 		{"`.../accepted`", "merchant", "PATCH /v2/orders/R-4/accepted", "", "", "/v2/orders/{orderReference}/accept meant"},
 		{"`.../invoice`", "merchant", "POST /v2/orders/R-4/invoice", "", "{}", "/v2/orders/{orderReference}/invoices meant"},
 		{"`.../cancel`", "merchant", "PATCH /v2/orders/R-4/cancel", "", "", "/v2/orders/{orderReference}/accept or|/reject meant"},
+		{"no number after `by-merchant-reference`", "merchant", "GET /v2/orders/by-merchant-reference", "", "", "goes on|%2F"},
+		{"a slash in the merchant's own number", "merchant", "GET /v2/orders/by-merchant-reference/2026/17", "", "", "%2F"},
+		{"`/v2/products`", "merchant", "GET /v2/products", "", "", "/docs"},
+		{"`/openapi.json`", "", "GET /openapi.json", "", "", "/docs"},
 		{"accept by `PUT`", "merchant", "PUT /v2/orders/R-4/accept", "", "", "takes PATCH"},
 		{"reject by `POST`", "merchant", "POST /v2/orders/R-4/reject", "", "{}", "takes PATCH"},
 		{"version 1 by `PATCH`", "merchant", "PATCH /api/orders/104", "", `{"status":"G"}`, "takes GET, HEAD, PUT"},
@@ -199,7 +203,7 @@ func TestErrorDetails(t *testing.T) {
 			fmt.Fprintf(&page, "| %s | %d | `%s` | %s |\n", m.what, got.Status, body.Error.Code+body.Message, detail)
 		}
 	}
-	testenv.Equal(t, "wrong requests", 106, count)
+	testenv.Equal(t, "wrong requests", 110, count)
 	const file = "../../docs/guide/error-details.md"
 	if *update {
 		testenv.NoError(t, os.WriteFile(file, []byte(page.String()), 0o644))

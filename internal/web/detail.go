@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"merchantorders/internal/order"
@@ -78,6 +79,8 @@ func noOrder(r *http.Request) string {
 		return "The merchant has no order with this order_id. Orders of other merchants are as if they did not exist."
 	case isID:
 		return "The merchant has no order with this reference. Is it an order_id of version 1? Version 2 takes order_reference."
+	case slices.Contains(order.ReservedReferences, reference):
+		return "After /orders/ stands a word of the service, not a reference: a path that goes on is meant, with / in a value written as %2F."
 	case reference != "":
 		return "The merchant has no order with this reference, in exactly these letters. Orders of other merchants are as if they did not exist."
 	}

@@ -36,8 +36,11 @@ func (rt *Router) unknownPath(r *http.Request) error {
 		}
 	}
 	path := r.URL.EscapedPath()
-	if meant := rt.meantPaths(path[:min(len(path), maxWrongPath)]); len(meant) > 0 {
+	switch meant := rt.meantPaths(path[:min(len(path), maxWrongPath)]); {
+	case len(meant) > 0:
 		detail += " Is " + strings.Join(meant, " or ") + " meant?"
+	case len(rt.known) > 0:
+		detail += " A slash in a value is written %2F. The paths are listed at /docs."
 	}
 	return strict.Detail(ErrRouteNotFound, "%s", detail)
 }
