@@ -121,6 +121,13 @@ const cutCells = `(() => {
 		.map(cell => cell.innerText + " by " + (cell.scrollWidth - cell.clientWidth)).join(", ");
 })()`
 
+// longNames gives the header two long names, and returns what is too narrow then.
+const longNames = `(() => {
+	const names = document.querySelector(".merchant"), search = document.querySelector(".find input");
+	names.innerHTML = "<span>Καταστήματα Παπαδοπούλου και Υιοί</span> <bdi>Αικατερίνη Παπακωνσταντίνου</bdi>";
+	return [search, ...names.children].filter((e, i) => e.clientWidth < (i ? 80 : 145) || document.querySelector(".bar").clientHeight > 70).map(e => e.tagName + " " + e.clientWidth).join(", ");
+})()`
+
 // hiddenCells are the classes of the cells that the first order of a list does not show.
 const hiddenCells = `[...document.querySelectorAll("tbody tr:first-child td")].filter(cell => !cell.checkVisibility()).map(cell => cell.className).join(", ")`
 
@@ -129,7 +136,7 @@ const hiddenCells = `[...document.querySelectorAll("tbody tr:first-child td")].f
 // no column but on the phone.
 func (p *staff) seeFirstOrder(t *testing.T) {
 	t.Helper()
-	for _, screen := range [][2]int64{{390, 844}, {768, 1024}, {640, 400}, {961, 600}} {
+	for _, screen := range [][2]int64{{390, 844}, {320, 844}, {768, 1024}, {640, 400}, {961, 600}} {
 		p.run(t, chromedp.EmulateViewport(screen[0], screen[1]))
 		for _, path := range []string{"/console/new", "/console/orders"} {
 			p.see(t, path, "tbody th", "J-")
@@ -147,12 +154,23 @@ func (p *staff) seeFirstOrder(t *testing.T) {
 			}
 		}
 	}
-	p.run(t, chromedp.EmulateViewport(390, 844))
-	p.see(t, "/console/orders/J-001", "h1", "J-001")
-	if height := value(t, p.tab, chromedp.Evaluate[float64](`document.documentElement.scrollHeight / 844`)); height > 1.6 {
-		t.Errorf("an order takes %.2f screens of a phone", height)
+	for _, language := range []string{"en", "el"} {
+		p.speak(t, language)
+		p.run(t, chromedp.EmulateViewport(390, 844))
+		p.see(t, "/console/orders/J-001", "h1", "J-001")
+		if height := value(t, p.tab, chromedp.Evaluate[float64](`document.documentElement.scrollHeight / 844`)); height > 1.5 {
+			t.Errorf("%s: an order takes %.2f screens of a phone", language, height)
+		}
+		p.see(t, "/console/pick?order=J-001", "tbody th", "")
+		if wide := value(t, p.tab, chromedp.Evaluate[int64](`document.querySelector("tbody th").clientWidth`)); wide < 200 {
+			t.Errorf("%s: a product of a pick list is %d wide on a phone", language, wide)
+		}
+		p.run(t, chromedp.EmulateViewport(1280, 900))
+		p.see(t, "/console/orders", "tbody th", "J-")
+		if cut := value(t, p.tab, chromedp.Evaluate[string](longNames)); cut != "" {
+			t.Errorf("%s: the header with two long names: %s", language, cut)
+		}
 	}
-	p.run(t, chromedp.EmulateViewport(1280, 900))
 }
 
 // job does a job that takes a number of clicks, from a page on.
