@@ -57,7 +57,8 @@ type owner struct {
 // connection is one of connections.
 type connection struct {
 	net.Conn
-	all *connections
+	all   *connections
+	blank blankLines
 
 	// Guarded by all.mu.
 	owner    int64
