@@ -3,6 +3,7 @@ package strict
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -52,7 +53,8 @@ func JSONProblem(body []byte, err error) string {
 			return mistake.detail
 		}
 	}
-	switch syntactic := (*jsontext.SyntacticError)(nil); {
+	syntactic, _ := errors.AsType[*jsontext.SyntacticError](err)
+	switch {
 	case text[0] != '{' && formBody.Match(text):
 		return "The body is a form: send a JSON object, with Content-Type: application/json."
 	case text[0] != '{':
@@ -69,12 +71,16 @@ func JSONProblem(body []byte, err error) string {
 		return "Keys need double quotes."
 	case lastComma.Match(text):
 		return "A comma stands before a closing brace or bracket: remove it."
-	case errors.As(err, &syntactic) && strings.Contains(err.Error(), "UTF-8"):
+	case syntactic != nil && strings.Contains(err.Error(), "UTF-8"):
 		return "The JSON is not valid UTF-8: send UTF-8, not Windows-1253 or ISO 8859-7."
-	case errors.As(err, &syntactic) && strings.Contains(err.Error(), "after top-level value"):
+	case syntactic != nil && strings.Contains(err.Error(), "after top-level value"):
 		return "Something follows the JSON object: send one object alone."
 	}
-	return "The JSON is not valid: let a JSON library write it, with every line break in a text as \\n."
+	place := ""
+	if syntactic != nil {
+		place = fmt.Sprintf(" at its byte %d", syntactic.ByteOffset+1)
+	}
+	return "The JSON is not valid" + place + ": let a JSON library write it, with texts in double quotes and every line break in them as \\n."
 }
 
 // OtherLetters returns the ErrInvalidPayload of a name that is a known one in other letters; nil: it

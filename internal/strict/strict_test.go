@@ -119,6 +119,20 @@ func TestParseObjectKnown(t *testing.T) {
 	}
 }
 
+// TestSyntaxDetail checks that the detail of broken JSON says where it is broken.
+func TestSyntaxDetail(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"status":G}`: "at its byte 11:", `{"status" "G"}`: "at its byte 11:", `{"status":“G”}`: "at its byte 11:",
+		"\n {\"a\":\"b\nc\"}": "at its byte 10:", `{"a":True}`: "at its byte 6:", `{"a":"b"/*c*/}`: "at its byte 9:", `{"a":"\x"}`: "at its byte 7:",
+	} {
+		_, err := strict.ParseObject([]byte(body))
+		if detailed, ok := errors.AsType[strict.Detailed](err); !ok || !strings.Contains(detailed.Detail(), want) {
+			t.Errorf("%s: want %s, got %+v", body, want, detailed)
+		}
+	}
+}
+
 func FuzzParseObject(f *testing.F) {
 	for _, seed := range []string{
 		`{"status":"G"}`, `{"status":null,"reason":"damaged"}`, `{"status":"G"} x`, `{"a":1,"a":2}`, `null`, `[]`, ``, `{"a":"\ud800"}`, "{\"a\":\"\xff\"}",
