@@ -51,6 +51,15 @@ func TestDigestOfAnotherSpelling(t *testing.T) {
 	}
 }
 
+// TestTimesWithoutSeconds reads times as java.time prints them, without seconds that are zero.
+func TestTimesWithoutSeconds(t *testing.T) {
+	t.Parallel()
+	want := mustParse(t, with(t, "2026-11-20T08:15:30Z", "2026-11-20T08:15:00Z")).Digest
+	for _, text := range []string{"2026-11-20T08:15Z", "2026-11-20t08:15z", "2026-11-20T10:15+02:00", "2026-11-19T22:45-09:30"} {
+		testenv.Equal(t, text, want, mustParse(t, with(t, "2026-11-20T08:15:30Z", text)).Digest)
+	}
+}
+
 func TestDigestOfOtherContent(t *testing.T) {
 	t.Parallel()
 	seen := map[[32]byte]string{}

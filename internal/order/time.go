@@ -13,10 +13,15 @@ import (
 )
 
 // ParseTime parses a time of RFC 3339, with T and Z in either letter case, to whole
-// seconds in UTC. ok is false for years outside 1 to 9999 in UTC, and for Go's zero
-// time, which means "no time".
+// seconds in UTC. It may have no seconds: java.time leaves them out when they are zero. ok
+// is false for years outside 1 to 9999 in UTC, and for Go's zero time, which means "no
+// time".
 func ParseTime(text string) (time.Time, bool) {
 	text = strings.ToUpper(text)
+	const minuteEnd = len("2026-11-20T08:15")
+	if len(text) > minuteEnd && text[minuteEnd] != ':' {
+		text = text[:minuteEnd] + ":00" + text[minuteEnd:]
+	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil || !strictTime(text) {
 		return time.Time{}, false

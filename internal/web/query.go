@@ -193,9 +193,6 @@ func parseTime(text string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	date, clock, sign, hours, minutes := parts[1], parts[2], parts[3], parts[4], parts[5]
-	if len(clock) == len("15:00") { // java.time leaves seconds out that are zero
-		clock += ":00"
-	}
 	zone := "Z"
 	switch sign {
 	case "-":

@@ -28,7 +28,7 @@ func TestSearchAndInspect(t *testing.T) {
 	run(lines, "created 2", "import", "-")
 	run("", `"orderReference":"A-1"`, "search", "παπαδοπ", "γιω", "--json")
 	run("", "A-2", "search", "pappa", "--state", "registered", "--merchant", "355", "--from", "2026-11-20", "--to", "2026-11-20")
-	run("", "A-1", "search", "--expires-before", "2026-11-21T00:00:01Z", "--limit", "1")
+	run("", "A-1", "search", "--expires-before", "2026-11-21T00:01Z", "--limit", "1")
 	run("", "order.created", "inspect", "A-1")
 	run("", `"merchant":"Our Store"`, "inspect", "A-1", "--json")
 	run("", `"deliveries":[]`, "inspect", "A-1", "--json")

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"code.dny.dev/ssrf"
@@ -45,12 +46,19 @@ func URLProblem(text string, allowPrivate bool) string {
 		return "must not have a fragment"
 	case u.Hostname() == "":
 		return "must have a host"
+	case u.Port() != "" && !validPort(u.Port()):
+		return "must have a port from 1 to 65535"
 	case allowPrivate:
 		return ""
 	case u.Port() != "" && u.Port() != "443" && u.Port() != "8443":
 		return "must have port 443 or 8443"
 	}
 	return hostProblem(u.Hostname())
+}
+
+func validPort(text string) bool {
+	port, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && port > 0
 }
 
 // hostProblem is URLProblem for the host.

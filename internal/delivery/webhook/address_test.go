@@ -317,7 +317,7 @@ func TestURLProblem(t *testing.T) {
 		}
 	}
 	for url, valid := range map[string]bool{
-		"http://127.0.0.1:8080/hook": true, "https://localhost/": true, "ftp://127.0.0.1/": false, "http://user@127.0.0.1": false,
+		"http://127.0.0.1:8080/hook": true, "http://127.0.0.1:99999/": false, "http://127.0.0.1:0/": false, "https://localhost/": true, "ftp://127.0.0.1/": false, "http://user@127.0.0.1": false,
 	} {
 		if problem := URLProblem(url, true); (problem == "") != valid {
 			t.Errorf("with private addresses, %q: %q", url, problem)
