@@ -87,6 +87,11 @@ var mistakes = []struct {
 		{"version 1 by `PATCH`", "merchant", "PATCH /api/orders/104", "", `{"status":"G"}`, "takes GET, HEAD, PUT"},
 		{"`order_id` in version 2", "merchant", "GET /v2/orders/101", "", "", "takes order_reference"},
 		{"a reference in version 1", "merchant", "GET /api/orders/R-1", "", "", "takes order_id, in digits|/v2/orders"},
+		{"a placeholder that nothing has replaced", "merchant", "GET /v2/orders/%7BorderReference%7D", "", "", "letters, digits|braces"},
+		{"a space after the reference", "merchant", "PATCH /v2/orders/R-4%20/accept", "", "", "without spaces"},
+		{"a token that does not exist", "operator", "DELETE /operator/tokens/999", "", "", "GET /operator/tokens lists"},
+		{"a store that does not exist", "operator", "POST /operator/merchants/99/resume", "", "{}", "GET /operator/merchants lists"},
+		{"an order of another store for an operator", "operator", "GET /operator/orders/R-99", "", "", "GET /operator/orders finds"},
 		{"a reference in small letters", "merchant", "GET /v2/orders/r-1", "", "", "in exactly these letters"},
 		{"an order of another merchant", "merchant", "GET /api/orders/201", "", "", "other merchants"},
 	}},
@@ -111,6 +116,8 @@ var mistakes = []struct {
 		{"a word as the status", "merchant", accept1, "", `{"status":"accepted"}`, "the text G|D"},
 		{"single quotes", "merchant", accept1, "", `{'status':'G'}`, "double quotes"},
 		{"a comma at the end", "merchant", accept1, "", `{"status":"G",}`, "comma"},
+		{"a text without quotes", "merchant", accept1, "", `{"status":G}`, "at its byte 11|double quotes"},
+		{"a misspelled key in an order document", "operator", "POST /operator/orders", "", `{"line_items":[]}`, "unknown key|the nearest one is lineItems"},
 		{"an array", "merchant", accept1, "", `[{"status":"G"}]`, "array|one object"},
 		{"quotes of a shell", "merchant", accept1, "", `'{"status":"G"}'`, "quotes|shell"},
 		{"JSON in a JSON text", "merchant", accept1, "", `"{\"status\":\"G\"}"`, "encoded twice"},
@@ -203,7 +210,7 @@ func TestErrorDetails(t *testing.T) {
 			fmt.Fprintf(&page, "| %s | %d | `%s` | %s |\n", m.what, got.Status, body.Error.Code+body.Message, detail)
 		}
 	}
-	testenv.Equal(t, "wrong requests", 110, count)
+	testenv.Equal(t, "wrong requests", 117, count)
 	const file = "../../docs/guide/error-details.md"
 	if *update {
 		testenv.NoError(t, os.WriteFile(file, []byte(page.String()), 0o644))

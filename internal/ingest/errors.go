@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"merchantorders/internal/strict"
 )
 
 // DocumentError says why a document is invalid. It never contains a value of
@@ -17,6 +19,7 @@ import (
 type DocumentError struct {
 	Field   string // as in "lineItems[0].quantity"; empty: the whole document
 	Problem string // as in "must be 1 or more"
+	nearest string // key that an unknown one may mean; empty: none
 }
 
 // Error returns the field and its problem.
@@ -25,6 +28,14 @@ func (e *DocumentError) Error() string {
 		return e.Problem
 	}
 	return e.Field + ": " + e.Problem
+}
+
+// Detail implements strict.Detailed.
+func (e *DocumentError) Detail() string {
+	if e.nearest != "" {
+		return e.Error() + "; the nearest one is " + e.nearest + "."
+	}
+	return e.Error() + "."
 }
 
 // noObject returns the error of a document that is not one JSON object.
@@ -55,7 +66,7 @@ func decodingError(text []byte, err error) *DocumentError {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		field := fieldName(semantic.JSONPointer)
 		if errors.Is(semantic.Err, json.ErrUnknownName) {
-			return &DocumentError{Field: field, Problem: "unknown key"}
+			return &DocumentError{Field: field, Problem: "unknown key", nearest: nearestKey(semantic)}
 		}
 		return &DocumentError{Field: field, Problem: typeProblem(semantic)}
 	}
@@ -63,6 +74,20 @@ func decodingError(text []byte, err error) *DocumentError {
 		return syntaxError(text, syntactic)
 	}
 	return noObject("it cannot be read")
+}
+
+// nearestKey returns the key that an unknown one may mean; empty: none.
+func nearestKey(err *json.SemanticError) string {
+	if err.GoType == nil || err.GoType.Kind() != reflect.Struct {
+		return ""
+	}
+	var keys []string
+	for _, field := range reflect.VisibleFields(err.GoType) {
+		if key, _, _ := strings.Cut(field.Tag.Get("json"), ","); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return strict.Nearest(err.JSONPointer.LastToken(), keys...)
 }
 
 // typeProblem returns which type a value of the wrong type must have.

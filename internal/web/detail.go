@@ -71,6 +71,9 @@ func detailOf(err error) string {
 // path does not name the order.
 func noOrder(r *http.Request) string {
 	id, reference := r.PathValue("orderId"), r.PathValue("orderReference")
+	if strings.HasPrefix(r.URL.Path, "/operator/") {
+		return "There is no order with this reference, in exactly these letters, or another merchant has it: GET /operator/orders finds orders."
+	}
 	_, isID := order.ParseID(id + reference)
 	switch {
 	case id != "" && !isID:
@@ -81,8 +84,21 @@ func noOrder(r *http.Request) string {
 		return "The merchant has no order with this reference. Is it an order_id of version 1? Version 2 takes order_reference."
 	case slices.Contains(order.ReservedReferences, reference):
 		return "After /orders/ stands a word of the service, not a reference: a path that goes on is meant, with / in a value written as %2F."
+	case reference != "" && !order.ValidReference(reference):
+		return "Version 2 takes order_reference: 1 to 64 letters, digits, dots, underscores and hyphens. Send it without spaces, quotes and braces."
 	case reference != "":
 		return "The merchant has no order with this reference, in exactly these letters. Orders of other merchants are as if they did not exist."
+	}
+	return ""
+}
+
+// listing returns where the ids are listed of what a message says was not found; empty: the path
+// names none.
+func listing(r *http.Request, message string) string {
+	for _, what := range []string{"merchant", "token", "webhook"} {
+		if all, _, named := strings.Cut(r.Pattern, "/{"+what+"Id}"); named && message == "The "+what+" was not found." {
+			return " GET " + all + " lists the ids."
+		}
 	}
 	return ""
 }
@@ -103,7 +119,7 @@ func setDetail(h http.Header, r *http.Request, err error, status int, body any) 
 		detail = noOrder(r)
 	}
 	if coded, ok := body.(CodedBody); ok {
-		detail = cmp.Or(detail, coded.Error.Message)
+		detail = cmp.Or(detail, coded.Error.Message+listing(r, coded.Error.Message))
 	}
 	if detail == "" && Status(err) == status {
 		detail = meaningOf(err).message
