@@ -37,6 +37,8 @@ var orderValues = []struct {
 	{"carrier comments", in("carrier", "comments", "late"), nil, map[string]string{"carrier.comments": `"late"`}},
 	{"estimation that is a time", in("carrier", "deliveryToCourierEstimationDate", "2026-11-21T01:30:00.5+02:00"), nil,
 		map[string]string{"carrier.deliveryToCourierEstimationDate": `"2026-11-20 23:30:00"`}},
+	{"estimation without seconds, as 1.0.0 shows it", in("carrier", "deliveryToCourierEstimationDate", "2026-11-21T01:30Z"), nil,
+		map[string]string{"carrier.deliveryToCourierEstimationDate": `"2026-11-21T01:30Z"`}},
 	{"estimation that is no time", in("carrier", "deliveryToCustomerEstimationDate", "2026-11-21 soon"), nil,
 		map[string]string{"carrier.deliveryToCustomerEstimationDate": `"2026-11-21 soon"`}},
 	{"no invoice wanted", nil, map[string]string{"fields.115": `"N"`, "fields.151": `"N"`, "fields.119": `""`},

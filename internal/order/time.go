@@ -12,16 +12,21 @@ import (
 	_ "time/tzdata"
 )
 
-// ParseTime parses a time of RFC 3339, with T and Z in either letter case, to whole
-// seconds in UTC. It may have no seconds: java.time leaves them out when they are zero. ok
-// is false for years outside 1 to 9999 in UTC, and for Go's zero time, which means "no
-// time".
+// ParseTime is ParseRFC3339, but the time may have no seconds: java.time leaves them out when they
+// are zero.
 func ParseTime(text string) (time.Time, bool) {
-	text = strings.ToUpper(text)
 	const minuteEnd = len("2026-11-20T08:15")
 	if len(text) > minuteEnd && text[minuteEnd] != ':' {
 		text = text[:minuteEnd] + ":00" + text[minuteEnd:]
 	}
+	return ParseRFC3339(text)
+}
+
+// ParseRFC3339 parses a time of RFC 3339, with T and Z in either letter case, to whole seconds in
+// UTC. ok is false for years outside 1 to 9999 in UTC, and for Go's zero time, which means "no
+// time".
+func ParseRFC3339(text string) (time.Time, bool) {
+	text = strings.ToUpper(text)
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil || !strictTime(text) {
 		return time.Time{}, false

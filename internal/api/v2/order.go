@@ -251,7 +251,7 @@ func estimationOf(text *string) *string {
 	if text == nil {
 		return nil
 	}
-	if t, ok := order.ParseTime(*text); ok {
+	if t, ok := order.ParseRFC3339(*text); ok {
 		return timeOf(t)
 	}
 	return text
