@@ -21,14 +21,23 @@ type linksCommand struct {
 	Revoke linksRevoke `cmd:"" help:"End the validity of all links to invoice files that were made so far."`
 }
 
-type linksRevoke struct{ alwaysValid }
+// revokedJSON is what links revoke prints with --json.
+type revokedJSON struct {
+	At time.Time `json:"revokedAt"`
+}
+
+type linksRevoke struct {
+	alwaysValid
+	jsonFlag
+}
 
 func (c *linksRevoke) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, current, func(b *app.Backend) error {
-		if _, err := b.Links.Revoke(ctx, p.caller, order.Options[time.Time]{}); err != nil {
+		at, err := b.Links.Revoke(ctx, p.caller, order.Options[time.Time]{})
+		if err != nil {
 			return err
 		}
-		return p.print("all links to invoice files are revoked")
+		return p.printResult(c.jsonFlag, revokedJSON{at}, "all links to invoice files are revoked")
 	})
 }
 

@@ -125,7 +125,7 @@ var jsonRuns = []string{
 	"webhook change 1 --description ERP", "webhook disable 1", "webhook enable 1", "orders accept T-1", "orders reject T-2 --reason damaged", "orders list", "orders show T-1",
 	"orders export", "orders watch --after 0 --once", "invoices upload T-1 FILE", "invoices download T-1 1 --output OUTPUT", "invoices link T-1 1",
 	"invoices delete T-1 1", "search T-1", "inspect T-1", "audit", "check", "migrate --status", "doctor", "version", "webhook remove 1",
-	"backup BACKUP", "restore BACKUP --data RESTORED", "import ORDERS", "transition CHANGES", "copy --to-data COPY", "purge --dry-run", "erase --merchant 355 --reference T-2", "token revoke 1 --children",
+	"backup BACKUP", "restore BACKUP --data RESTORED", "import ORDERS", "transition CHANGES", "copy --to-data COPY", "purge --dry-run", "erase --merchant 355 --reference T-2", "links revoke", "token revoke 1 --children",
 }
 
 // publishedJSON returns the fields that commands print with --json.
