@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync/atomic"
 
@@ -74,15 +75,25 @@ func (c *commits) close() error {
 	return file.Close()
 }
 
-// WatchCommits implements sqldb.DB.
+// WatchCommits implements sqldb.DB. The commit that it makes marks the file.
 func (db *DB) WatchCommits(ctx context.Context) error {
-	return db.commits.watch(db.path, func() error {
-		// Writes a page even if the value is the same.
+	mark, err := newMark(db.committer.path)
+	if err != nil {
+		return err
+	}
+	db.committer.mark.Store(mark)
+	err = db.commits.watch(db.path, func() error {
 		return db.InTx(ctx, func(q sqldb.Querier) error {
-			_, err := q.Exec(ctx, `PRAGMA user_version = 0`)
+			_, err := q.Exec(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, mark.value))
 			return err
 		})
 	})
+	if err == nil {
+		// Moves the mark into the file, unless another process reads what was before it: then a
+		// later checkpoint does.
+		_, err = db.Exec(ctx, `PRAGMA wal_checkpoint(PASSIVE)`)
+	}
+	return err
 }
 
 // CommitVersion implements sqldb.DB.

@@ -58,6 +58,26 @@ func TestReplacedFiles(t *testing.T) {
 	}
 }
 
+// TestOverwrittenFile writes a backup over a database file in place, as cp does, while it is open:
+// no transaction succeeds any more. A checkpoint is no such case.
+func TestOverwrittenFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	db := openTest(t, path)
+	testenv.NoError(t, db.WatchCommits(t.Context()))
+	testenv.NoError(t, db.Backup(t.Context(), path+".backup"))
+	write := func() error { return addMerchant(t.Context(), db, 1) }
+	testenv.NoError(t, write())
+	testenv.Of(db.Exec(t.Context(), `PRAGMA wal_checkpoint(TRUNCATE)`)).Must(t)
+	testenv.NoError(t, db.Replaced())
+	testenv.NoError(t, os.WriteFile(path, testenv.Of(os.ReadFile(path+".backup")).Must(t), 0))
+	for what, err := range map[string]error{"write": write(), "replaced": db.Replaced()} {
+		if replaced, ok := errors.AsType[*ReplacedError](err); !ok || replaced.Path != path || !db.Unavailable(err) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 // TestNoSharedMemory names the cause of errors that a file system without shared memory has.
 func TestNoSharedMemory(t *testing.T) {
 	t.Parallel()
