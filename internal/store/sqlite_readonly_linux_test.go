@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,6 +29,23 @@ func TestSQLiteReadOnlyFolder(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "permission denied") || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: error %v, want one that says so", path, err)
 		}
+	}
+}
+
+// TestSQLiteReadOnlyDisk opens a database on a file system that has become read-only.
+func TestSQLiteReadOnlyDisk(t *testing.T) {
+	t.Parallel()
+	if !testenv.MayMount(t) {
+		return
+	}
+	folder := filepath.Join(t.TempDir(), "disk")
+	testenv.SmallDisk(t, folder, "")
+	path := filepath.Join(folder, "orders.db")
+	db := testenv.Of(OpenSQLite(t.Context(), path, Options{})).Must(t)
+	testenv.NoError(t, db.Close())
+	testenv.NoError(t, syscall.Mount("", folder, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	if _, err := OpenSQLite(t.Context(), path, Options{}); !errors.Is(err, syscall.EROFS) {
+		t.Errorf("error %v, want one that says so", err)
 	}
 }
 

@@ -54,8 +54,8 @@ func diskFull(err error) error {
 	return err
 }
 
-// denied adds fs.ErrPermission to the error of a file that the process may not open, which has
-// the same code as that of a file that is not there.
+// denied adds what the system says to the error of a file that cannot be opened for writing, which
+// has the same code as that of a file that is not there.
 func denied(path string, err error) error {
 	switch resultCode(err) {
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
@@ -64,8 +64,8 @@ func denied(path string, err error) error {
 			file, openErr := os.OpenFile(path+suffix, os.O_RDWR, 0)
 			if openErr == nil {
 				_ = file.Close()
-			} else if errors.Is(openErr, fs.ErrPermission) {
-				return fmt.Errorf("%s: %w: %w", path+suffix, fs.ErrPermission, err)
+			} else if !errors.Is(openErr, fs.ErrNotExist) {
+				return fmt.Errorf("%w: %w", openErr, err)
 			}
 		}
 	}
