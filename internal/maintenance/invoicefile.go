@@ -73,10 +73,10 @@ func scanInvoiceFile(scan func(...any) error) (InvoiceFile, error) {
 // EachInvoiceFile calls fn for every invoice file of the database, in parallel,
 // and reports the progress as a stage.
 func EachInvoiceFile(
-	ctx context.Context, db sqldb.DB, reporter *Reporter, stage string, fn func(context.Context, InvoiceFile) error,
+	ctx context.Context, q sqldb.Querier, reporter *Reporter, stage string, fn func(context.Context, InvoiceFile) error,
 ) error {
 	var total int64
-	q := db.WithoutTimeout()
+	q = q.WithoutTimeout()
 	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM invoices i WHERE `+hasFile, nil, &total); err != nil {
 		return fmt.Errorf("count invoices: %w", err)
 	}

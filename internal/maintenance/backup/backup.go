@@ -22,7 +22,6 @@ import (
 
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/maintenance"
-	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb/sqlite"
 )
 
@@ -211,8 +210,7 @@ func (c *creation) writeDatabase(ctx context.Context, snapshot string) error {
 
 // writeFiles writes the invoice files of the snapshot.
 func (c *creation) writeFiles(ctx context.Context, snapshot string) error {
-	// Closing the database moves everything from its WAL into the file.
-	db, err := sqlite.Open(ctx, snapshot, migrations.Options{NoCreate: true, NoMigrate: true})
+	db, err := sqlite.OpenCopy(snapshot)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/store/sqldb/sqlite"
 )
 
 // ErrDamaged means that a backup is not what it was when it was made.
@@ -135,6 +136,9 @@ func unpackAndCheck(
 	}
 	if foreign, ok := errors.AsType[*migrations.ForeignSchemaError](err); ok {
 		return check.Result{}, foreign
+	}
+	if errors.Is(err, sqlite.ErrNoSharedMemory) {
+		return check.Result{}, err
 	}
 	if err != nil {
 		return check.Result{}, fmt.Errorf("%w: %w", ErrDamaged, err)

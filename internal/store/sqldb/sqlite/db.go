@@ -253,3 +253,15 @@ func (db *DB) vacuumInto(ctx context.Context, path string) error {
 	_, err = c.Exec(ctx, `VACUUM INTO $1`, path)
 	return errors.Join(err, c.sqlite.Close())
 }
+
+// Copy is an open copy of a database, by Backup. One goroutine may use it at a time.
+type Copy struct{ *conn }
+
+// OpenCopy opens a copy to read it. It needs no shared memory, which a share of backups may lack.
+func OpenCopy(path string) (Copy, error) {
+	c, err := openConn(path, 0, "query_only=1")
+	return Copy{c}, err
+}
+
+// Close closes the copy.
+func (c Copy) Close() error { return c.sqlite.Close() }

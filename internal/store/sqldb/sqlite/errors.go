@@ -72,18 +72,18 @@ func denied(path string, err error) error {
 	return err
 }
 
-// errNoSharedMemory is the error of a file system whose files cannot be mapped into memory, as
+// ErrNoSharedMemory is the error of a file system whose files cannot be mapped into memory, as
 // that of FUSE with direct_io.
-var errNoSharedMemory = errors.New("the file system lacks shared memory, which a write-ahead log needs; move the data to a local disk")
+var ErrNoSharedMemory = errors.New("the file system lacks shared memory, which a write-ahead log needs; move the data to a local disk")
 
 // errCut is the error of a database that a process uses, and whose log was deleted or cut.
 var errCut = errors.New("a file of the database was deleted, cut or replaced while it was in use; stop the service, put the database back, from a backup if need be, and start it")
 
-// notLocal adds errNoSharedMemory or errCut to an error that it causes.
+// notLocal adds ErrNoSharedMemory or errCut to an error that it causes.
 func notLocal(err error) error {
 	switch extendedCode(err) {
 	case sqlite3.SQLITE_IOERR_SHMMAP, sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMLOCK:
-		return fmt.Errorf("%w: %w", errNoSharedMemory, err)
+		return fmt.Errorf("%w: %w", ErrNoSharedMemory, err)
 	case sqlite3.SQLITE_IOERR_SHORT_READ:
 		return fmt.Errorf("%w: %w", errCut, err)
 	}

@@ -66,6 +66,12 @@ func TestOverwrittenFile(t *testing.T) {
 	db := openTest(t, path)
 	testenv.NoError(t, db.WatchCommits(t.Context()))
 	testenv.NoError(t, db.Backup(t.Context(), path+".backup"))
+	opened := testenv.Of(OpenCopy(path + ".backup")).Must(t)
+	testenv.NoError(t, opened.QueryRow(t.Context(), `SELECT COUNT(*) FROM merchants`, nil, new(int64)))
+	if files := testenv.Of(filepath.Glob(path + ".backup?*")).Must(t); len(files) > 0 {
+		t.Errorf("beside an open copy: %v", files)
+	}
+	testenv.NoError(t, opened.Close())
 	write := func() error { return addMerchant(t.Context(), db, 1) }
 	testenv.NoError(t, write())
 	testenv.Of(db.Exec(t.Context(), `PRAGMA wal_checkpoint(TRUNCATE)`)).Must(t)
@@ -82,7 +88,7 @@ func TestOverwrittenFile(t *testing.T) {
 func TestNoSharedMemory(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[sqlite.ResultCode]bool{sqlite.ResultIOErrSHMMap: true, sqlite.ResultIOErrSHMOpen: true, sqlite.ResultIOErrRead: false} {
-		testenv.Equal(t, fmt.Sprintf("%v", code), want, errors.Is(notLocal(code.ToError()), errNoSharedMemory))
+		testenv.Equal(t, fmt.Sprintf("%v", code), want, errors.Is(notLocal(code.ToError()), ErrNoSharedMemory))
 	}
 	testenv.Equal(t, "a log that was deleted", true, errors.Is(notLocal(sqlite.ResultIOErrShortRead.ToError()), errCut))
 }

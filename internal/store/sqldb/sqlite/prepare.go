@@ -59,7 +59,7 @@ func migrate(ctx context.Context, db *sql.DB, options migrations.Options) error 
 	}
 	if mode != "wal" {
 		// SQLite returns no error where the file system lacks shared memory.
-		return fmt.Errorf("%w (journal mode %s)", errNoSharedMemory, mode)
+		return fmt.Errorf("%w (journal mode %s)", ErrNoSharedMemory, mode)
 	}
 	return migrations.SQLite.Up(ctx, db, options)
 }
