@@ -154,18 +154,18 @@ const (
 
 // MoveStaged moves to their periods the words that 1.0 has written to an SQLite database:
 // in blocks with positive numbers, where searches do not look. Others may write meanwhile,
-// and it may be interrupted.
+// and it may be interrupted. In a damaged database it leaves what it cannot move.
 func MoveStaged(ctx context.Context, db sqldb.DB) error {
 	for {
-		var staged int64
+		var staged, moved int64
 		if err := db.QueryRow(ctx, selectStaged, nil, &staged); err != nil || staged == 0 {
 			return err
 		}
-		err := db.InTx(ctx, func(tx sqldb.Querier) error {
-			_, err := tx.Exec(ctx, moveStaged, period, movedWords)
+		err := db.InTx(ctx, func(tx sqldb.Querier) (err error) {
+			moved, err = tx.Exec(ctx, moveStaged, period, movedWords)
 			return err
 		})
-		if err != nil {
+		if err != nil || moved == 0 {
 			return err
 		}
 	}

@@ -1,7 +1,9 @@
 package search
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
@@ -31,9 +33,17 @@ func TestMoveStaged(t *testing.T) {
 			return err
 		}))
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	testenv.NoError(t, MoveStaged(ctx, stuck{db}))
 	testenv.NoError(t, MoveStaged(t.Context(), db))
 	if len(want) < 400*5 {
 		t.Errorf("%d words", len(want))
 	}
 	testenv.Equal(t, "words", want, words())
 }
+
+// stuck is a database in which nothing can be moved, as in one with pages of another.
+type stuck struct{ sqldb.DB }
+
+func (stuck) InTx(context.Context, func(sqldb.Querier) error) error { return nil }
