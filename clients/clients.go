@@ -16,8 +16,8 @@ import (
 )
 
 //go:embed python/LICENSE python/README.md python/pyproject.toml python/merchant_orders/*.py python/merchant_orders/py.typed
-//go:embed php/LICENSE php/*.md php/composer.json php/MerchantOrders.php php/examples php/src
-//go:embed typescript/LICENSE typescript/*.md typescript/package.json typescript/dist typescript/examples
+//go:embed php/LICENSE php/*.md php/composer.json php/MerchantOrders.php php/src
+//go:embed typescript/LICENSE typescript/*.md typescript/package.json typescript/dist
 var sources embed.FS
 
 // GoModule is the go.mod of the Go client, which needs no other module.

@@ -88,7 +88,7 @@ func prepareTypeScript(t *testing.T, folder, source string) *exec.Cmd {
 	run(t, folder, "npm", "install", "--offline", "--no-audit", "--no-fund", filepath.Join(made, "merchant-orders-1.1.0.tgz"))
 	testenv.NoError(t, os.Symlink(filepath.Join(made, "node_modules", "@types"), filepath.Join(folder, "node_modules", "@types")))
 	testenv.NoError(t, os.Rename(source, filepath.Join(folder, "sync.ts")))
-	run(t, folder, filepath.Join(made, "node_modules", ".bin", "tsc"), "--strict", "--skipLibCheck", "--target", "es2022", "--module", "nodenext", "sync.ts")
+	run(t, folder, filepath.Join(made, "node_modules", ".bin", "tsc"), "--strict", "--exactOptionalPropertyTypes", "--skipLibCheck", "--target", "es2022", "--module", "nodenext", "sync.ts")
 	run(t, folder, "node", "--input-type=commonjs", "-e", `new (require("merchant-orders").Client)("https://orders.example.com", "token")`)
 	return exec.Command("node", "sync.js")
 }
@@ -106,7 +106,7 @@ func pack() (string, error) {
 	if packedFolder, err = os.MkdirTemp("", "merchant-orders-"); err != nil {
 		return "", err
 	}
-	script := `cp -r typescript/src typescript/examples typescript/dist typescript/[A-Z]* typescript/*.json "$0" && cd "$0" &&
+	script := `cp -r typescript/src typescript/dist typescript/[A-Z]* typescript/*.json "$0" && cd "$0" &&
 		npm ci --engine-strict --prefer-offline --no-audit --no-fund --ignore-scripts && mv dist committed && mkdir -p dist/cjs &&
 		cp committed/cjs/package.json dist/cjs && npm run build && diff -r committed dist && npm pack`
 	if output, err := exec.Command("sh", "-c", script, packedFolder).CombinedOutput(); err != nil {
@@ -329,6 +329,9 @@ func flaky(t *testing.T, service string) string {
 		request := r.Method + r.URL.String()
 		if r.Header.Get("Authorization") != "" && r.Header.Get("Prefer") != "handling=strict" {
 			t.Errorf("%s: a misspelled parameter would have no effect", request)
+		}
+		if r.Method != http.MethodGet && r.Header.Get("Idempotency-Key") == "" {
+			t.Errorf("%s: a second attempt would be a second write", request)
 		}
 		mu.Lock()
 		again := seen[request]

@@ -16,7 +16,8 @@ import (
 )
 
 // TestInstall installs the packages into empty projects by the commands of the page
-// /docs/clients, with no other server, and runs their examples.
+// /docs/clients, with no other server, and runs the programs
+// of their READMEs.
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	testenv.Program(t, "python3", "python3-pip")
@@ -24,33 +25,35 @@ func TestInstall(t *testing.T) {
 	s := apptest.Start(t)
 	page := testenv.Send(t, "", "GET", s.BaseURL+"/docs/clients/clients.md", "").Body
 	for _, test := range []struct {
-		heading, before, example string
+		heading, before, program string
 		accepted                 int // orders of three
 	}{
-		{"Python", "export PIP_NO_INDEX=1 PIP_TARGET=. PIP_ROOT_USER_ACTION=ignore", "! command -v mypy || mypy --strict --cache-dir cache accept.py\npython3 accept.py", 3},
+		{"Python", "export PIP_NO_INDEX=1 PIP_TARGET=. PIP_ROOT_USER_ACTION=ignore", `
+			program merchant_orders-*.dist-info/METADATA >accept.py
+			! command -v mypy || mypy --strict --cache-dir cache accept.py
+			python3 accept.py`, 3},
 		{"PHP", `
 			echo '{"config":{"secure-http":false},"repositories":{"packagist.org":false}}' >composer.json
 			export COMPOSER_ALLOW_SUPERUSER=1 COMPOSER_NO_INTERACTION=1 COMPOSER_HOME=$PWD/home`, `
 			cmp MerchantOrders.php vendor/merchant-orders/client/MerchantOrders.php
 			php -r 'require "vendor/autoload.php"; new MerchantOrders\Client("https://x", "x");'
-			php vendor/merchant-orders/client/examples/accept.php`, 3},
-		{"TypeScript", "echo '{}' >package.json", "node node_modules/merchant-orders/examples/accept.mjs", 3},
+			program vendor/merchant-orders/client/README.md >accept.php
+			php accept.php`, 3},
+		{"TypeScript", "echo '{}' >package.json", "program node_modules/merchant-orders/README.md >accept.mjs\nnode accept.mjs", 3},
 		{"Go", "export GOPROXY=off GOFLAGS= GOWORK=off GOTOOLCHAIN=local GOMODCACHE=$PWD/cache\ngo mod init shop", "go build merchantorders/client", 0},
 	} {
 		t.Run(test.heading, func(t *testing.T) {
 			t.Parallel()
 			_, section, _ := strings.Cut(page, "\n## "+test.heading+"\n")
 			section, _, _ = strings.Cut(section, "\n## ")
-			script := []string{"set -ex", test.before}
+			script := []string{"set -ex\nprogram() { sed '1,/^```[a-z]/d; /^```$/,$d' \"$@\"; }", test.before}
 			for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
 				script = append(script, block[1])
 			}
-			folder := t.TempDir()
-			write(t, filepath.Join(folder, "accept.py"), testenv.Of(os.ReadFile("python/examples/accept.py")).Must(t))
 			s := apptest.Start(t)
 			s.Import(t, apptest.Registered(apptest.MerchantID, 1, 3))
-			command := exec.CommandContext(t.Context(), "bash", "-c", strings.Join(append(script, test.example), "\n"))
-			command.Dir = folder
+			command := exec.CommandContext(t.Context(), "bash", "-c", strings.Join(append(script, test.program), "\n"))
+			command.Dir = t.TempDir()
 			command.Env = append(os.Environ(), "ORDERS_URL="+s.BaseURL, "ORDERS_TOKEN="+s.Token)
 			output, err := command.CombinedOutput()
 			if err != nil || strings.Contains(string(output), "status 4") {

@@ -25,13 +25,13 @@ async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
 }
 
 const end = await client.eventsPage("latest");
-const listed = (await all(client.orders({ state: "registered" }))).map((order) => order.id);
+const listed = (await all(client.orders({ state: "registered", signal: undefined }))).map((order) => order.id);
 result.listed = new Set(listed).size;
 result.unanswered = (await all(client.unanswered())).map((order) => order.id).sort().join() === [...listed].sort().join();
 result.withoutInvoice = (await all(client.withoutInvoice())).map((order) => order.hasInvoice).every(Boolean) && (await all(client.withoutInvoice())).length;
 const [first = "", second = "", third = "", fourth = ""] = [...listed].sort();
 const { tag } = await client.order(first);
-await client.accept(first, { ifMatch: tag });
+await client.accept(first, { ifMatch: tag, key: undefined });
 result.state = (await client.order(first)).order.state;
 const again = await refusal(client.accept(first));
 result.again = [again.status, again.code, again.temporary, again.detail !== "" && again.message.includes(again.detail)];
@@ -89,7 +89,7 @@ const { webhook } = await client.createWebhook({ url: "https://hooks.example.com
 result.webhook = (await client.updateWebhook(webhook.id, { description: "till" })).description;
 await client.deleteWebhook(webhook.id);
 result.webhooks = (await client.webhooks()).length;
-const { token } = await client.createToken({ label: "till" });
+const { token } = await client.createToken({ label: "till", expires: undefined });
 await client.revokeToken((await client.rotateToken(token.id, "1h")).token.id);
 result.tokens = (await all(client.tokens())).map(({ label }) => label).slice(-2);
 

@@ -47,12 +47,12 @@ func typeScript(m *model) string {
 				if slices.Contains(without, f.name) {
 					continue
 				}
-				optional := "?"
-				if s.needs(f.name) {
-					optional = ""
-				}
 				describe("  ", f.Description)
-				line("  %s%s: %s;", f.name, optional, x.of(m, f.schema))
+				if s.needs(f.name) {
+					line("  %s: %s;", f.name, x.of(m, f.schema))
+				} else { // undefined also where exactOptionalPropertyTypes tells it from an absent one
+					line("  %s?: %s | undefined;", f.name, x.of(m, f.schema))
+				}
 			}
 			line("}")
 		}
@@ -93,71 +93,26 @@ func python(m *model) string {
 		list: func(of string) string { return "List[" + union(of) + "]" }, table: func(of string) string { return "Dict[str, " + union(of) + "]" },
 		quote: `"`, literal: func(values string) string { return "Literal[" + values + "]" }, open: "str", named: always,
 	}
-	of := func(s *schema) string { return union(x.of(m, s)) }
-	var exported, aliases, unions []string // unions name others, so they stand last
+	p := pythonClasses{of: func(s *schema) string { return union(x.of(m, s)) }}
+	var unions []string // they name other types, so they stand last
 	classes := write(func(line func(string, ...any)) {
-		describe := func(indent, text string) {
-			if lines := comment(text, commentWidth); len(lines) > 0 {
-				line(`%s"""%s"""`, indent, strings.ReplaceAll(strings.Join(lines, "\n"+indent), `\`, `\\`))
-			}
-		}
-		class := func(name, base, description string) {
-			exported = append(exported, name)
-			line("\n\nclass %s(%s):", name, base)
-			describe("    ", description)
-		}
+		p.line = line
 		for _, t := range m.types {
-			variants := t.variants()
-			if !t.isObject() {
-				plain := *t.schema
-				plain.Title = ""
-				exported = append(exported, t.name)
-				to := &aliases
-				if len(t.OneOf) > 0 {
-					to = &unions
-				}
-				*to = append(*to, t.name+" = "+of(&plain))
+			if t.isObject() {
+				p.object(t)
 				continue
 			}
-			name := t.name
-			if len(variants) > 0 {
-				name += "Base"
+			plain := *t.schema
+			plain.Title = ""
+			p.exported = append(p.exported, t.name)
+			to := &p.aliases
+			if len(t.OneOf) > 0 {
+				to = &unions
 			}
-			if t.Properties.get("from") != nil { // a keyword, which is no name in a class
-				exported = append(exported, name)
-				line("\n\n%s = TypedDict(\n    %[1]q,\n    {", name)
-				for _, f := range t.Properties {
-					line("        %q: %q,", f.name, of(f.schema))
-				}
-				line("    },\n)")
-				describe("", t.Description)
-				continue
-			}
-			class(name, "TypedDict", t.Description)
-			for _, f := range t.Properties {
-				if len(variants) > 0 && (f.name == "type" || f.name == "data") {
-					continue
-				}
-				kind := of(f.schema)
-				if !t.needs(f.name) {
-					kind = "NotRequired[" + kind + "]"
-				}
-				line("    %s: %s", f.name, kind)
-				describe("    ", f.Description)
-			}
-			var all []string
-			for _, v := range variants {
-				class(v.name, name, "")
-				line("    type: Literal[%s]\n    data: %s", quoted(v.types, `"`, ", "), v.data)
-				all = append(all, v.name)
-			}
-			if len(variants) > 0 {
-				exported = append(exported, t.name)
-				aliases = append(aliases, t.name+" = Union["+strings.Join(all, ", ")+"]")
-			}
+			*to = append(*to, t.name+" = "+p.of(&plain))
 		}
 	})
-	slices.Sort(exported)
+	slices.Sort(p.exported)
 	return "# " + generatedNote + `
 """The types of the interface."""
 
@@ -169,9 +124,68 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 __all__ = [
-    ` + quoted(exported, `"`, ",\n    ") + `,
+    ` + quoted(p.exported, `"`, ",\n    ") + `,
 ]
-` + classes + "\n\n" + strings.Join(append(aliases, unions...), "\n") + "\n"
+` + classes + "\n\n" + strings.Join(append(p.aliases, unions...), "\n") + "\n"
+}
+
+// pythonClasses writes the classes of objects. It collects names to export, and aliases.
+type pythonClasses struct {
+	line              func(string, ...any)
+	of                func(*schema) string
+	exported, aliases []string
+}
+
+func (p *pythonClasses) describe(indent, text string) {
+	if lines := comment(text, commentWidth); len(lines) > 0 {
+		p.line(`%s"""%s"""`, indent, strings.ReplaceAll(strings.Join(lines, "\n"+indent), `\`, `\\`))
+	}
+}
+
+func (p *pythonClasses) class(name, base, description string) {
+	p.exported = append(p.exported, name)
+	p.line("\n\nclass %s(%s):", name, base)
+	p.describe("    ", description)
+}
+
+// object writes the class of an object, and those of its variants.
+func (p *pythonClasses) object(t field) {
+	if t.Properties.get("from") != nil { // a keyword, which is no name in a class
+		p.exported = append(p.exported, t.name)
+		p.line("\n\n%s = TypedDict(\n    %[1]q,\n    {", t.name)
+		for _, f := range t.Properties {
+			p.line("        %q: %q,", f.name, p.of(f.schema))
+		}
+		p.line("    },\n)")
+		p.describe("", t.Description)
+		return
+	}
+	variants, name := t.variants(), t.name
+	if len(variants) > 0 {
+		name += "Base"
+	}
+	p.class(name, "TypedDict", t.Description)
+	for _, f := range t.Properties {
+		if len(variants) > 0 && (f.name == "type" || f.name == "data") {
+			continue
+		}
+		kind := p.of(f.schema)
+		if !t.needs(f.name) {
+			kind = "NotRequired[" + kind + "]"
+		}
+		p.line("    %s: %s", f.name, kind)
+		p.describe("    ", f.Description)
+	}
+	var all []string
+	for _, v := range variants {
+		p.class(v.name, name, "")
+		p.line("    type: Literal[%s]\n    data: %s", quoted(v.types, `"`, ", "), v.data)
+		all = append(all, v.name)
+	}
+	if len(variants) > 0 {
+		p.exported = append(p.exported, t.name)
+		p.aliases = append(p.aliases, t.name+" = Union["+strings.Join(all, ", ")+"]")
+	}
 }
 
 // outsideBrackets returns a text without what stands in brackets.

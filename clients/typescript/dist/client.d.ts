@@ -15,31 +15,31 @@ import type { Answer, AnswerResult, Event, Feed, Invoice, Order, OrderSummary, O
 export type * from "./types.js";
 /** Ends a call, and the waits between its attempts: it throws the reason of the signal. */
 export type Abortable = {
-    signal?: AbortSignal;
+    signal?: AbortSignal | undefined;
 };
 /** Selects orders. Days are like 2026-11-20. */
 export type Filter = Abortable & {
-    state?: State;
-    dateFrom?: string;
-    dateTo?: string;
+    state?: State | undefined;
+    dateFrom?: string | undefined;
+    dateTo?: string | undefined;
 };
 /** The tag that order returned, so that the write fails if the order has changed since; and a key instead of a random one. */
 export type WriteOptions = Abortable & {
-    ifMatch?: string;
-    key?: string;
+    ifMatch?: string | undefined;
+    key?: string | undefined;
 };
 /** Which document an invoice file is. A service of version 1.0.0 ignores it: the returned entry has what was stored. */
 export type InvoiceDocument = Pick<wire.Upload, "kind" | "number" | "mark" | "link">;
 /** The history in which the number was read; and whether each event has its order. */
 export type FeedOptions = Abortable & {
-    history?: string;
-    withOrders?: boolean;
+    history?: string | undefined;
+    withOrders?: boolean | undefined;
 };
 /** Seconds that an attempt waits for the service to send something; attempts of a call; maximum of seconds between two. */
 export type Options = {
-    timeout?: number;
-    tries?: number;
-    maxWait?: number;
+    timeout?: number | undefined;
+    tries?: number | undefined;
+    maxWait?: number | undefined;
 };
 /** After the last order, after and history are where the change feed ended before the first was read: follow it from there. */
 export type Export = {
@@ -126,9 +126,7 @@ export declare class Client {
      * Accepts and rejects orders, 10,000 in a request, and returns a result for each, in their order. A refused answer
      * affects no other and throws nothing. The key is that of the first request; the n-th has "-n" after it.
      */
-    answers(answers: Iterable<Answer>, { key, signal }?: Abortable & {
-        key?: string;
-    }): AsyncGenerator<AnswerResult>;
+    answers(answers: Iterable<Answer>, { key, signal }?: Abortable & Pick<WriteOptions, "key">): AsyncGenerator<AnswerResult>;
     /** Changes your own number and note of an order. */
     update(reference: string, update: OrderUpdate, options?: WriteOptions): Promise<void>;
     /** Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes. */
@@ -167,10 +165,9 @@ export declare class Client {
     /** Returns an export of whole orders, oldest first. After a connection that breaks it goes on after the last order. */
     export({ signal, ...filter }?: Filter): Export;
     /** Returns the events after a number, waiting up to wait seconds (at most 30) for one. */
-    eventsPage(after: number | "latest", { limit, wait, withOrders, signal }?: Abortable & {
-        limit?: number;
-        wait?: number;
-        withOrders?: boolean;
+    eventsPage(after: number | "latest", { limit, wait, withOrders, signal }?: Abortable & Pick<FeedOptions, "withOrders"> & {
+        limit?: number | undefined;
+        wait?: number | undefined;
     }): Promise<Feed>;
     /**
      * Returns the events after a number, up to the newest. To go on later, store seq and history of the last one. Throws

@@ -274,7 +274,7 @@ export class Client {
     }
     /** Returns the JSON of a response, or that of its lines before the last, and its headers. */
     async #read(call) {
-        const write = call.method === "GET" ? undefined : { key: crypto.randomUUID(), ...call.write };
+        const write = call.method === "GET" ? undefined : { ...call.write, key: call.write?.key || crypto.randomUUID() };
         for (let attempt = 1;; attempt++) {
             try {
                 const { headers, texts } = await this.#send({ ...call, write });

@@ -15,17 +15,17 @@ import type { Answer, AnswerResult, Event, Feed, Invoice, Order, OrderSummary, O
 
 export type * from "./types.js";
 /** Ends a call, and the waits between its attempts: it throws the reason of the signal. */
-export type Abortable = { signal?: AbortSignal };
+export type Abortable = { signal?: AbortSignal | undefined };
 /** Selects orders. Days are like 2026-11-20. */
-export type Filter = Abortable & { state?: State; dateFrom?: string; dateTo?: string };
+export type Filter = Abortable & { state?: State | undefined; dateFrom?: string | undefined; dateTo?: string | undefined };
 /** The tag that order returned, so that the write fails if the order has changed since; and a key instead of a random one. */
-export type WriteOptions = Abortable & { ifMatch?: string; key?: string };
+export type WriteOptions = Abortable & { ifMatch?: string | undefined; key?: string | undefined };
 /** Which document an invoice file is. A service of version 1.0.0 ignores it: the returned entry has what was stored. */
 export type InvoiceDocument = Pick<wire.Upload, "kind" | "number" | "mark" | "link">;
 /** The history in which the number was read; and whether each event has its order. */
-export type FeedOptions = Abortable & { history?: string; withOrders?: boolean };
+export type FeedOptions = Abortable & { history?: string | undefined; withOrders?: boolean | undefined };
 /** Seconds that an attempt waits for the service to send something; attempts of a call; maximum of seconds between two. */
-export type Options = { timeout?: number; tries?: number; maxWait?: number };
+export type Options = { timeout?: number | undefined; tries?: number | undefined; maxWait?: number | undefined };
 /** After the last order, after and history are where the change feed ended before the first was read: follow it from there. */
 export type Export = { orders(): AsyncGenerator<Order>; after: number; history: string };
 /** The JSON of a response, and its headers. */
@@ -161,7 +161,7 @@ export class Client {
    * Accepts and rejects orders, 10,000 in a request, and returns a result for each, in their order. A refused answer
    * affects no other and throws nothing. The key is that of the first request; the n-th has "-n" after it.
    */
-  async *answers(answers: Iterable<Answer>, { key = crypto.randomUUID(), signal }: Abortable & { key?: string } = {}): AsyncGenerator<AnswerResult> {
+  async *answers(answers: Iterable<Answer>, { key = crypto.randomUUID(), signal }: Abortable & Pick<WriteOptions, "key"> = {}): AsyncGenerator<AnswerResult> {
     const all = [...answers];
     for (let number = 1; all.length > 0; number++) {
       const batch = all.splice(0, 10_000);
@@ -293,7 +293,7 @@ export class Client {
   }
 
   /** Returns the events after a number, waiting up to wait seconds (at most 30) for one. */
-  async eventsPage(after: number | "latest", { limit = 1000, wait = 0, withOrders = false, signal }: Abortable & { limit?: number; wait?: number; withOrders?: boolean } = {}): Promise<Feed> {
+  async eventsPage(after: number | "latest", { limit = 1000, wait = 0, withOrders = false, signal }: Abortable & Pick<FeedOptions, "withOrders"> & { limit?: number | undefined; wait?: number | undefined } = {}): Promise<Feed> {
     const query = search({ after, limit, wait, include: withOrders ? "order" : undefined });
     return (await this.#read<Feed>({ method: "GET", path: "/events" + query, wait, signal })).body;
   }
@@ -329,7 +329,7 @@ export class Client {
 
   /** Returns the JSON of a response, or that of its lines before the last, and its headers. */
   async #read<T>(call: Call): Promise<Reply<T>> {
-    const write = call.method === "GET" ? undefined : { key: crypto.randomUUID(), ...call.write };
+    const write = call.method === "GET" ? undefined : { ...call.write, key: call.write?.key || crypto.randomUUID() };
     for (let attempt = 1; ; attempt++) {
       try {
         const { headers, texts } = await this.#send({ ...call, write });

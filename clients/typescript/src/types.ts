@@ -37,7 +37,7 @@ export interface Feed {
    */
   history: string;
   /** Present if `newest` is below `after`, for people. */
-  problem?: string;
+  problem?: string | undefined;
 }
 
 /** Events, oldest first. */
@@ -71,11 +71,11 @@ export interface EventBase {
    * The order as it is when the response or the delivery is made, not as it was at the event; null if it is
    * deleted or the event has none. Only if orders are requested with `include`.
    */
-  order?: Order | null;
+  order?: Order | null | undefined;
   /** Why there is no `order` although it was requested and exists, because its stored data is damaged. */
-  orderProblem?: string;
+  orderProblem?: string | undefined;
   /** The history in which the number counts, added by the client: store both. */
-  history?: string;
+  history?: string | undefined;
 }
 export interface OrderCreatedEvent extends EventBase { type: "order.created"; data: OrderCreatedData }
 export interface OrderStateChangedEvent extends EventBase { type: "order.state_changed"; data: OrderStateChangedData }
@@ -285,13 +285,13 @@ export interface Order {
   /** The lines, in the order of the import. */
   lineItems: LineItem[];
   /** What of the total is for shipping, with VAT. Absent: unknown. */
-  shippingAmount?: Amount;
+  shippingAmount?: Amount | undefined;
   /** VAT rate of shipping in percent. Absent: unknown. */
-  shippingVatRate?: VATRate;
+  shippingVatRate?: VATRate | undefined;
   /** The merchant's own number of the order; absent: none. */
-  merchantReference?: string;
+  merchantReference?: string | undefined;
   /** The merchant's own note; absent: none. */
-  merchantNote?: string;
+  merchantNote?: string | undefined;
 }
 
 /** The shipping address. Unknown parts are empty. */
@@ -410,7 +410,7 @@ export interface LineItem {
   /** Additional attributes, as imported; often empty. */
   extendedAttributes: unknown[];
   /** VAT rate in percent. Absent: unknown. */
-  vatRate?: VATRate;
+  vatRate?: VATRate | undefined;
 }
 
 /** An invoice file. */
@@ -425,29 +425,29 @@ export interface Invoice {
   /** When it was uploaded. */
   created_at: Time;
   /** What the document is: `invoice`, `credit-note` or `receipt`. This and the next three only if they were given. */
-  kind?: string;
+  kind?: string | undefined;
   /** The document's number. */
-  number?: string;
+  number?: string | undefined;
   /** The tax authority's id of the document (MARK of myDATA). */
-  mark?: string;
+  mark?: string | undefined;
   /** Where the document is too. */
-  link?: string;
+  link?: string | undefined;
 }
 
 /** What is the merchant's own. Null and empty text remove it. */
 export interface OrderUpdate {
   /** The merchant's own number of the order, on one line. */
-  merchantReference?: string | null;
+  merchantReference?: string | null | undefined;
   /** A note. */
-  merchantNote?: string | null;
+  merchantNote?: string | null | undefined;
 }
 
 /** The reason of the rejection. Unknown keys are ignored. */
 export interface Rejection {
   /** `D` if present. */
-  status?: "D";
+  status?: "D" | undefined;
   /** The reason. Null and empty text mean none. */
-  reason?: Reason | null;
+  reason?: Reason | null | undefined;
 }
 
 /** The reason. Null and empty text mean none. */
@@ -459,12 +459,12 @@ export interface Answer {
   /** What to do. */
   answer: Decision;
   /** Why the order is rejected. Null and empty text mean no reason. */
-  reason?: Reason | null;
+  reason?: Reason | null | undefined;
   /**
    * As the header `If-Match` of a single order: the line is `refused` if the order has changed since. Null: any
    * version.
    */
-  ifMatch?: string | null;
+  ifMatch?: string | null | undefined;
 }
 
 /** What to do. */
@@ -492,16 +492,16 @@ export interface AnswerResult {
   /** Number of the line or element. */
   line: number;
   /** Store id of the merchant. */
-  merchantId?: number;
-  reference?: Reference;
+  merchantId?: number | undefined;
+  reference?: Reference | undefined;
   /** What became of it. */
   status: AnswerStatus;
   /** State of the order. */
-  state?: string;
+  state?: string | undefined;
   /** Why the order was not changed. */
-  problem?: string;
+  problem?: string | undefined;
   /** The result is that of the first request with the Idempotency-Key. */
-  replayed?: boolean;
+  replayed?: boolean | undefined;
 }
 
 /** What became of it. */
@@ -551,11 +551,11 @@ export interface ExportSummary {
   /** Whether the export has all orders. */
   complete: boolean;
   /** Where the change feed ended before the first order was read. */
-  after?: number;
+  after?: number | undefined;
   /** The `history` of the change feed. */
-  history?: string;
+  history?: string | undefined;
   /** Why the export ended early; absent: it is complete. */
-  problem?: string;
+  problem?: string | undefined;
 }
 
 /** What the export has. */
@@ -578,10 +578,10 @@ export interface Upload {
   filename: string;
   /** The content in standard base64 with padding; line breaks are ignored. At most 4,000,000 bytes after decoding. */
   contentBase64: string;
-  kind?: InvoiceKind;
-  number?: InvoiceNumber;
-  mark?: InvoiceMark;
-  link?: InvoiceAddress;
+  kind?: InvoiceKind | undefined;
+  number?: InvoiceNumber | undefined;
+  mark?: InvoiceMark | undefined;
+  link?: InvoiceAddress | undefined;
 }
 
 /**
@@ -591,10 +591,10 @@ export interface Upload {
 export interface UploadForm {
   /** The content, as it is. The file name of the part, in UTF-8, is `filename`. */
   file: string;
-  kind?: InvoiceKind;
-  number?: InvoiceNumber;
-  mark?: InvoiceMark;
-  link?: InvoiceAddress;
+  kind?: InvoiceKind | undefined;
+  number?: InvoiceNumber | undefined;
+  mark?: InvoiceMark | undefined;
+  link?: InvoiceAddress | undefined;
 }
 
 /** What the document is; an invoice if absent. */
@@ -673,14 +673,14 @@ export interface TokenRequest {
    * Scopes, no others than those of the token of the request. The default: those of `orders:read`, `orders:write`
    * and `invoices:write` that it has.
    */
-  scopes?: Scope[];
+  scopes?: Scope[] | undefined;
   /**
    * Lifetime, from `1s`, such as `90d` or `2160h`; or the day (UTC) at whose beginning the token expires, such as
    * `2027-01-31`. Without it the token lives as long as `--max-token-lifetime` allows, or until it is revoked.
    */
-  expires?: string;
+  expires?: string | undefined;
   /** What the token is for: one line of text. */
-  label?: string | null;
+  label?: string | null | undefined;
 }
 
 /** The value of `after` for the next page; null: there is none. */
@@ -783,35 +783,35 @@ export type WebhookBatch = number;
 /** A new webhook. Unknown keys are refused. */
 export interface WebhookRequest {
   url: WebhookURL;
-  description?: WebhookDescription;
-  types?: WebhookTypes;
-  include?: WebhookInclude;
-  batch?: WebhookBatch;
-  headers?: WebhookHeaders;
-  username?: WebhookUsername;
-  password?: WebhookPassword;
+  description?: WebhookDescription | undefined;
+  types?: WebhookTypes | undefined;
+  include?: WebhookInclude | undefined;
+  batch?: WebhookBatch | undefined;
+  headers?: WebhookHeaders | undefined;
+  username?: WebhookUsername | undefined;
+  password?: WebhookPassword | undefined;
   /** Number of the event after which deliveries begin. Default is the newest event. */
-  after?: number;
+  after?: number | undefined;
 }
 
 /** What to change of a webhook. Unknown keys are refused. */
 export interface WebhookChange {
-  url?: WebhookURL;
-  description?: WebhookDescription;
-  types?: WebhookTypes;
-  include?: WebhookInclude;
-  batch?: WebhookBatch;
-  headers?: WebhookHeaders;
-  username?: WebhookUsername;
-  password?: WebhookPassword;
+  url?: WebhookURL | undefined;
+  description?: WebhookDescription | undefined;
+  types?: WebhookTypes | undefined;
+  include?: WebhookInclude | undefined;
+  batch?: WebhookBatch | undefined;
+  headers?: WebhookHeaders | undefined;
+  username?: WebhookUsername | undefined;
+  password?: WebhookPassword | undefined;
   /** Whether events are delivered. */
-  enabled?: boolean;
+  enabled?: boolean | undefined;
 }
 
 /** How to replace the secret. Unknown keys are refused. */
 export interface WebhookRotation {
   /** How long the old secret signs too: a duration from `0s` to `168h`. */
-  overlap?: string;
+  overlap?: string | undefined;
 }
 
 /** The event to send again. Unknown keys are refused. */
@@ -844,7 +844,7 @@ export interface Delivery {
   /** Number of the event, of several the first; null of a test. */
   event: number | null;
   /** Of a delivery with several events: how many. */
-  events?: number;
+  events?: number | undefined;
   /** Type of the event, or `webhook.test`. */
   type: string;
   /** Status of the response; null if there was none. */
