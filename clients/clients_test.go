@@ -229,7 +229,7 @@ var calls = map[string]any{
 		[]any{"invoice.uploaded", "rejected-by-merchant"}, []any{"order.updated", "rejected-by-merchant"},
 	},
 	"followed": true, "history": "changed",
-	"named": 4.0, "requestId": true, "downloaded": "%PDF-1.4", "linked": "%PDF-1.4", "deleted": 0.0,
+	"named": 4.0, "requestId": true, "broken": []any{"r1", "r1", "r1"}, "downloaded": "%PDF-1.4", "linked": "%PDF-1.4", "deleted": 0.0,
 	"webhook": "till", "webhooks": 0.0, "tokens": []any{"till", "till"},
 }
 
@@ -318,7 +318,8 @@ func testDeliveries(t *testing.T, secret delivery.Secret) map[string]any {
 
 // flaky starts a proxy for a service, and returns its address. The first attempt of each
 // request fails: by turns the response is a 503, or breaks off after half of its body. A
-// request with LIMITED or limit=999 is refused for an hour.
+// request with LIMITED or limit=999 is refused for an hour; the response of one with HTML or
+// BROKEN is bad.
 func flaky(t *testing.T, service string) string {
 	t.Helper()
 	target := testenv.Of(url.Parse(service)).Must(t)
@@ -339,6 +340,13 @@ func flaky(t *testing.T, service string) string {
 		refuse := len(seen)%2 == 0
 		mu.Unlock()
 		switch {
+		case strings.HasSuffix(request, "/HTML"), strings.HasSuffix(request, "BROKEN"):
+			w.Header().Set("X-Request-Id", "r1")
+			if strings.HasSuffix(request, "BROKEN") { // the response ends before its length
+				w.Header().Set("Content-Length", "99")
+				w.Header().Set("Content-Type", r.Header.Get("Accept"))
+			}
+			_, _ = w.Write([]byte(`{"id":"SF-1"}` + "\n"))
 		case strings.HasSuffix(r.URL.Path, "/LIMITED") || strings.Contains(r.URL.RawQuery, "limit=999"):
 			w.Header().Set("Retry-After", "3600")
 			w.WriteHeader(http.StatusTooManyRequests)

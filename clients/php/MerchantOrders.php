@@ -321,7 +321,7 @@ class Client
         $query = ['state' => $state, 'dateFrom' => $dateFrom, 'dateTo' => $dateTo];
         return new Export(function () use (&$query): \Generator {
             [$headers, $stream] = $this->send('GET', "$this->baseUrl/v2/orders/export" . query($query), 'application/x-ndjson');
-            $lines = lines($stream);
+            $lines = lines($stream, $headers);
             foreach ($lines as $order) {
                 $query['cursor'] = "{$headers['export-cursor']}.$order->id";
                 yield $order;
@@ -480,11 +480,11 @@ class Client
             try {
                 [$headers, $stream] = $this->send($method, "$this->baseUrl/v2$path", $type, $body, $write, $wait);
                 if ($type === 'application/x-ndjson') {
-                    return [iterator_to_array(lines($stream), false), $headers];
+                    return [iterator_to_array(lines($stream, $headers), false), $headers];
                 }
                 $json = json_decode((string) stream_get_contents($stream));
                 if (!$json instanceof \stdClass) {
-                    throw new TransportError('the response broke off', true);
+                    throw new TransportError('the response broke off', true, 0, '', 0, requestId($headers));
                 }
                 return [$json, $headers];
             } catch (ClientError $error) {
@@ -518,22 +518,13 @@ class Client
             throw new ClientError('PHP cannot reach the service: it needs the extension curl, or allow_url_fopen, for https with the extension openssl');
         }
         rewind($stream);
-        $received = [];
-        $status = 0;
-        foreach ($lines as $line) {
-            if (preg_match('~^HTTP/\S+ (\d+)~', $line, $match)) { // after those of an interim response
-                [$status, $received] = [(int) $match[1], []];
-            } else {
-                [$name, $value] = explode(':', $line, 2) + [1 => ''];
-                $before = isset($received[strtolower($name)]) ? $received[strtolower($name)] . ', ' : '';
-                $received[strtolower($name)] = $before . trim($value);
-            }
-        }
+        $received = headers($lines);
+        $status = (int) $received[':status'];
         if ($status < 200 || $status > 299) {
             throw refusal($status, $received, (string) stream_get_contents($stream));
         }
         if ($type !== '*/*' && strpos($received['content-type'] ?? '', $type) !== 0) {
-            throw new ClientError("unexpected response: it is no $type", false, $status);
+            throw new ClientError("unexpected response: it is no $type", false, $status, '', 0, requestId($received));
         }
         return [$received, $stream];
     }
@@ -560,7 +551,7 @@ class Client
         // Of the lines of an export, those before a break are good.
         if (!curl_exec($this->curl) && !($method === 'GET' && in_array('Accept: application/x-ndjson', $headers, true) && ftell($stream))) {
             $certificate = in_array(curl_errno($this->curl), [CURLE_SSL_CACERT, CURLE_SSL_PEER_CERTIFICATE, CURLE_SSL_CACERT_BADFILE], true);
-            throw new TransportError('no response: ' . curl_error($this->curl), !$certificate);
+            throw new TransportError('no response: ' . curl_error($this->curl), !$certificate, 0, '', 0, requestId(headers($lines)));
         }
         return $lines;
     }
@@ -737,18 +728,50 @@ function streams(string $method, string $url, array $headers, ?string $body, int
     ['timed_out' => $late, 'wrapper_data' => $lines] = stream_get_meta_data($source);
     $length = preg_match('/^Content-Length: *(\d+)/mi', implode("\n", $lines), $match) ? (int) $match[1] : null;
     if ($late || $length !== null && ftell($stream) < $length) {
-        throw new TransportError('no response: ' . ($late ? 'nothing was received in time' : 'the response broke off'), true);
+        $problem = $late ? 'nothing was received in time' : 'the response broke off';
+        throw new TransportError("no response: $problem", true, 0, '', 0, requestId(headers($lines)));
     }
     return $lines;
+}
+
+/**
+ * Returns the headers of a response by their names in lower case, and its :status, from its lines.
+ * @internal
+ * @param list<string> $lines
+ * @return array<string, string>
+ */
+function headers(array $lines): array
+{
+    $headers = [':status' => '0'];
+    foreach ($lines as $line) {
+        if (preg_match('~^HTTP/\S+ (\d+)~', $line, $match)) { // after those of an interim response
+            $headers = [':status' => $match[1]];
+        } else {
+            [$name, $value] = explode(':', $line, 2) + [1 => ''];
+            $before = isset($headers[strtolower($name)]) ? $headers[strtolower($name)] . ', ' : '';
+            $headers[strtolower($name)] = $before . trim($value);
+        }
+    }
+    return $headers;
+}
+
+/**
+ * @internal
+ * @param array<string, string> $headers
+ */
+function requestId(array $headers): string
+{
+    return $headers['x-request-id'] ?? '';
 }
 
 /**
  * Returns the lines of a response before its summary, which the generator returns.
  * @internal
  * @param resource $stream
+ * @param array<string, string> $headers
  * @return \Generator<\stdClass>
  */
-function lines($stream): \Generator
+function lines($stream, array $headers): \Generator
 {
     while (($line = fgets($stream)) !== false) {
         $document = substr($line, -1) === "\n" ? json_decode($line) : null;
@@ -756,11 +779,11 @@ function lines($stream): \Generator
             return $document;
         }
         if (!$document instanceof \stdClass || isset($document->complete)) {
-            throw new TransportError($document->problem ?? 'the response broke off', true);
+            throw new TransportError($document->problem ?? 'the response broke off', true, 0, '', 0, requestId($headers));
         }
         yield $document;
     }
-    throw new TransportError('the response has no end', true);
+    throw new TransportError('the response has no end', true, 0, '', 0, requestId($headers));
 }
 
 /**
@@ -781,7 +804,7 @@ function refusal(int $status, array $headers, string $text): ClientError
     ];
     $kind = $kinds[$status] ?? ($status >= 500 ? UnavailableError::class : ClientError::class);
     $message = $body->error->message ?? $body->message ?? 'the service refused the request';
-    return new $kind($message, $temporary, $status, $body->error->code ?? '', $seconds, $headers['x-request-id'] ?? '', $headers['error-detail'] ?? '');
+    return new $kind($message, $temporary, $status, $body->error->code ?? '', $seconds, requestId($headers), $headers['error-detail'] ?? '');
 }
 
 /**

@@ -54,6 +54,10 @@ $unknown = refused(fn () => (new Client(getenv('ORDERS_URL'), 'mo_unknown'))->or
 $named = [UnauthorizedError::class => $unknown, PreconditionError::class => $stale, NotFoundError::class => $missing, RateLimitedError::class => $limited];
 $result['named'] = count(array_filter($named, fn ($error, $class) => $error instanceof $class, ARRAY_FILTER_USE_BOTH));
 $result['requestId'] = $missing->requestId !== '' && strpos($missing->getMessage(), $missing->requestId) !== false;
+$once = new Client(getenv('ORDERS_URL'), 'mo_x', 60, 1);
+foreach ([fn () => $once->order('BROKEN'), fn () => $once->order('HTML'), fn () => iterator_to_array($once->export('', 'BROKEN')->orders())] as $call) {
+    $result['broken'][] = refused($call)->requestId;
+}
 $client->reject($second, 'damaged');
 $result['answers'] = all($client->answers([
     ['orderReference' => $third, 'answer' => 'accept'],

@@ -45,6 +45,8 @@ unknown = refusal(Client(os.environ["ORDERS_URL"], "mo_unknown").order, first)
 named = {UnauthorizedError: unknown, PreconditionError: refusal(client.accept, first, if_match=tag), NotFoundError: refusal(client.order, "NONE"), RateLimitedError: limited}
 result["named"] = sum(type(error) is kind for kind, error in named.items())
 result["requestId"] = 0 < len(unknown.request_id) and unknown.request_id in str(unknown)
+once = Client(os.environ["ORDERS_URL"], "mo_x", tries=1)
+result["broken"] = [refusal(once.order, name).request_id for name in ("BROKEN", "HTML")] + [refusal(list, once.export(date_from="BROKEN").orders()).request_id]
 client.reject(second, "damaged")
 result["answers"] = [answer["status"] for answer in client.answers([
     {"orderReference": third, "answer": "accept"},

@@ -46,6 +46,9 @@ const named: [ClientError, typeof ClientError][] = [
 ];
 result.named = named.filter(([error, kind]) => error.constructor === kind && error.name === kind.name).length;
 result.requestId = unknown.requestId !== "" && unknown.message.includes(unknown.requestId);
+const once = new Client(process.env.ORDERS_URL!, "mo_x", { tries: 1 });
+const broken = [once.order("BROKEN"), once.order("HTML"), all(once.export({ dateFrom: "BROKEN" }).orders())];
+result.broken = (await Promise.all(broken.map(refusal))).map((error) => error.requestId);
 await client.reject(second, "damaged");
 result.answers = (
   await all(

@@ -343,13 +343,15 @@ class Client:
             headers["Accept-Encoding"] = "gzip"
         if body is not None:
             headers["Content-Type"] = kind
+        request_id = ""
         try:
             connection, response = self._send(method, url, body, headers, self._timeout + wait)
+            request_id = _request_id(response)
             try:
                 if not 200 <= response.status <= 299:
                     raise _refusal(response)
                 if kind not in (response.headers.get_content_type(), "*/*"):
-                    raise ClientError("unexpected response: it is no " + kind, status=response.status)
+                    raise ClientError("unexpected response: it is no " + kind, status=response.status, request_id=request_id)
                 yield response
                 response.read()  # the end of its compression and of its parts
             finally:
@@ -358,9 +360,9 @@ class Client:
                 else:
                     connection.close()
         except (OSError, http.client.HTTPException, EOFError, zlib.error) as error:
-            raise TransportError(f"no response: {error}", temporary=not isinstance(error, ssl.SSLCertVerificationError)) from error
+            raise TransportError(f"no response: {error}", temporary=not isinstance(error, ssl.SSLCertVerificationError), request_id=request_id) from error
         except ValueError as error:
-            raise ClientError(f"unexpected response: {error}") from error
+            raise ClientError(f"unexpected response: {error}", request_id=request_id) from error
 
     def _send(
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout: float
@@ -502,6 +504,10 @@ def _plain(response: http.client.HTTPResponse) -> IO[bytes]:
     return gzip.GzipFile(fileobj=response) if response.headers.get("Content-Encoding") == "gzip" else response  # type: ignore[return-value]
 
 
+def _request_id(response: http.client.HTTPResponse) -> str:
+    return response.headers.get("X-Request-Id", "")
+
+
 def _lines(response: http.client.HTTPResponse, end: dict[str, Any]) -> Iterator[Any]:
     """Returns the lines of a response before its summary, which it writes to end."""
     for line in _plain(response):
@@ -510,9 +516,9 @@ def _lines(response: http.client.HTTPResponse, end: dict[str, Any]) -> Iterator[
             end.update(document)
             return
         if not document or "complete" in document:
-            raise TransportError(document.get("problem", "the response broke off"), temporary=True)
+            raise TransportError(document.get("problem", "the response broke off"), temporary=True, request_id=_request_id(response))
         yield document
-    raise TransportError("the response has no end", temporary=True)
+    raise TransportError("the response has no end", temporary=True, request_id=_request_id(response))
 
 
 def _refusal(response: http.client.HTTPResponse) -> ClientError:
@@ -529,7 +535,7 @@ def _refusal(response: http.client.HTTPResponse) -> ClientError:
     return kind(
         message or "the service refused the request",
         temporary=temporary, status=status, code=code, retry_after=retry_after,
-        request_id=response.headers.get("X-Request-Id", ""), detail=response.headers.get("Error-Detail", ""),
+        request_id=_request_id(response), detail=response.headers.get("Error-Detail", ""),
     )
 
 

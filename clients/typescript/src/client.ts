@@ -280,7 +280,7 @@ export class Client {
     for (let attempt = 1; ; attempt++) {
       try {
         const { headers, texts } = await this.#send({ method: "GET", path: "/orders/export" + search(query), lines: true, signal });
-        for await (const order of lines<Order>(texts, end)) {
+        for await (const order of lines<Order>(texts, end, headers)) {
           query.cursor = `${headers.get("Export-Cursor")}.${order.id}`;
           attempt = 0;
           yield order;
@@ -333,7 +333,7 @@ export class Client {
     for (let attempt = 1; ; attempt++) {
       try {
         const { headers, texts } = await this.#send({ ...call, write });
-        return { body: (call.lines ? await all(lines(texts, {})) : json((await all(texts)).join(""))) as T, headers };
+        return { body: (call.lines ? await all(lines(texts, {}, headers)) : json((await all(texts)).join(""))) as T, headers };
       } catch (error) {
         await this.#pause(attempt, error, call.signal);
       }
@@ -347,12 +347,12 @@ export class Client {
     if (write?.key) headers.set("Idempotency-Key", write.key);
     if (write?.ifMatch) headers.set("If-Match", write.ifMatch);
     const stop = new AbortController();
-    const inTime = async <T>(work: Promise<T>): Promise<T> => {
+    const inTime = async <T>(work: Promise<T>, answer?: Headers): Promise<T> => {
       const alarm = setTimeout(() => stop.abort(new Error("nothing was received in time")), 1000 * (this.#options.timeout + wait));
       try {
         return await work;
       } catch (error) {
-        throw unsent(error, signal);
+        throw unsent(error, signal, answer);
       } finally {
         clearTimeout(alarm);
       }
@@ -362,7 +362,7 @@ export class Client {
     const texts = (async function* () {
       const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
       try {
-        for (let next; reader && !(next = await inTime(reader.read())).done; ) yield next.value;
+        for (let next; reader && !(next = await inTime(reader.read(), response.headers)).done; ) yield next.value;
       } finally {
         stop.abort();
       }
@@ -370,7 +370,7 @@ export class Client {
     if (!response.ok) throw refusal(response, (await all(texts).catch(() => [])).join(""));
     if (!response.headers.get("Content-Type")?.startsWith(type)) {
       stop.abort();
-      throw new ClientError("unexpected response: it is no " + type, { status: response.status, requestId: response.headers.get("X-Request-Id") ?? "" });
+      throw new ClientError("unexpected response: it is no " + type, { status: response.status, ...requestOf(response.headers) });
     }
     return { headers: response.headers, texts };
   }
@@ -479,8 +479,10 @@ function json(text: string): any {
   }
 }
 
+const requestOf = (headers?: Headers): { requestId: string } => ({ requestId: headers?.get("X-Request-Id") ?? "" });
+
 /** Returns the lines of a response before its summary, which it assigns to end. */
-async function* lines<T>(texts: AsyncIterable<string>, end: object): AsyncGenerator<T> {
+async function* lines<T>(texts: AsyncIterable<string>, end: object, headers: Headers): AsyncGenerator<T> {
   let rest = "";
   for await (const text of texts) {
     const parts = (rest + text).split("\n");
@@ -491,19 +493,19 @@ async function* lines<T>(texts: AsyncIterable<string>, end: object): AsyncGenera
         Object.assign(end, { after: document.after, history: document.history });
         return;
       }
-      if (document.complete === false) throw new TransportError(document.problem, { temporary: true });
+      if (document.complete === false) throw new TransportError(document.problem, { temporary: true, ...requestOf(headers) });
       yield document;
     }
   }
-  throw new TransportError("the response has no end", { temporary: true });
+  throw new TransportError("the response has no end", { temporary: true, ...requestOf(headers) });
 }
 
 /** Returns the error of a request without a complete response, or the reason of the signal that ended it. */
-function unsent(error: any, signal?: AbortSignal): unknown {
+function unsent(error: any, signal?: AbortSignal, answer?: Headers): unknown {
   if (signal?.aborted) return signal.reason;
   if (error instanceof ClientError) return error;
   const cause = error?.cause ?? error;
-  return new TransportError(`no response: ${cause?.message || cause?.code || cause}`, { temporary: !/CERT|VERIFY/.test(cause?.code) });
+  return new TransportError(`no response: ${cause?.message || cause?.code || cause}`, { temporary: !/CERT|VERIFY/.test(cause?.code), ...requestOf(answer) });
 }
 
 /** Returns the error of a status that is no success. */
@@ -519,5 +521,5 @@ function refusal({ status, headers }: Response, text: string): ClientError {
   // A 409 without Retry-After stays.
   const temporary = status === 408 || status === 429 || status >= 500 || (status === 409 && retryAfter > 0);
   const message = body.error?.message ?? body.message ?? "the service refused the request";
-  return new (errorOf[status] ?? (status >= 500 ? UnavailableError : ClientError))(message, { temporary, status, code: body.error?.code, retryAfter, requestId: headers.get("X-Request-Id") ?? "", detail: headers.get("Error-Detail") ?? "" });
+  return new (errorOf[status] ?? (status >= 500 ? UnavailableError : ClientError))(message, { temporary, status, code: body.error?.code, retryAfter, ...requestOf(headers), detail: headers.get("Error-Detail") ?? "" });
 }
