@@ -121,8 +121,13 @@ const cutCells = `(() => {
 		.map(cell => cell.innerText + " by " + (cell.scrollWidth - cell.clientWidth)).join(", ");
 })()`
 
-// longNames gives the header two long names, and returns what is too narrow then.
+// longNames gives the header two long names and the first order a long reference, and returns
+// what is too narrow then.
 const longNames = `(() => {
+	const reference = document.querySelector("tbody .ref");
+	reference.querySelector("a").textContent = "SF-2026-0000103";
+	if (reference.scrollWidth > reference.clientWidth) return "reference";
+	if (document.documentElement.scrollWidth > innerWidth) return "page";
 	const names = document.querySelector(".merchant"), search = document.querySelector(".find input");
 	names.innerHTML = "<span>Καταστήματα Παπαδοπούλου και Υιοί</span> <bdi>Αικατερίνη Παπακωνσταντίνου</bdi>";
 	return [search, ...names.children].filter((e, i) => e.clientWidth < (i ? 80 : 145) || document.querySelector(".bar").clientHeight > 70).map(e => e.tagName + " " + e.clientWidth).join(", ");
@@ -165,10 +170,14 @@ func (p *staff) seeFirstOrder(t *testing.T) {
 		if wide := value(t, p.tab, chromedp.Evaluate[int64](`document.querySelector("tbody th").clientWidth`)); wide < 200 {
 			t.Errorf("%s: a product of a pick list is %d wide on a phone", language, wide)
 		}
-		p.run(t, chromedp.EmulateViewport(1280, 900))
-		p.see(t, "/console/orders", "tbody th", "J-")
-		if cut := value(t, p.tab, chromedp.Evaluate[string](longNames)); cut != "" {
-			t.Errorf("%s: the header with two long names: %s", language, cut)
+		for _, width := range []int64{1440, 1280} {
+			p.run(t, chromedp.EmulateViewport(width, 900))
+			for _, path := range []string{"/console/new", "/console/orders"} {
+				p.see(t, path, "tbody th", "J-")
+				if cut := value(t, p.tab, chromedp.Evaluate[string](longNames)); cut != "" {
+					t.Errorf("%s: two long names at %d: %s", language, width, cut)
+				}
+			}
 		}
 	}
 }

@@ -40,6 +40,11 @@ func (p *staff) meetOperator(t *testing.T) {
 		phone.click(t, "main .danger")
 		phone.wait(t, ".notice", "Η κατάσταση άλλαξε.")
 		phone.wait(t, "main", "εσείς")
+		phone.run(t, chromedp.EmulateViewport(320, 568, chromedp.EmulateMobile))
+		phone.see(t, "/console/operator/orders", "tbody .state", "")
+		if wide := value(t, phone.tab, chromedp.Evaluate[int64](`(document.querySelector("tbody .state").append(" για αποστολή"), document.documentElement.scrollWidth)`)); wide > 320 {
+			t.Errorf("a list with a long state is %d wide", wide)
+		}
 	})
 
 	third := newOperator(t, p.Server)
