@@ -59,7 +59,7 @@ document.addEventListener("click", (event) => {
     // With Shift a click selects, or not, all rows from the one that was clicked before.
     const boxes = [...box.form.querySelectorAll("tbody input[type=checkbox]:not(:disabled)")];
     const ends = [boxes.indexOf(last), boxes.indexOf(box)].sort((a, b) => a - b);
-    if (event.shiftKey && ends[0] >= 0) for (const other of boxes.slice(ends[0], ends[1])) other.checked = box.checked;
+    if (event.shiftKey && ends[0] >= 0) for (const other of boxes.slice(ends[0], ends[1] + 1)) other.checked = box.checked;
     last = box;
     countSelected(box.form);
     return;

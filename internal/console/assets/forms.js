@@ -7,6 +7,13 @@ if (wrong) {
   if (wrong.matches(".notice")) wrong.tabIndex = -1;
   wrong.focus();
 }
+// A step back onto a question, or loading it again, leads to the page before: the browser would
+// ask whether to send a form again, or show what is answered.
+const cancel = document.querySelector("form[data-question] a.button");
+if (cancel) {
+  history.replaceState(null, "", cancel.href);
+  addEventListener("pageshow", (event) => { if (event.persisted) location.replace(cancel.href); });
+}
 if (!navigator.cookieEnabled) document.querySelector("[data-cookies]")?.removeAttribute("hidden");
 
 // A form that makes a change is sent once. The server makes sure of it; this only
