@@ -57,8 +57,7 @@ type owner struct {
 // connection is one of connections.
 type connection struct {
 	net.Conn
-	all   *connections
-	blank blankLines
+	all *connections
 
 	// Guarded by all.mu.
 	owner    int64

@@ -113,7 +113,6 @@ func newServer(handler http.Handler, log *slog.Logger, options Options, timeouts
 	return &http.Server{
 		Handler:           handler,
 		ConnContext:       withConnection,
-		ConnState:         watchRequests,
 		ReadHeaderTimeout: timeouts.header,
 		ReadTimeout:       timeouts.request,
 		WriteTimeout:      timeouts.request,
