@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"sync/atomic"
 
@@ -75,25 +74,15 @@ func (c *commits) close() error {
 	return file.Close()
 }
 
-// WatchCommits implements sqldb.DB. The commit that it makes marks the file.
+// WatchCommits implements sqldb.DB.
 func (db *DB) WatchCommits(ctx context.Context) error {
-	mark, err := newMark(db.committer.path)
-	if err != nil {
-		return err
-	}
-	db.committer.mark.Store(mark)
-	err = db.commits.watch(db.path, func() error {
+	return db.commits.watch(db.path, func() error {
+		// Writes a page even if the value is the same.
 		return db.InTx(ctx, func(q sqldb.Querier) error {
-			_, err := q.Exec(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, mark.value))
+			_, err := q.Exec(ctx, `PRAGMA user_version = 0`)
 			return err
 		})
 	})
-	if err == nil {
-		// Moves the mark into the file, unless another process reads what was before it: then a
-		// later checkpoint does.
-		_, err = db.Exec(ctx, `PRAGMA wal_checkpoint(PASSIVE)`)
-	}
-	return err
 }
 
 // CommitVersion implements sqldb.DB.

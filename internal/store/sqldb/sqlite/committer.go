@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -39,7 +38,6 @@ type committer struct {
 	path  string
 	turn  turn
 	files openFiles
-	mark  atomic.Pointer[mark] // nil before WatchCommits
 	// timeout is how long a transaction waits for another process that writes.
 	timeout time.Duration
 
@@ -176,7 +174,7 @@ func (c *committer) passLead() {
 // retries until the context of tx ends or tx has waited for c.timeout, including
 // its time in the queue.
 func (c *committer) begin(tx *writeTx) error {
-	if err := c.replaced(); err != nil {
+	if err := c.files.check(); err != nil {
 		return err
 	}
 	waiting, cancel := context.WithDeadline(tx.ctx, tx.enqueued.Add(c.timeout))
@@ -283,15 +281,7 @@ func (c *committer) commit() error {
 	if _, err := c.conn.Exec(context.Background(), "COMMIT"); err != nil {
 		return err
 	}
-	return c.replaced()
-}
-
-// replaced returns a ReplacedError if a file of the database is not the one that is open.
-func (c *committer) replaced() error {
-	if err := c.files.check(); err != nil {
-		return err
-	}
-	return c.mark.Load().check(c.path)
+	return c.files.check()
 }
 
 // call calls fn. A panic is recovered here and raised again in the goroutine of

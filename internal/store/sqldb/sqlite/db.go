@@ -190,7 +190,7 @@ func (db *DB) Pool() sqldb.PoolUse {
 func (db *DB) Dialect() *sqldb.Dialect { return &db.dialect }
 
 // Replaced implements sqldb.DB.
-func (db *DB) Replaced() error { return db.committer.replaced() }
+func (db *DB) Replaced() error { return db.committer.files.check() }
 
 // Close implements sqldb.DB.
 func (db *DB) Close() error {
@@ -201,17 +201,11 @@ func (db *DB) Close() error {
 	if db.admin != nil {
 		err = errors.Join(err, db.admin.Close())
 	}
-	// Last: closing a file releases the locks that SQLite holds on it.
-	if db.committer != nil {
-		if mark := db.committer.mark.Swap(nil); mark != nil {
-			err = errors.Join(err, mark.file.Close())
-		}
-	}
 	return errors.Join(err, db.commits.close())
 }
 
 // Backup implements sqldb.DB. SQLite would sync the new file once, at its end, and commits
-// would wait for all of it. So Backup syncs it again and again meanwhile. The copy has no mark.
+// would wait for all of it. So Backup syncs it again and again meanwhile.
 func (db *DB) Backup(ctx context.Context, path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -220,9 +214,6 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	written, synced := make(chan struct{}), make(chan error, 1)
 	go func() { synced <- syncUntil(written, file.Sync) }()
 	err = db.vacuumInto(ctx, path)
-	if err == nil {
-		_, err = file.WriteAt(make([]byte, 4), markOffset)
-	}
 	close(written)
 	return errors.Join(diskFull(err), <-synced, file.Close())
 }

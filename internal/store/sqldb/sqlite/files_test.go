@@ -58,13 +58,12 @@ func TestReplacedFiles(t *testing.T) {
 	}
 }
 
-// TestOverwrittenFile writes a backup over a database file in place, as cp does, while it is open:
-// no transaction succeeds any more. A checkpoint is no such case.
-func TestOverwrittenFile(t *testing.T) {
+// TestOpenCopy opens a backup: no file appears beside it, which a file system without shared memory
+// could not have.
+func TestOpenCopy(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")
 	db := openTest(t, path)
-	testenv.NoError(t, db.WatchCommits(t.Context()))
 	testenv.NoError(t, db.Backup(t.Context(), path+".backup"))
 	opened := testenv.Of(OpenCopy(path + ".backup")).Must(t)
 	testenv.NoError(t, opened.QueryRow(t.Context(), `SELECT COUNT(*) FROM merchants`, nil, new(int64)))
@@ -72,16 +71,6 @@ func TestOverwrittenFile(t *testing.T) {
 		t.Errorf("beside an open copy: %v", files)
 	}
 	testenv.NoError(t, opened.Close())
-	write := func() error { return addMerchant(t.Context(), db, 1) }
-	testenv.NoError(t, write())
-	testenv.Of(db.Exec(t.Context(), `PRAGMA wal_checkpoint(TRUNCATE)`)).Must(t)
-	testenv.NoError(t, db.Replaced())
-	testenv.NoError(t, os.WriteFile(path, testenv.Of(os.ReadFile(path+".backup")).Must(t), 0))
-	for what, err := range map[string]error{"write": write(), "replaced": db.Replaced()} {
-		if replaced, ok := errors.AsType[*ReplacedError](err); !ok || replaced.Path != path || !db.Unavailable(err) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
 }
 
 // TestNoSharedMemory names the cause of errors that a file system without shared memory has.
