@@ -56,7 +56,7 @@ func TestNightlyBackup(t *testing.T) {
 	server := pgtest.Shared(t)
 	database, storage := newTarget(t)
 	_, copied := newTarget(t)
-	containers, dumps := backupArgs(t), t.TempDir()
+	containers, dumps, data := backupArgs(t), t.TempDir(), t.TempDir()
 	run := func(script string) error {
 		script = strings.NewReplacer("/backup/", dumps+"/", "find /backup ", "find "+dumps+" ").Replace(script)
 		shell := exec.CommandContext(t.Context(), "sh", "-euc", script)
@@ -71,7 +71,7 @@ func TestNightlyBackup(t *testing.T) {
 	dump, record := containers["dump"][0], containers["record"][0]
 	testenv.NoError(t, run(dump))
 	files := func() string {
-		got := apptest.RunIn(t, []string{"MERCHANT_ORDERS_TO_STORAGE=" + copied}, "", append(containers["files"], s.Folder.Settings...)...)
+		got := apptest.RunIn(t, []string{"MERCHANT_ORDERS_TO_STORAGE=" + copied, "MERCHANT_ORDERS_DATA=" + data}, "", append(containers["files"], s.Folder.Settings...)...)
 		if got.Code != 0 {
 			t.Fatal(got)
 		}
