@@ -21,7 +21,7 @@ func TestPasskeyPages(t *testing.T) {
 	}
 	s := startWith(t, "http://localhost", config.Serve{RateLimit: "1000"})
 	b := s.browser()
-	b.get("/").WantText(t, http.StatusOK, `data-passkey="http://localhost"`, `data-failed="The device gave no passkey. Try again." hidden>`)
+	b.get("/").WantText(t, http.StatusOK, `data-passkey="http://localhost"`, `data-failed="The device gave no passkey. Try again." data-unreachable="The service did not answer. Check your connection and try again." hidden>`)
 	asked := b.post("/console/passkey/ask", nil)
 	asked.WantText(t, http.StatusOK, `"rpId":"localhost"`, `"userVerification":"required"`)
 	if cookie := asked.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "passkey=") || !strings.HasSuffix(cookie, "; Path=/; Max-Age=600; HttpOnly; SameSite=Lax") {
@@ -29,7 +29,7 @@ func TestPasskeyPages(t *testing.T) {
 	}
 	typed := s.signedIn(s.token)
 	typed.get("/console/passkeys").WantText(t, http.StatusOK, "To make a passkey, sign in with a link")
-	typed.post("/console/passkeys", url.Values{"passkey": {"{}"}}).WantText(t, http.StatusForbidden, "The device gave no passkey")
+	typed.post("/console/passkeys", url.Values{"passkey": {"{}"}}).WantText(t, http.StatusForbidden, "<title>Error: Passkeys", "The device gave no passkey")
 	made := testenv.Of(s.Sessions.NewLoginLink(t.Context(), order.Command(), token.Person{MerchantID: ours, Name: "Νίκος", Scopes: order.DefaultScopes}, order.Options[token.CreatedLink]{})).Must(t)
 	invited := s.browser()
 	invited.post("/console/login/"+made.Secret, nil).WantStatus(t, http.StatusSeeOther)

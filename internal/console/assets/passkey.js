@@ -16,13 +16,21 @@
     if (data.passkey !== location.origin) continue;
     const button = form.querySelector("button");
     const problem = form.querySelector("[role=alert]");
+    if (data.make !== undefined && !document.querySelector("main .list")) try { localStorage.removeItem(key); } catch { /* likewise */ }
     form.hidden = false;
     button.addEventListener("click", async () => {
       if (button.getAttribute("aria-busy")) return;
       problem.textContent = "";
+      let told = data.unreachable;
       showBusy(button); // see forms.js
       try {
         const asked = await fetch(data.ask, { method: "POST" });
+        if (asked.status === 403) { // the session has ended: the page that follows says so
+          form.requestSubmit();
+          return;
+        }
+        if (!asked.ok) throw new Error(String(asked.status));
+        told = data.failed;
         const options = await asked.json();
         const credential = data.make === undefined
           ? await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) })
@@ -32,7 +40,7 @@
         form.requestSubmit();
       } catch (error) {
         button.removeAttribute("aria-busy");
-        problem.textContent = error.name === "InvalidStateError" ? data.known : data.failed;
+        problem.textContent = (error.name === "InvalidStateError" && data.known) || told;
       }
     });
   }

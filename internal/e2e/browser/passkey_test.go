@@ -11,6 +11,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 
@@ -81,6 +82,22 @@ func (p *person) comeBack(t *testing.T, selector, text string) {
 	p.usePasskey(t, selector, text)
 }
 
+// loseSession tries to make a passkey after the session has ended, and to use one without a
+// connection.
+func (p *person) loseSession(t *testing.T) {
+	t.Helper()
+	command(t, p.tab, network.ClearBrowserCookies, cdp.Empty{})
+	p.click(t, "[data-make] button")
+	p.wait(t, "[role=alert]", "your session had ended")
+	p.connect(t, true)
+	p.click(t, "form[data-passkey] button")
+	p.wait(t, ".field-problem", "The service did not answer")
+	p.connect(t, false)
+	p.forgive("403")
+	p.forgive("ERR_INTERNET_DISCONNECTED")
+	p.usePasskey(t, ".account", "Νίκος")
+}
+
 // usePasskey signs in with one click beside that on the device.
 func (p *person) usePasskey(t *testing.T, selector, text string) {
 	t.Helper()
@@ -119,6 +136,7 @@ func TestPasskeys(t *testing.T) {
 	own := value(t, nikos.tab, chromedp.Evaluate[string](fmt.Sprintf(`document.querySelector(%q).value`, passkeyID)))
 	nikos.click(t, "[data-make] button")
 	nikos.wait(t, "[role=alert]", "has a passkey for you already")
+	nikos.loseSession(t)
 	nikos.comeBack(t, ".account", "Νίκος")
 	if offers := value(t, nikos.tab, chromedp.Evaluate[int](`document.querySelectorAll("[data-passkey-offer]").length`)); offers != 0 {
 		t.Error("a session of a passkey offers another one")
