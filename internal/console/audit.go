@@ -14,8 +14,12 @@ import (
 	"merchantorders/internal/web"
 )
 
-// auditPageSize is how many entries of the audit log a page shows.
-const auditPageSize = 50
+const (
+	// auditPageSize is how many requests a page of the audit log shows.
+	auditPageSize = 50
+	// maxAuditEntries is how many entries it shows.
+	maxAuditEntries = 500
+)
 
 // auditView is the data of the page of the audit log.
 type auditView struct {
@@ -24,6 +28,7 @@ type auditView struct {
 	Today, Yesterday order.Day
 	Entries          []order.AuditEntry
 	Names            names
+	GoesOn           bool   // the request of the page goes on on the next one
 	Next             string // query of the next page; empty: there is none
 }
 
@@ -65,6 +70,7 @@ func (s *site) audit(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
+	view.GoesOn = wholeRequests(&page)
 	view.Entries = page.Entries
 	by := append(web.Collect(view.Entries, entryCaller), web.Collect(view.Entries, entrySubject)...)
 	if view.Names, err = s.namesOf(r, by); err != nil {
@@ -77,11 +83,35 @@ func (s *site) audit(w http.ResponseWriter, r *web.Request) error {
 	return s.show(w, r, http.StatusOK, "audit", view)
 }
 
+// wholeRequests cuts a page after the last request that is whole and that it has room for. It
+// reports whether the page has a part of one request only.
+func wholeRequests(page *order.AuditPage) bool {
+	var starts []int // of requests
+	for i, e := range page.Entries {
+		if i == 0 || senderOf(e) != senderOf(page.Entries[i-1]) {
+			starts = append(starts, i)
+		}
+	}
+	end := len(page.Entries)
+	switch {
+	case len(starts) > auditPageSize:
+		end = starts[auditPageSize]
+	case page.Next != nil && len(starts) > 1:
+		end = starts[len(starts)-1]
+	default:
+		return page.Next != nil && end > 0
+	}
+	page.Entries = page.Entries[:end]
+	last := page.Entries[end-1]
+	page.Next = &order.AuditCursor{At: last.At, MerchantID: last.MerchantID, Seq: last.Seq}
+	return false
+}
+
 // readAudit reads the filter of the audit log from a form and refuses what is wrong in
 // it. Spaces around a value do not count.
 func (s *site) readAudit(r *web.Request, form formView) (order.AuditQuery, error) {
 	value := func(name string) string { return strings.TrimSpace(form.Value(name)) }
-	query := order.AuditQuery{Limit: auditPageSize, Reference: value("reference"), Action: order.AuditAction(value("action"))}
+	query := order.AuditQuery{Limit: maxAuditEntries, Reference: value("reference"), Action: order.AuditAction(value("action"))}
 	if text := value("merchant"); text != "" {
 		query.MerchantID = new(int64)
 		if text != "0" { // what belongs to no store

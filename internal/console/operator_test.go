@@ -255,11 +255,12 @@ func TestErasePages(t *testing.T) {
 	b.post(correct, correction).WantText(t, http.StatusUnprocessableEntity, "The personal data of this order is erased")
 }
 
-// TestAuditPage filters the audit log and pages through it.
+// TestAuditPage filters the audit log and pages through it. A request that does not fit on a page
+// begins the next one.
 func TestAuditPage(t *testing.T) {
 	t.Parallel()
 	var documents [][]byte
-	for n := range 60 {
+	for n := range 510 {
 		documents = append(documents, newOrder(n+1, "ORDER-"+strconv.Itoa(n)))
 	}
 	s := start(t, documents...)
@@ -273,13 +274,26 @@ func TestAuditPage(t *testing.T) {
 	b.header.Set("Accept-Language", "el")
 	b.get(address+"?merchant=0&action=token.created").WantText(t, http.StatusOK, "Το marketplace</bdi> δημιούργησε το κλειδί <a")
 	b.header.Del("Accept-Language")
-	first := b.get(address + "?merchant=355")
-	_, rest, found := strings.Cut(first.Body, `rel="next" href="`)
-	if !found {
-		t.Fatal("no further page")
+	for n := range 60 { // the first requests have one entry each, the last one has nine
+		by := order.CommandFor(ours)
+		by.RequestID = strconv.Itoa(min(n, 51))
+		testenv.Of(s.Merchants.Update(t.Context(), by, ours, order.MerchantUpdate{Name: new(strconv.Itoa(n))}, order.Options[order.Merchant]{})).Must(t)
 	}
-	next, _, _ := strings.Cut(rest, `"`)
-	b.get(strings.ReplaceAll(next, "&amp;", "&")).WantText(t, http.StatusOK, "ORDER-")
+	const goesOn = "goes on on the next page"
+	next := address + "?merchant=355"
+	for _, want := range []struct {
+		requests int
+		says     string
+		goesOn   bool
+	}{{50, "changed the store and 8 more", false}, {2, "changed the store", false}, {1, "imported 500 orders", true}, {1, "imported 10 orders", false}} {
+		got := b.get(strings.ReplaceAll(next, "&amp;", "&"))
+		got.WantText(t, http.StatusOK, want.says)
+		testenv.Equal(t, want.says+": requests", want.requests, strings.Count(got.Body, `<th scope="row"`))
+		testenv.Equal(t, want.says+": goes on", want.goesOn, strings.Contains(got.Body, goesOn))
+		_, next, _ = strings.Cut(got.Body, `rel="next" href="`)
+		next, _, _ = strings.Cut(next, `"`)
+	}
+	testenv.Equal(t, "page after the last", "", next)
 }
 
 // TestAuditSays does something with several orders at once: the audit log says it in one
@@ -294,10 +308,15 @@ func TestAuditSays(t *testing.T) {
 	reject := staff.get("/console/orders/A-3").form(t, "/console/orders/A-3/own")
 	reject.Set("reason", "damaged")
 	staff.post("/console/orders/A-3/reject", reject).WantStatus(t, http.StatusSeeOther)
+	staff.upload("/console/orders/A-1", "1.pdf", "x", "2.pdf", "x")
+	own := staff.get("/console/orders/A-1").form(t, "/console/orders/A-1/own")
+	own.Set("merchantNote", "call first")
+	staff.post("/console/orders/A-1/own", own).WantStatus(t, http.StatusSeeOther)
 	b := s.operator(order.OperatorScopes)
 	const link = `<a href="/console/operator/orders/355/`
 	b.get("/console/operator/audit").WantText(t, http.StatusOK, "<summary><bdi>Ελένη &lt;b&gt;</bdi> accepted 2 orders</summary>",
-		"<bdi>Ελένη &lt;b&gt;</bdi> accepted order "+link+"A-1\">A-1</a>", "<bdi>Ελένη &lt;b&gt;</bdi> rejected order "+link+"A-3", "The marketplace</bdi> imported order")
+		"<bdi>Ελένη &lt;b&gt;</bdi> accepted order "+link+"A-1\">A-1</a>", "<bdi>Ελένη &lt;b&gt;</bdi> rejected order "+link+"A-3", "</bdi> added a file to order A-1 (×2)</summary>", "</bdi> changed the number or note of order "+link+"A-1",
+		"The marketplace</bdi> imported order")
 	b.header.Set("Accept-Language", "el")
 	b.get("/console/operator/audit").WantText(t, http.StatusOK, "</bdi> αποδέχθηκε 2 παραγγελίες</summary>", "</bdi> απέρριψε την παραγγελία "+link+"A-3")
 }

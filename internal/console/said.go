@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"strings"
 
 	"merchantorders/internal/order"
@@ -22,25 +23,36 @@ type saidView struct {
 	Before, After    string
 	Object           string // key of the word for what it was done to; empty: nothing is named
 	Count            int64  // how often
+	references       []string
 }
+
+// Orders returns to how many orders it was done.
+func (v saidView) Orders() int64 { return int64(len(v.references)) }
 
 // More returns how often it was done beside the newest time.
 func (v saidView) More() int64 { return v.Count - 1 }
 
-// requests returns what entries of the audit log say, by request; those of a command, which has
-// none, by second.
-func (l language) requests(entries []order.AuditEntry, n names) []requestView {
-	type sender struct {
-		order.Caller
-		second int64
+// sender is who made an entry of the audit log, and in which request; a command, which has none,
+// in which second.
+type sender struct {
+	order.Caller
+	second int64
+}
+
+func senderOf(e order.AuditEntry) sender {
+	from := sender{Caller: order.Caller{Actor: e.By.Actor, TokenID: e.By.TokenID, RequestID: e.By.RequestID}}
+	if e.By.RequestID == "" {
+		from.second = e.At.Unix()
 	}
+	return from
+}
+
+// requests returns what entries of the audit log say, by request.
+func (l language) requests(entries []order.AuditEntry, n names) []requestView {
 	var requests []requestView
 	var before sender
 	for _, e := range entries {
-		from := sender{order.Caller{Actor: e.By.Actor, TokenID: e.By.TokenID, RequestID: e.By.RequestID}, 0}
-		if e.By.RequestID == "" {
-			from.second = e.At.Unix()
-		}
+		from := senderOf(e)
 		if len(requests) == 0 || from != before {
 			requests = append(requests, requestView{AuditEntry: e, Who: l.text("actor." + e.By.Actor.String())})
 			if label := n.Label(e.By.TokenID); label != "" {
@@ -64,6 +76,9 @@ func (v *requestView) add(said saidView) {
 	for i := range v.Said {
 		if s := &v.Said[i]; s.Before == said.Before && s.After == said.After {
 			s.Count++
+			if !slices.Contains(s.references, said.Reference) {
+				s.references = append(s.references, said.Reference)
+			}
 			return
 		}
 	}
@@ -75,12 +90,15 @@ func (v *requestView) add(said saidView) {
 func (l language) said(e order.AuditEntry) saidView {
 	kind, verb, _ := strings.Cut(string(e.Action), ".")
 	keys := []string{"did." + string(e.Action), "did." + verb}
-	said := saidView{AuditEntry: e, Count: 1}
+	said := saidView{AuditEntry: e, Count: 1, references: []string{e.Reference}}
 	if to, ok := order.ParseState(detailOf(e, "to")); ok && e.Action == order.AuditAction(order.OrderStateChanged.String()) {
 		keys = append([]string{"did." + to.String()}, keys...)
 		if _, ok := messages()[l.code][keys[0]]; !ok {
 			said.After = ": " + l.text("state."+to.String())
 		}
+	}
+	if e.Action == order.AuditAction(order.OrderUpdated.String()) && e.By.Actor == order.ActorMerchant {
+		keys[0] = "did.own"
 	}
 	text := string(e.Action)
 	for _, key := range keys {
