@@ -15,7 +15,7 @@ type eventView struct {
 	Text   string
 	File   string // name of the file that it is about; empty: none
 	Who    string
-	By     bool   // Who is a person, a program or the service; a new order comes from no one
+	By     string // key of the words before Who in a sentence; empty: it names nobody
 	Reason string // empty: none
 }
 
@@ -77,9 +77,15 @@ func subjectToken(e order.AuditEntry) int64 {
 	return 0
 }
 
+// saidYou is the key of the words that name who reads them.
+const saidYou = "said.you"
+
+// Named reports whether a sentence has the name of who made the event.
+func (v eventView) Named() bool { return v.By != "" && v.By != saidYou }
+
 // event returns an event as people read it.
 func (l language) event(e order.EventRecord, n names) eventView {
-	view := eventView{At: e.At, File: e.FileName, Text: l.text("event." + e.Type.String()), Who: l.text("who." + e.By.Actor.String()), By: e.Type != order.OrderCreated}
+	view := eventView{At: e.At, File: e.FileName, Text: l.text("event." + e.Type.String()), Who: l.text("who." + e.By.Actor.String())}
 	switch {
 	case e.Type == order.OrderStateChanged && e.To == order.InProcessing:
 		view.Text = l.text("event.accepted")
@@ -95,16 +101,20 @@ func (l language) event(e order.EventRecord, n names) eventView {
 	if e.By.Actor == order.ActorMerchant {
 		view.Who = l.text(store)
 	}
+	by := "said.by"
 	switch {
 	case e.By.TokenID == 0:
 	case e.By.TokenID == n.own:
-		view.Who = l.text("who.you")
+		view.Who, by = l.text("who.you"), saidYou
 	case e.By.Actor != order.ActorMerchant:
 		view.Who = strings.TrimSuffix(view.Who+", "+label, ", ")
 	case label != "":
-		view.Who = label
+		view.Who, by = label, "said.person"
 	default:
 		view.Who = l.text(store+".token", e.By.TokenID)
+	}
+	if e.Type != order.OrderCreated && e.By.Actor != order.ActorSystem {
+		view.By = by
 	}
 	view.Reason = l.reason(e.Reason)
 	return view

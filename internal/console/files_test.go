@@ -62,14 +62,14 @@ func TestUploadInvoiceData(t *testing.T) {
 		return b.send(http.MethodPost, orderPage+"/files", form.FormDataContentType(), &body)
 	}
 	send("mark=4OO&kind=invoice", "a.pdf").WantText(t, http.StatusBadRequest, "These files were not stored", "up to 20 digits",
-		`<details open><summary>Number and mark`, `<option value="invoice" selected>`, `name="mark" value="4OO"`)
+		`<details open><summary>Number and MARK`, `<option value="invoice" selected>`, `name="mark" value="4OO"`)
 	const all = "kind=credit-note&number=INV-1042&mark=400001234567890&link=https%3A%2F%2Fprovider.example%2F7%3F%22"
 	send(all, "a.exe").WantText(t, http.StatusBadRequest, `name="number" value="INV-1042"`, `name="link" value="https://provider.example/7?&#34;"`)
 	got := send(all, "a.pdf", "b.pdf")
 	if strings.Contains(got.Body, `value="INV-1042"`) {
 		t.Error("what was typed about a file that is stored is typed again")
 	}
-	got.WantText(t, http.StatusBadRequest, "<bdi>b.pdf</bdi>: Number and mark are of one file",
+	got.WantText(t, http.StatusBadRequest, "<bdi>b.pdf</bdi>: Number and MARK are of one file",
 		` · Credit note · Invoice number <bdi>INV-1042</bdi> · MARK 400001234567890 · <a href="https://provider.example/7?%22" target="_blank" rel="noopener noreferrer">provider.example</a>`)
 	testenv.Equal(t, "without fields", orderPage+"?done=uploaded", send("kind=&number=+&mark=&link=", "b.pdf").location())
 	rows := testenv.Sheet(t, []byte(b.get("/console/orders.xlsx").Body), "1")

@@ -142,6 +142,8 @@ func TestImportChangesPage(t *testing.T) {
 	b.sendFile(importChanges, file).WantText(t, http.StatusOK, "4 lines were refused",
 		lineCounts("changed", 1, "unchanged", 0, "not allowed for the order", 1, "not found", 1, "invalid", 2),
 		"cannot move to completed", "no such order", "reason must be", "merchantId must be")
+	b.header.Set("Accept-Language", "el")
+	b.sendFile(importChanges, file).WantText(t, http.StatusOK, lineCounts("άλλαξαν", 0, "αμετάβλητη", 1, "δεν επιτρέπεται για την παραγγελία", 1, "δεν βρέθηκε", 1, "μη έγκυρες", 2))
 	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("FIRST"))
 	if testenv.NoError(s.T, err); o.State != order.InProcessing || o.Carrier.TrackingCodes != "77" {
 		t.Errorf("the order is %s with %q", o.State, o.Carrier.TrackingCodes)

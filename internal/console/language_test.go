@@ -151,6 +151,35 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestSaid checks who did something, as a sentence says it.
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	n := names{own: 7, staff: true, labels: map[int64]string{8: "Ελένη", 10: "Νίκος"}}
+	for _, row := range []struct {
+		by   order.Caller
+		want [2]string // in English and Greek
+	}{
+		{order.Caller{Actor: order.ActorMerchant, TokenID: 7}, [2]string{"by you", "από εσάς"}},
+		{order.Caller{Actor: order.ActorMerchant, TokenID: 8}, [2]string{"by Ελένη", "από: Ελένη"}},
+		{order.Caller{Actor: order.ActorMerchant, TokenID: 9}, [2]string{"by your store, token 9", "από το κατάστημά σας, κλειδί 9"}},
+		{order.Caller{Actor: order.ActorOperator, TokenID: 10}, [2]string{"by the marketplace, Νίκος", "από το marketplace, Νίκος"}},
+		{order.Caller{Actor: order.ActorSystem}, [2]string{}},
+	} {
+		for i, code := range languages {
+			l := language{code: code}
+			view := l.event(order.EventRecord{Event: order.Event{Type: order.OrderStateChanged, To: order.Canceled, By: row.by}}, n)
+			said := ""
+			if view.By != "" {
+				said = l.text(view.By)
+			}
+			if view.Named() {
+				said += " " + view.Who
+			}
+			testenv.Equal(t, "said", row.want[i], said)
+		}
+	}
+}
+
 // TestChart checks the bars of a chart.
 func TestChart(t *testing.T) {
 	t.Parallel()

@@ -202,9 +202,13 @@ func (s *site) suspendMerchant(w http.ResponseWriter, r *web.Request, values url
 		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{Suspend: form})
 	}
 	if values.Get("sure") == "" {
+		m, err := s.Merchants.Get(r.Context(), merchantOf(r))
+		if err != nil {
+			return err
+		}
 		page := operatorPrefix + "/merchants/" + r.PathValue("merchant")
 		return s.show(w, r, http.StatusOK, "ask", question{
-			Title: "ask.suspend", Button: "merchants.suspend", Danger: true, Text: "merchants.suspend.help", Subject: reason,
+			Title: "ask.suspend", Button: "merchants.suspend", Danger: true, Text: "merchants.suspend.help", Subject: joined(" · ", m.Name, reason),
 			Path: page + "/suspend", Back: page, Fields: url.Values{"key": values["key"], "reason": {reason}, "sure": {"yes"}},
 		})
 	}

@@ -184,6 +184,9 @@ type transitionView struct {
 	Revision  string // of the order, as the form had it
 }
 
+// Cancels reports whether the order is canceled.
+func (v transitionView) Cancels() bool { return v.To == order.Canceled }
+
 func (v transitionView) stores() []int64 { return []int64{v.Merchant} }
 
 // transition serves POST /operator/orders/{merchant}/{reference}/state.

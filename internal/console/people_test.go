@@ -59,8 +59,11 @@ func TestPeople(t *testing.T) {
 	if conflict.WantStatus(t, http.StatusConflict); !regexp.MustCompile(`(?s)role="alert".{0,300}<bdi>Νίκος &lt;b&gt;</bdi>`).MatchString(conflict.Body) {
 		t.Error("the conflict does not name who was first")
 	}
-	colleague.get(orderPage).WantText(t, http.StatusOK, "</span> <bdi>Νίκος &lt;b&gt;</bdi>", "<bdi>you</bdi>")
+	colleague.get(orderPage).WantText(t, http.StatusOK, "</span> <bdi>Νίκος &lt;b&gt;</bdi>", "<bdi>you</bdi>", "Accepted by you, <time")
 	colleague.get(people).WantText(t, http.StatusForbidden)
+	if tokens := b.get("/console/tokens").Body; !strings.Contains(tokens, "<bdi>Νίκος &lt;b&gt;</bdi>") || strings.Count(tokens, "/rotate") != strings.Count(tokens, "<code>mo_") {
+		t.Error("a token without a text is not listed, or can be rotated")
+	}
 	b.get(orderPage).WantText(t, http.StatusOK, `<span class="help"><bdi>Νίκος &lt;b&gt;</bdi></span>`)
 	s.operator(order.OperatorScopes).get("/console/operator/audit").WantText(t, http.StatusOK, `<bdi>Νίκος &lt;b&gt;</bdi></a>`)
 

@@ -236,7 +236,7 @@ func TestLoginLinkSays(t *testing.T) {
 			t.Error("nobody is signed in, and the page says so of somebody")
 		}
 	}
-	s.signedIn(s.otherToken).get(mine).WantText(t, http.StatusOK, "You are signed in already", store.Name)
+	s.signedIn(s.otherToken).get(mine).WantText(t, http.StatusOK, "This browser is signed in already", store.Name)
 	b := s.browser()
 	b.get(link(token.Person{Operator: true, Scopes: order.OperatorScopes})).WantText(t, http.StatusOK, "the marketplace")
 	b.post(mine, nil).WantStatus(t, http.StatusSeeOther)

@@ -31,7 +31,7 @@ func TestTokens(t *testing.T) {
 	form["scope"] = []string{"orders:read"}
 	form.Set("label", "<b>till</b>")
 	created := b.post(list, form)
-	created.WantText(t, http.StatusOK, "not shown again", "&lt;b&gt;till&lt;/b&gt;", `name="days" type="number" value="365"`) // also for a second token
+	created.WantText(t, http.StatusOK, "not shown again", "&lt;b&gt;till&lt;/b&gt;", `name="days" type="number" autocomplete="off" value="365"`) // also for a second token
 	text := tokenText.FindString(created.Body)
 	if again := b.post(list, form); tokenText.MatchString(again.Body) {
 		t.Error("a double click shows the text again")

@@ -63,7 +63,7 @@ func TestTimeZone(t *testing.T) {
 		}
 	}
 	b.header.Set("Accept-Language", "el")
-	b.get("/console/orders").WantText(t, http.StatusOK, "20\u00a0Νοε\u00a02026, 01:55<", "Οι ώρες είναι σε ζώνη Europe/Athens", `href="/docs/guide/console-el"`)
+	b.get("/console/orders").WantText(t, http.StatusOK, "20\u00a0Νοε\u00a02026, 01:55<", "Οι ώρες είναι στη ζώνη Europe/Athens", `href="/docs/guide/console-el"`)
 	page, err := s.Orders.List(t.Context(), ours, order.Filter{AnyState: true, From: order.DayOf(apptest.StartOfTime), To: order.NoDay, Page: 1, PageSize: 10})
 	if testenv.NoError(t, err); page.Total != 1 {
 		t.Errorf("%d orders of the day in UTC, want 1", page.Total)

@@ -36,10 +36,12 @@ func (p *staff) meetOperator(t *testing.T) {
 		phone.wantOneRow(t)
 		phone.run(t, chromedp.SetValue(chromedp.CSS("#reason"), "payment-failed"))
 		phone.click(t, `form[action$="/state"] .danger`)
-		phone.wait(t, "h1", "Ακυρώθηκε;")
+		phone.wait(t, "h1", "Ακύρωση της παραγγελίας;")
 		phone.click(t, "main .danger")
 		phone.wait(t, ".notice", "Η κατάσταση άλλαξε.")
-		phone.wait(t, "main", "εσείς")
+		phone.wait(t, ".said-line", "Ακυρώθηκε από εσάς")
+		value(t, phone.tab, chromedp.Evaluate[bool](`(history.back(), true)`)) // not to the question
+		phone.wait(t, "body:not(:has(main > .notice.good)) h1", "C-30")
 		phone.run(t, chromedp.EmulateViewport(320, 568, chromedp.EmulateMobile))
 		phone.see(t, "/console/operator/orders", "tbody .state", "")
 		if wide := value(t, phone.tab, chromedp.Evaluate[int64](`(document.querySelector("tbody .state").append(" για αποστολή"), document.documentElement.scrollWidth)`)); wide > 320 {
