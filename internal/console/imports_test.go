@@ -139,7 +139,7 @@ func TestImportChangesPage(t *testing.T) {
 		[]byte(`{"merchantId":355,"reference":"SECOND","state":"canceled","reason":"Not Good"}`),
 		[]byte(`{"merchantId":0}`),
 	)
-	b.sendFile(importChanges, file).WantText(t, http.StatusOK, "4 lines were refused",
+	b.sendFile(importChanges, file).WantText(t, http.StatusOK, "<title>Error: Imports", "4 lines were refused",
 		lineCounts("changed", 1, "unchanged", 0, "not allowed for the order", 1, "not found", 1, "invalid", 2),
 		"cannot move to completed", "no such order", "reason must be", "merchantId must be")
 	b.header.Set("Accept-Language", "el")

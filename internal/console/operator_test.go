@@ -522,7 +522,9 @@ func TestRevokeChildren(t *testing.T) {
 			return
 		}
 		testenv.NoError(t, err)
-		key := hiddenField.FindStringSubmatch(b.get(address).Body)[2]
+		asked := b.get(address)
+		asked.WantText(t, http.StatusOK, "<title>Revoke this token? ·")
+		key := hiddenField.FindStringSubmatch(asked.Body)[2]
 		b.post(address, url.Values{"key": {key}, "children": {"yes"}}).WantStatus(t, http.StatusSeeOther)
 		testenv.Of(s.Tokens.Authenticate(t.Context(), child.Text, netip.Addr{})).WantError(t, "the child is valid", token.ErrUnknown)
 	}
