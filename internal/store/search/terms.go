@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -56,12 +57,29 @@ func termsOf(search *order.Search) []term {
 	return terms[:min(len(terms), maxTerms)]
 }
 
-// parts divides a text at its spaces, unless it is one phone number.
+// around are signs that people copy with a reference, a name or an address, and that none begins
+// or ends with.
+const around = "#\"'“”„«»<>,;:"
+
+// parts divides a text at its spaces, unless it is one phone number. What is copied from other
+// programs may have invisible characters.
 func parts(text string) []string {
-	if isPhone(text) {
-		return []string{strings.ReplaceAll(text, " ", "")}
+	all := strings.Fields(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, text))
+	if len(all) == 0 {
+		return strings.Fields(text) // nothing has it
 	}
-	return strings.Fields(text)
+	if isPhone(strings.Join(all, "")) {
+		return []string{strings.Join(all, "")}
+	}
+	for i, part := range all {
+		all[i] = cmp.Or(strings.Trim(part, around), part)
+	}
+	return all
 }
 
 // isPhone reports whether a text has digits and nothing that phone numbers do not have.

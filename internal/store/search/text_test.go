@@ -108,11 +108,14 @@ func TestMatchesAll(t *testing.T) {
 		{order.Search{Name: "sku-77"}, false},
 		{order.Search{Text: "sf-2026 παπα tea george."}, true},
 		{order.Search{Text: "+30 210 1234567"}, true},
+		{order.Search{Text: "\u202a+30\u00a0210\u00a01234567\u202c\ufeff"}, true},
+		{order.Search{Text: "#SF-2026, “παπα” \u200bgr1234:"}, true},
 		{order.Search{Text: "900017"}, true},
 		{order.Search{Text: "90001"}, false},
 		{order.Search{Text: "Παπαδόπουλος-Νίκου"}, true}, // the longest part decides
 		{order.Search{Text: "nobody"}, false},
 		{order.Search{Text: "\u0301"}, false},
+		{order.Search{Text: "\u200b"}, false},
 		{order.Search{Name: "γ π", Email: "x"}, false},
 	} {
 		testenv.Equal(t, fmt.Sprintf("%+v", test.search), test.want, matchesAll(termsOf(&test.search), legacyID, words))
