@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
 )
 
 // TestExport exports views of more orders than a page of the store has, with texts that a
@@ -159,6 +162,15 @@ func TestViews(t *testing.T) {
 	if got.WantText(t, http.StatusOK, link+` aria-current="page"><bdi>Today`); strings.Contains(got.Body, "do&gt;") {
 		t.Error("a renamed view is shown under both names")
 	}
+	// Another view keeps its name, and a person has no more than token.MaxViews.
+	newest := "/console/orders?state=canceled"
+	for n := range token.MaxViews - 1 {
+		newest = "/console/orders?from=" + order.DayOf(apptest.StartOfTime.AddDate(0, 0, -n)).String()
+		testenv.Equal(t, "saved", newest, b.post(newest, url.Values{"key": form["key"], "name": {"View " + strconv.Itoa(n)}}).location())
+	}
+	testenv.Equal(t, "saved again", newest, b.post(newest, url.Values{"key": form["key"], "name": {"View 18"}}).location())
+	b.post(view, url.Values{"key": form["key"], "name": {"View 1"}, "was": {"Today"}}).WantText(t, http.StatusUnprocessableEntity, "Another view has this name.", `value="View 1"`)
+	b.post("/console/orders?to=2026-11-01", url.Values{"key": form["key"], "name": {"One more"}}).WantText(t, http.StatusUnprocessableEntity, "You have 20 views.", `value="One more"`)
 	form.Set("do", "remove")
 	testenv.Equal(t, "removed", "/console/orders", b.post("/console/orders", form).location())
 	if got := b.get("/console/orders"); strings.Contains(got.Body, "Today<") {

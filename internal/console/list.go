@@ -27,10 +27,9 @@ type listView struct {
 	View               string // query of the view without a page, for the exports
 	FirstPage, EndPage string // queries
 
-	Views   []savedView
-	Saved   *savedView // of Views, the one that is shown; nil: none
-	MaySave bool
-	Save    formView // the form that saves the view
+	Views []savedView
+	Saved *savedView // of Views, the one that is shown; nil: none
+	Save  formView   // the form that saves the view
 }
 
 // listedOrder is an order of the list.

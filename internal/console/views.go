@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,11 +12,8 @@ import (
 	"merchantorders/internal/web"
 )
 
-// Bounds of the views of a person.
-const (
-	maxViews    = 20
-	maxViewName = 40 // characters
-)
+// maxViewName is the length of a view's name, in characters.
+const maxViewName = 40
 
 // savedView is a view that a person has saved, or that everybody has.
 type savedView struct {
@@ -40,7 +38,7 @@ func (s *site) readViews(r *web.Request, view *listView) error {
 			view.Saved = &all[i]
 		}
 	}
-	view.Views, view.MaySave = all, len(kept) < maxViews
+	view.Views = all
 	return err
 }
 
@@ -61,16 +59,18 @@ func (s *site) keepView(w http.ResponseWriter, r *web.Request, values url.Values
 	if name == "" || !isLine(name) || utf8.RuneCountInString(name) > maxViewName {
 		sent.refuse("name", "views.name.problem")
 	}
-	if !form.valid() || !form.Savable() || !sent.valid() {
-		return s.showList(w, r, http.StatusUnprocessableEntity, sent)
-	}
-	if err := s.Sessions.Keep(r.Context(), r.Caller.MerchantID, r.Session, token.KeptView, name, form.query(1)); err != nil {
-		return err
-	}
-	if was := values.Get("was"); was != "" && was != name {
-		if err := s.Sessions.Forget(r.Context(), r.Caller.MerchantID, r.Session, token.KeptView, was); err != nil {
+	if form.valid() && form.Savable() && sent.valid() {
+		switch err := s.Sessions.KeepView(r.Context(), r.Caller.MerchantID, r.Session, values.Get("was"), name, form.query(1)); {
+		case errors.Is(err, token.ErrViewExists):
+			sent.refuse("name", "views.exists")
+		case errors.Is(err, token.ErrTooManyViews):
+			sent.refuse("name", "views.toomany")
+		case err != nil:
 			return err
 		}
+	}
+	if !form.valid() || !form.Savable() || !sent.valid() {
+		return s.showList(w, r, http.StatusUnprocessableEntity, sent)
 	}
 	http.Redirect(w, r.Request, s.root+listPath+form.query(1), http.StatusSeeOther)
 	return nil

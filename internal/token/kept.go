@@ -2,6 +2,8 @@ package token
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -15,8 +17,17 @@ const (
 	KeptResult KeptKind = 2 // what a change of many orders did, by the key of its form
 )
 
-// MaxKept is how much of a kind is kept for the people of a merchant together: the newest.
-const MaxKept = 200
+// MaxViews is how many views a person has.
+const MaxViews = 20
+
+// maxKept is how much of a kind is kept for the people of a merchant together: the newest.
+var maxKept = map[KeptKind]int{KeptView: 100 * MaxViews, KeptResult: 200}
+
+// Errors of KeepView.
+var (
+	ErrViewExists   = errors.New("the person has another view with this name")
+	ErrTooManyViews = errors.New("the person has too many views")
+)
 
 // Kept is something that is kept.
 type Kept struct {
@@ -35,7 +46,26 @@ func (s Session) keeper() string {
 
 // Keep keeps something for the person of a session of a merchant, in place of what has its name.
 func (s *Sessions) Keep(ctx context.Context, merchantID int64, session Session, kind KeptKind, name, value string) error {
-	return s.store.Keep(ctx, merchantID, kind, session.keeper(), Kept{name, value, s.now()}, MaxKept)
+	return s.store.Keep(ctx, merchantID, kind, session.keeper(), Kept{name, value, s.now()}, maxKept[kind])
+}
+
+// KeepView keeps a view for the person of a session of a merchant, in place of the one that was
+// named was; empty: it is new. Errors: ErrViewExists, ErrTooManyViews.
+func (s *Sessions) KeepView(ctx context.Context, merchantID int64, session Session, was, name, value string) error {
+	kept, err := s.Kept(ctx, merchantID, session, KeptView)
+	if err != nil {
+		return err
+	}
+	find := func(name string) int { return slices.IndexFunc(kept, func(k Kept) bool { return k.Name == name }) }
+	if i := find(name); i >= 0 && name != was && kept[i].Value != value { // the same one: a repetition
+		return ErrViewExists
+	} else if i < 0 && find(was) < 0 && len(kept) >= MaxViews {
+		return ErrTooManyViews
+	}
+	if err := s.Keep(ctx, merchantID, session, KeptView, name, value); err != nil || was == "" || was == name {
+		return err
+	}
+	return s.Forget(ctx, merchantID, session, KeptView, was)
 }
 
 // Kept returns what is kept for the person of a session of a merchant, the newest first.
