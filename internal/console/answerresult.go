@@ -51,9 +51,9 @@ const (
 	answerPart = 100
 	// answerPatience is how long a person waits for the result before the page of the work.
 	answerPatience = time.Second
-	// answerStale is the time without another part after which the work has stopped: the
-	// process that did it is gone.
-	answerStale = 2 * time.Minute
+	// answerStale is the time without another part after which the work of another process has
+	// stopped: the process is gone.
+	answerStale = 20 * time.Second
 )
 
 // answerInBackground begins to answer the orders of all pages, unless the form has done so
@@ -149,11 +149,13 @@ func (s *site) readResult(r *web.Request) (url.Values, error) {
 		return s.keptResult(r, name)
 	}
 	query.Del("total")
+	query.Del("at")
 	return query, nil
 }
 
 // keptResult returns what is kept for the form with a key, or for the "last" one; nil: nothing.
-// It has total while orders are left, and stopped if nobody answers them any more.
+// It has the time at which it was kept, total while orders are left, and stopped if nobody answers
+// them any more.
 func (s *site) keptResult(r *web.Request, name string) (url.Values, error) {
 	kept, err := s.Sessions.Kept(r.Context(), r.Caller.MerchantID, r.Session, token.KeptResult)
 	i := slices.IndexFunc(kept, func(k token.Kept) bool { return name == "last" || k.Name == name })
@@ -161,7 +163,8 @@ func (s *site) keptResult(r *web.Request, name string) (url.Values, error) {
 		return nil, err
 	}
 	said, err := url.ParseQuery(kept[i].Value)
-	if said.Has("total") && s.Orders.Now().Sub(kept[i].At) >= answerStale {
+	said.Set("at", kept[i].At.Format(time.RFC3339))
+	if key, _ := s.answering.Load(r.Caller.MerchantID); said.Has("total") && key != kept[i].Name && s.Orders.Now().Sub(kept[i].At) >= answerStale {
 		said.Set("stopped", "yes")
 	}
 	return said, err
@@ -191,6 +194,7 @@ func (s *site) readLeft(r *web.Request, said url.Values, view *queueView) error 
 // refused, why.
 func (s *site) readAnswers(r *web.Request, said url.Values, view *queueView) (err error) {
 	view.Done, view.Rejected = said["order"], said.Get("do") == "reject"
+	view.At, _ = time.Parse(time.RFC3339, said.Get("at"))
 	view.Answered = int64(len(view.Done))
 	if said.Has("answered") {
 		view.Answered, view.Unnamed = numberOf(said, "answered"), numberOf(said, "unnamed")

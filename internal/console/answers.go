@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
+	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
@@ -90,16 +91,22 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 		return err
 	}
 	said := saidOf(selected, results, false)
+	said.Set("do", form.Get("do"))
+	if err := s.Sessions.Keep(r.Context(), r.Caller.MerchantID, r.Session, token.KeptResult, ofSelected, said.Encode()); err != nil {
+		return err
+	}
 	if form.Get("then") == "print" && said.Has("order") && !said.Has("refused") {
 		view.Done, view.Path = said["order"], queuePage(size, after)
 		http.Redirect(w, r.Request, s.root+view.ForDone("/print"), http.StatusSeeOther)
 		return nil
 	}
-	said.Set("do", form.Get("do"))
 	// A page of its own: a person comes back to it from the packing slips.
 	http.Redirect(w, r.Request, s.root+withQuery(queuePage(size, after), said.Encode()), http.StatusSeeOther)
 	return nil
 }
+
+// ofSelected is the name of the result of the orders that were selected last.
+const ofSelected = "selected"
 
 // answerAll changes the selected orders that are still as they were shown.
 func (s *site) answerAll(r *web.Request, selected []string, shown map[string]int64, update order.Update) ([]order.BatchResult, error) {

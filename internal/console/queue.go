@@ -38,14 +38,15 @@ type queueView struct {
 	queuePages
 	Orders []newOrder
 
-	Notice        string   // key of a message: what was done to one order; empty: nothing
-	Was           string   // its reference
-	Form          formView // what was sent, of a form that is refused
-	Problem       string   // key of a message; empty: none
-	ReasonProblem string   // key of the message at the reasons; empty: none
-	Done          []string // references of the orders that were answered, of up to maxSelected
-	Answered      int64    // how many were answered
-	Rejected      bool     // they were rejected, not accepted
+	Notice        string    // key of a message: what was done to one order; empty: nothing
+	Was           string    // its reference
+	Form          formView  // what was sent, of a form that is refused
+	Problem       string    // key of a message; empty: none
+	ReasonProblem string    // key of the message at the reasons; empty: none
+	At            time.Time // when what follows was done; zero: just now
+	Done          []string  // references of the orders that were answered, of up to maxSelected
+	Answered      int64     // how many were answered
+	Rejected      bool      // they were rejected, not accepted
 	Refused       []refusal
 	Unnamed       int64 // how many were refused beside Refused
 	Left          int64 // how many were not answered because the work stopped

@@ -40,6 +40,7 @@ func TestAnswerSelected(t *testing.T) {
 			t.Errorf("the %s page has a script of the form, or an order that is accepted", repetition)
 		}
 	}
+	b.get("/console/new?result=last").WantText(t, http.StatusOK, "Last result: ", "2 orders were accepted", "TAKEN")
 
 	form.Set("do", "reject")
 	form["order"] = []string{"LAST", "SECOND"}
@@ -327,7 +328,7 @@ func TestAnswerAll(t *testing.T) {
 		done.WantText(t, http.StatusOK, "129 orders were rejected.", "1 order was not rejected", "A-100", "LATER", "1 order</h2>")
 	}
 	// The person finds the result again, and nobody else.
-	b.get("/console/new?result=last").WantText(t, http.StatusOK, "129 orders were rejected.", "A-100")
+	b.get("/console/new?result=last").WantText(t, http.StatusOK, "Last result: ", "129 orders were rejected.", "A-100")
 	if got := s.signedIn(s.NewToken(ours, order.MerchantScopes)).get("/console/new?result=last"); strings.Contains(got.Body, "were rejected") {
 		t.Error("somebody else sees the result")
 	}
@@ -405,7 +406,7 @@ func TestAnswerAllSlowly(t *testing.T) {
 			case "crash":
 				close(release)
 				b.get(result).WantText(t, http.StatusOK, "100 of 250")
-				s.Pass(3 * time.Minute)
+				s.Pass(20 * time.Second)
 				b.get(result).WantText(t, http.StatusOK, "200 orders were rejected.", "50 orders were not answered", "50 orders</h2>")
 			case "stop":
 				stopped := make(chan struct{})
