@@ -157,6 +157,9 @@ func (p *staff) seeFirstOrder(t *testing.T) {
 			if hidden := value(t, p.tab, chromedp.Evaluate[string](hiddenCells)); hidden != "" && screen[0] >= 600 {
 				t.Errorf("%s hides %s on a screen of %d", path, hidden, screen[0])
 			}
+			if high := value(t, p.tab, chromedp.Evaluate[int64](`(document.querySelector("[data-all]").click(), document.querySelector(".actionbar").offsetHeight)`)); high > 120 { // two lines
+				t.Errorf("the bar of %s is %d high on a screen of %d", path, high, screen[0])
+			}
 		}
 	}
 	for _, language := range []string{"en", "el"} {
