@@ -125,7 +125,7 @@ func TestList(t *testing.T) {
 	_, next, _ := strings.Cut(first.Body, `rel="next" href="`)
 	next, _, _ = strings.Cut(next, `"`)
 	b.get(strings.ReplaceAll(next, "&amp;", "&")).WantText(t, http.StatusOK, "A-025", "A-049")
-	b.get("/console/orders?q=nothing").WantText(t, http.StatusOK, "No order matches")
+	b.get("/console/orders?q=nothing").WantText(t, http.StatusOK, "No orders found</h2>", "No order matches")
 }
 
 // TestViews saves a view of the list for a person, whom others with the same name are, and

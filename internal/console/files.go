@@ -74,7 +74,11 @@ func (s *site) uploadFiles(w http.ResponseWriter, r *web.Request) error {
 // empty was not filled in.
 func invoiceDataOf(form url.Values) (data order.InvoiceData, problem string) {
 	for _, name := range order.InvoiceFields {
-		if text := strings.TrimSpace(form.Get(name)); text != "" && data.Set(name, text) != "" {
+		text := strings.TrimSpace(form.Get(name))
+		if name == "mark" {
+			text = strings.Join(strings.Fields(text), "") // people write long numbers in groups
+		}
+		if text != "" && data.Set(name, text) != "" {
 			problem = "upload.data"
 		}
 	}

@@ -133,13 +133,14 @@ func (s *site) showList(w http.ResponseWriter, r *web.Request, status int, save 
 type foundCount struct {
 	Orders  int64
 	AtLeast bool // there may be more
+	None    bool
 }
 
 func newFoundCount(search order.Search, page order.SearchPage) foundCount {
 	if !search.Count || search.After != nil {
 		return foundCount{}
 	}
-	return foundCount{int64(page.Found), !page.Exact}
+	return foundCount{int64(page.Found), !page.Exact, page.Found == 0 && page.Exact}
 }
 
 // searchOrders sends a page of the results of a search. They have no numbers of pages:

@@ -32,11 +32,16 @@ type liveView struct {
 	ToShip  int64    `json:"toShip"`  // accepted ones that wait for their dispatch
 }
 
-// live serves GET /live?after=5: it waits for the merchant's events after a number.
+// live serves GET /live?store=355&after=5: it waits for the merchant's events after a number. For a
+// page of another store it leads to the sign-in: somebody has signed in for this one in the browser.
 func (s *site) live(w http.ResponseWriter, r *web.Request) error {
 	after, err := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
 	if err != nil || after < 0 {
 		return strict.ErrInvalidPayload
+	}
+	if store := r.URL.Query().Get("store"); store != "" && store != strconv.FormatInt(r.Caller.MerchantID, 10) {
+		http.Redirect(w, r.Request, s.root+"/", http.StatusSeeOther)
+		return nil
 	}
 	feed, err := s.Orders.Events(r.Context(), r.Caller.MerchantID, order.FeedQuery{
 		After: after, Limit: order.MaxFeedLimit, Wait: liveWait, TokenID: r.Caller.TokenID, OnWait: r.Leave,

@@ -197,10 +197,12 @@ func TestLive(t *testing.T) {
 	b := s.signedIn(s.token)
 	got := b.get("/console/live?after=0")
 	got.WantText(t, http.StatusOK, `"orders":["OURS"]`, `"next":1`, `"created":1`, `"new":1`)
-	b.get("/console/orders").WantText(t, http.StatusOK, `data-live-url="/console/live" data-live-after="1"`)
+	b.get("/console/orders").WantText(t, http.StatusOK, `data-live-url="/console/live?store=355" data-live-after="1"`)
 	for _, query := range []string{"", "?after=x", "?after=-1"} {
 		b.get("/console/live"+query).WantText(t, http.StatusBadRequest)
 	}
+	// A page of another store, for which the browser was signed in before.
+	b.get("/console/live?store=777&after=0").WantStatus(t, http.StatusSeeOther)
 
 	changed := make(chan page)
 	go func() { changed <- b.get("/console/live?after=1") }()

@@ -134,11 +134,12 @@ type layout struct {
 	Zone          *time.Location   // that of the store; nil: there is none
 	Page          any
 
-	// Live: a script keeps the page current, from the event with the number After.
+	// Live: a script keeps the page of a store current, from the event with the number After.
 	// Order is the reference of the order that the page is about; empty: of many.
-	Live  bool
-	After int64
-	Order string
+	Live    bool
+	StoreID int64
+	After   int64
+	Order   string
 	// New and ToShip are the numbers of orders in the two queues.
 	New, ToShip int64
 }
@@ -185,7 +186,7 @@ func (s *site) show(w http.ResponseWriter, r *web.Request, status int, name stri
 		Zone:     s.zoneOf(r),
 		Template: name, Page: page,
 		// A form that came back is not replaced under the person's hands.
-		Live: (r.Method == http.MethodGet || status == http.StatusOK) && !r.Caller.Operator(), After: r.DataVersion.Event, Order: r.PathValue("reference"),
+		Live: (r.Method == http.MethodGet || status == http.StatusOK) && !r.Caller.Operator(), StoreID: r.Caller.MerchantID, After: r.DataVersion.Event, Order: r.PathValue("reference"),
 	}
 	if view, ok := page.(searched); ok {
 		l.Searched, l.SearchRefused = view.searchText()
@@ -241,6 +242,7 @@ func (s *site) page(r *http.Request, l layout) (web.Page, error) {
 // errorView is the data of an error page.
 type errorView struct {
 	Title, Text string // keys of messages
+	Form        bool   // a form failed that may be sent again as it is
 }
 
 // encodeError is the ErrorEncoder of the pages.
@@ -280,6 +282,7 @@ func (s *site) encodeError(r *http.Request, err error) (int, any) {
 		status, kind = http.StatusUnprocessableEntity, "request"
 	}
 	view := errorView{Title: "error." + kind + ".title", Text: "error." + kind + ".text"}
+	view.Form = r.Method == http.MethodPost && (status >= http.StatusInternalServerError || status == http.StatusTooManyRequests)
 	if kind == "notfound" && sectionOf(r.URL.Path) != "" {
 		view.Text = "error.notfound.operator"
 	}

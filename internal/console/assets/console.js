@@ -45,7 +45,7 @@ document.addEventListener("change", (event) => {
   const form = event.target.closest("form[data-select]");
   if (!form) return;
   if (event.target.closest("[data-select-all]")) {
-    for (const box of form.querySelectorAll("tbody input[type=checkbox]")) box.checked = event.target.checked;
+    for (const box of form.querySelectorAll("tbody input[type=checkbox]:not(:disabled)")) box.checked = event.target.checked;
   }
   countSelected(form);
 });

@@ -16,12 +16,31 @@ if (cancel) {
 }
 if (!navigator.cookieEnabled) document.querySelector("[data-cookies]")?.removeAttribute("hidden");
 
+// The second half of a double click on the page before means nothing here: it would answer the next
+// order, or a question.
+const shown = performance.now();
+let clicked = false;
+document.addEventListener("click", (event) => {
+  const early = event.timeStamp - shown < 500 && event.target.closest(".answer") && document.querySelector(".notice.good");
+  clicked ||= event.detail < 2;
+  if (clicked && !early) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}, true);
+
 // A form that makes a change is sent once. The server makes sure of it; this only
 // shows that something happens.
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  // A button that only shows something, perhaps in another tab, leaves the form as it is.
-  if (!form.matches("[data-once]") || event.submitter?.formMethod === "get") return;
+  if (!form.matches("[data-once]")) return;
+  // A button that only shows something, perhaps in another tab, leaves the form as it is. Its address
+  // would be too long with what only an answer needs.
+  if (event.submitter?.formMethod === "get") {
+    const unneeded = [...form.querySelectorAll("[name=shown]")];
+    for (const field of unneeded) field.disabled = true;
+    setTimeout(() => { for (const field of unneeded) field.disabled = false; });
+    return;
+  }
   if (event.submitter?.value === "none") { // Enter in a box
     event.preventDefault();
     return;
@@ -31,10 +50,12 @@ document.addEventListener("submit", (event) => {
   showBusy(event.submitter);
 });
 // Whoever leaves with something typed is asked.
-const typed = (field) => field.matches("textarea, input[type=text]") && field.value !== field.defaultValue;
+const typed = (field) => field.type === "file" ? field.files.length > 0 : ["textarea", "text", "url"].includes(field.type) && field.value !== field.defaultValue;
 addEventListener("beforeunload", (event) => {
   for (const form of document.querySelectorAll("form[data-ask]")) {
-    if (!form.dataset.sent && [...form.elements].some(typed)) event.preventDefault();
+    if (form.dataset.sent || ![...form.elements].some(typed)) continue;
+    event.preventDefault();
+    setTimeout(settle); // for whoever stays
   }
 });
 // showBusy shows that a button works.
@@ -44,10 +65,11 @@ function showBusy(button) {
   status.textContent = status.dataset.busy;
 }
 // A page that the browser kept may be sent again.
-addEventListener("pageshow", () => {
+function settle() {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
   for (const button of document.querySelectorAll("button[aria-busy]")) button.removeAttribute("aria-busy");
-});
+}
+addEventListener("pageshow", settle);
 
 // A picture over the limit becomes a smaller JPEG. Everything else stays as it is.
 async function shrink(file, max) {
@@ -115,7 +137,9 @@ function prepareUpload(form) {
   const send = (button) => {
     if (!progress.hidden) return; // a double click
     const request = new XMLHttpRequest();
+    form.dataset.sent = "yes";
     const ended = () => {
+      delete form.dataset.sent;
       progress.hidden = true;
       button?.removeAttribute("aria-busy");
     };
@@ -171,6 +195,8 @@ function prepareUpload(form) {
 
 // dropFiles makes a form take files that are dropped on it.
 function dropFiles(form, input, done) {
+  // Beside it the browser would replace the page by the file.
+  for (const type of ["dragover", "drop"]) addEventListener(type, (event) => { if (event.dataTransfer.types.includes("Files")) event.preventDefault(); });
   for (const type of ["dragenter", "dragover"]) {
     form.addEventListener(type, (event) => {
       event.preventDefault();

@@ -53,6 +53,8 @@
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       const answer = on.checked && document.querySelector("[data-key=Enter]");
       if (!answer || field?.matches("dialog")) return;
+      // On a link, in another form, as the search, and among the reasons of a rejection it means something else.
+      if (reject || event.target.closest("a, form") && !answer.form.contains(event.target)) return;
       event.preventDefault();
       answer.click();
       return;

@@ -36,7 +36,7 @@
     while (!idle()) {
       request = new AbortController();
       try {
-        const response = await fetch(body.dataset.liveUrl + "?after=" + after, { ...background, signal: request.signal }).catch((error) => {
+        const response = await fetch(body.dataset.liveUrl + "&after=" + after, { ...background, signal: request.signal }).catch((error) => {
           if (error.name !== "AbortError") report(true);
           throw error;
         });

@@ -42,6 +42,8 @@ func TestAccidents(t *testing.T) {
 						u.returnToQuestion()
 						u.keepNote()
 						u.losePointer()
+						u.answerElsewhere()
+						u.leaveFile()
 					}
 				})
 			}
@@ -281,6 +283,50 @@ func (u user) losePointer() {
 	testenv.NoError(u, u.point(400, 400, false))
 	u.accept("C-14")
 	u.wait("#order-C-14.gone .said", "")
+	u.do(`document.querySelector("[data-select-all] input").click()`)
+	u.is(`document.querySelector("output").value === document.querySelectorAll("tbody tr:not(.gone)").length + " selected"`)
+	// The address of the papers has what they need, not what an answer needs.
+	u.do(`addEventListener("submit", (event) => {
+			event.preventDefault();
+			document.body.dataset.sent = [...new Set(new FormData(event.target).keys())].join(" ");
+		}, { once: true });
+		document.querySelector(".actionbar [formaction$='/print']").click()`)
+	u.is(`document.body.dataset.sent === "key back order"`)
 	testenv.NoError(u, u.point(5, 5, false))
 	u.wait("body:not(:has(#order-C-14)) tbody", "")
+}
+
+// answerElsewhere presses Ctrl+Enter in fields of other forms and among the reasons of a rejection,
+// and clicks twice: the second click is on the page of the next order.
+func (u user) answerElsewhere() {
+	for _, field := range []string{"#q", "#number", "#reason"} {
+		u.unchanged("Ctrl+Enter in "+field, func() {
+			u.see("/console/orders/C-10", "h2", "is waiting for your answer")
+			u.do(fmt.Sprintf(`const field = document.querySelector(%q); field.closest("details")?.setAttribute("open", ""); field.focus()`, field))
+			testenv.NoError(u, u.press(true, "\r"))
+		})
+	}
+	u.see("/console/orders/C-10?from=%2Fconsole%2Fnew", "h2", "is waiting for your answer")
+	u.click(".answer .primary")
+	u.wait(".notice.good", "C-10: The order is accepted.")
+	u.unchanged("the second click of a double click", func() {
+		u.do(`const click = (event) => document.querySelector(".answer .primary").dispatchEvent(event), how = { bubbles: true, cancelable: true };
+			click(new MouseEvent("click", { detail: 2, ...how }));
+			click(Object.defineProperty(new MouseEvent("click", how), "timeStamp", { value: 0 }))`)
+	})
+}
+
+// leaveFile chooses a file: whoever leaves is asked, and one that is dropped beside the form does not
+// replace the page.
+func (u user) leaveFile() {
+	u.see("/console/orders/C-1", "h1", "C-1")
+	u.do(`const chosen = new DataTransfer(), leave = new Event("beforeunload", { cancelable: true });
+		chosen.items.add(new File(["x"], "1.pdf"));
+		document.querySelector("#file").files = chosen.files;
+		const drop = new DragEvent("drop", { dataTransfer: chosen, bubbles: true, cancelable: true });
+		document.body.dispatchEvent(drop);
+		dispatchEvent(leave);
+		document.body.dataset.kept = drop.defaultPrevented + " " + leave.defaultPrevented;
+		document.querySelector("#file").value = ""`)
+	u.is(`document.body.dataset.kept === "true true"`)
 }

@@ -47,8 +47,9 @@ func chromiumEngine(t *testing.T, s *apptest.Server, scripts bool) engine {
 	p.speak(t, "en")
 	command(t, p.tab, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	command(t, p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts})
-	// What is refused, as an empty file, is an error of the browser's log.
-	t.Cleanup(func() { p.forgive("status of 4") })
+	// What is refused, as an empty file, is an error of the browser's log, and so is a page that is
+	// left with chosen files before anybody has touched it.
+	t.Cleanup(func() { p.forgive("status of 4"); p.forgive("beforeunload") })
 	return p.tab
 }
 
