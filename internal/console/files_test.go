@@ -63,7 +63,7 @@ func TestUploadInvoiceData(t *testing.T) {
 	}
 	send("mark=4OO&kind=invoice", "a.pdf").WantText(t, http.StatusBadRequest, "These files were not stored", "up to 20 digits",
 		`<details open><summary>Number and MARK`, `<option value="invoice" selected>`, `name="mark" value="4OO"`)
-	const all = "kind=credit-note&number=INV-1042&mark=400001234567890&link=https%3A%2F%2Fprovider.example%2F7%3F%22"
+	const all = "kind=credit-note&number=INV-1042&mark=400+001+234567890&link=https%3A%2F%2Fprovider.example%2F7%3F%22"
 	send(all, "a.exe").WantText(t, http.StatusBadRequest, `name="number" value="INV-1042"`, `name="link" value="https://provider.example/7?&#34;"`)
 	got := send(all, "a.pdf", "b.pdf")
 	if strings.Contains(got.Body, `value="INV-1042"`) {

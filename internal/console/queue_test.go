@@ -362,6 +362,23 @@ func (w watchedResults) Keep(ctx context.Context, merchantID int64, kind token.K
 	return w.Store.Keep(ctx, merchantID, kind, person, k, most)
 }
 
+// TestAnswerAgain answers an order while the database fails before the result is kept: the same form
+// sent again shows what was done.
+func TestAnswerAgain(t *testing.T) {
+	t.Parallel()
+	failure := order.ErrUnavailable
+	s := startSetup(t, apptest.Setup{Store: func(db app.Store) app.Store {
+		return watchedResults{db, func() error { return failure }}
+	}}, newOrder(1, "A-1"))
+	b := s.signedIn(s.token)
+	form := b.get("/console/new").form(t, queueForm)
+	form["do"], form["order"] = []string{"accept"}, []string{"A-1"}
+	b.post("/console/new", form).WantText(t, http.StatusServiceUnavailable, "What you typed is not lost: reload this page")
+	failure = nil
+	b.get(b.post("/console/new", form).location()).WantText(t, http.StatusOK, "1 order was accepted.")
+	testenv.Equal(t, "events", 2, len(s.events("A-1")))
+}
+
 // TestAnswerAllSlowly rejects the orders of all pages while the database is slow: the page shows
 // how far it is, and after a crash or a stop what was answered and what was not.
 func TestAnswerAllSlowly(t *testing.T) {
