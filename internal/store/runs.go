@@ -25,8 +25,15 @@ const (
 	runFailed  = "_failed"
 )
 
+// backupIn begins the name of a row that remembers a folder in which backups are made, with the
+// time when the newest one began.
+const backupIn = "backup_in "
+
+// folderLifetime is how long a folder is remembered after the newest backup.
+const folderLifetime = 90 * 24 * time.Hour
+
 // RunRows selects those rows. They are about one installation, so a copy of it has its own.
-const RunRows = `name IN ('backup_success', 'backup_failed', 'check_success', 'check_failed')`
+const RunRows = `(name IN ('backup_success', 'backup_failed', 'check_success', 'check_failed') OR name LIKE '` + backupIn + `%')`
 
 // NightlyRun is what the database remembers of the runs of a job.
 type NightlyRun struct {
@@ -44,6 +51,28 @@ func (db *DB) RecordRun(ctx context.Context, job NightlyJob, at time.Time, succe
 	})
 }
 
+// RecordBackupFolder remembers that a backup begins in a folder: it is left there if it is killed.
+func (db *DB) RecordBackupFolder(ctx context.Context, folder string, at time.Time) error {
+	return db.inTx(ctx, "record_run", func(t *tx) error {
+		_, err := t.Exec(ctx, `DELETE FROM counters WHERE name LIKE '`+backupIn+`%' AND last < $1`, at.Add(-folderLifetime).Unix())
+		if err != nil {
+			return err
+		}
+		return setCounter(ctx, t, backupIn+folder, at.Unix())
+	})
+}
+
+// BackupFolders returns the folders in which backups were made.
+func (db *DB) BackupFolders(ctx context.Context) (folders []string, err error) {
+	err = sqldb.Each(ctx, db.sql, `SELECT name FROM counters WHERE name LIKE '`+backupIn+`%'`, nil, func(rows sqldb.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		folders = append(folders, strings.TrimPrefix(name, backupIn))
+		return err
+	})
+	return folders, db.wrap(err)
+}
+
 // setCounter writes a row of counters that counts nothing.
 func setCounter(ctx context.Context, q sqldb.Querier, name string, n int64) error {
 	_, err := q.Exec(ctx, `INSERT INTO counters (name, last) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET last = excluded.last`, name, n)
@@ -56,7 +85,7 @@ func readRuns(ctx context.Context, q sqldb.Querier) (map[NightlyJob]NightlyRun, 
 	err := sqldb.Each(ctx, q, `SELECT name, last FROM counters WHERE `+RunRows, nil, func(rows sqldb.Rows) error {
 		var name string
 		var n int64
-		if err := rows.Scan(&name, &n); err != nil {
+		if err := rows.Scan(&name, &n); err != nil || strings.HasPrefix(name, backupIn) {
 			return err
 		}
 		word, isSuccess := strings.CutSuffix(name, runSuccess)

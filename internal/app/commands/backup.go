@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strconv"
 
 	"merchantorders/internal/app"
@@ -42,6 +43,7 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 		return err
 	}
 	return p.nightly(ctx, existing, store.NightlyBackup, func(b *app.Backend) error {
+		p.recordFolder(ctx, b, to)
 		reporter, clearBar := p.progress(p.stderr)
 		result, err := backup.Create(ctx, b.Installation(), to, p.Now(), app.Version(), reporter)
 		clearBar()
@@ -59,6 +61,17 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 		}
 		return err
 	})
+}
+
+// recordFolder records where the backup is made, for doctor. A database that cannot be written is
+// no reason to make none.
+func (p *process) recordFolder(ctx context.Context, b *app.Backend, to backup.Place) {
+	folder, err := filepath.Abs(filepath.Dir(to.Path))
+	if err == nil {
+		recording, cancel := context.WithTimeout(ctx, recordTimeout)
+		defer cancel()
+		_ = b.DB.RecordBackupFolder(recording, folder, p.Now())
+	}
 }
 
 // backupJSON is the JSON output of backup.

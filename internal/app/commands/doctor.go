@@ -103,7 +103,7 @@ func (c *doctorCommand) run(ctx context.Context, p *process) error {
 		d.add(statusWarning, "secrets", warning, "")
 	}
 	d.checkFolder()
-	d.checkBackups()
+	d.checkBackups(ctx)
 	d.checkDatabase(ctx)
 	d.checkRetention(ctx)
 	d.checkStorage(ctx)

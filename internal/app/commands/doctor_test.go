@@ -101,18 +101,26 @@ func TestDoctorOfNothing(t *testing.T) {
 }
 
 // TestDoctorAfterRollback examines a database with a further step that only adds, beside which
-// a backup was killed.
+// a backup was killed, as another one was in a folder of backups.
 func TestDoctorAfterRollback(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
 	f.Merchant(t, 355)
 	setVersion(t, f.Data, "INSERT INTO schema_steps VALUES (201, 'x')")
-	killed := filepath.Join(filepath.Dir(f.Data), ".orders.tar.partial-1")
-	testenv.NoError(t, os.Mkdir(killed, 0o700))
-	testenv.NoError(t, os.WriteFile(filepath.Join(killed, "lock"), nil, 0o600))
+	backups := t.TempDir()
+	f.Run(t, "", "backup", filepath.Join(backups, "orders.tar")).WantText(t, 0, "backed up")
+	var killed []string
+	for _, dir := range []string{f.Data, filepath.Dir(f.Data), backups} {
+		folder := filepath.Join(dir, ".orders.tar.partial-1")
+		testenv.NoError(t, os.Mkdir(folder, 0o700))
+		testenv.NoError(t, os.WriteFile(filepath.Join(folder, "lock"), nil, 0o600))
+		killed = append(killed, folder)
+	}
 	_, r, statuses := doctor(t, nil, "--data", f.Data)
-	if statuses["schema"] != "ok" || statuses["backups"] != "warning" || !strings.Contains(fmt.Sprint(r.Checks), killed) {
-		t.Errorf("%+v", r.Checks)
+	for _, folder := range killed {
+		if statuses["schema"] != "ok" || statuses["backups"] != "warning" || strings.Count(fmt.Sprint(r.Checks), folder+" ") != 1 {
+			t.Errorf("%s: %+v", folder, r.Checks)
+		}
 	}
 }
 

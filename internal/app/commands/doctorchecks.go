@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,10 +46,22 @@ func (d *doctor) checkFolder() {
 // packageBackups is where the unit of the package stores backups.
 const packageBackups = "/var/backups/merchant-orders"
 
-// checkBackups looks for what killed backups have left: in the folder of the package, and
-// beside the data folder.
-func (d *doctor) checkBackups() {
-	for _, dir := range []string{packageBackups, filepath.Dir(filepath.Clean(d.Settings.Data))} {
+// checkBackups looks for what killed backups have left: in the folder of the package, in the data
+// folder and beside it, and where the database says that backups are made.
+func (d *doctor) checkBackups(ctx context.Context) {
+	dirs := []string{packageBackups}
+	if data, err := filepath.Abs(d.Settings.Data); err == nil {
+		dirs = append(dirs, data, filepath.Dir(data))
+	}
+	if d.Settings.Embedded() == nil && !d.DatabaseMissing() {
+		_ = d.withDatabase(ctx, existing, func(b *app.Backend) error { // other checks tell of its errors
+			recorded, err := b.DB.BackupFolders(ctx)
+			dirs = append(dirs, recorded...)
+			return err
+		})
+	}
+	slices.Sort(dirs)
+	for _, dir := range slices.Compact(dirs) {
 		left, _ := backup.Left(dir) // it need not exist, nor be readable
 		for _, folder := range left {
 			d.add(statusWarning, "backups", folder+" is left from a backup that was killed", "remove it, or make another backup beside it, which does")

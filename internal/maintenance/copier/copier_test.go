@@ -289,12 +289,14 @@ func TestCopyLeavesNightlyRuns(t *testing.T) {
 	source, target := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{})
 	at := time.Unix(1_800_000_000, 0)
 	testenv.NoError(t, source.Store.RecordRun(t.Context(), store.NightlyBackup, at, true))
+	testenv.NoError(t, source.Store.RecordBackupFolder(t.Context(), "/backup", at))
 	testenv.NoError(t, target.Store.RecordRun(t.Context(), store.NightlyCheck, at, true))
 	mustCopy(t, source.Installation, target.Installation)
 	survey := testenv.Of(target.Store.Survey(t.Context(), at)).Must(t)
 	if _, copied := survey.Runs[store.NightlyBackup]; copied || !survey.Runs[store.NightlyCheck].LastSuccess.Equal(at) {
 		t.Errorf("the target has the runs %+v", survey.Runs)
 	}
+	testenv.Equal(t, "folders of backups of the target", nil, testenv.Of(target.Store.BackupFolders(t.Context())).Must(t))
 }
 
 // TestCopyNoticesChanges changes the source during a copy: with an event, and
