@@ -64,7 +64,7 @@ func TestAuditHeads(t *testing.T) {
 		t.Fatalf("heads %q", heads)
 	}
 	file := filepath.Join(t.TempDir(), "heads")
-	for content, code := range map[string]int{heads: 0, strings.Replace(heads, `"seq":2`, `"seq":3`, 1): 1, "x": 2} {
+	for content, code := range map[string]int{heads: 0, strings.Replace(heads, `"seq":2`, `"seq":3`, 1): 1, "x": 2, "": 2} {
 		testenv.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 		if got := f.Run(t, "", "check", "--audit-heads", file); got.Code != code {
 			t.Errorf("check with heads %q: %+v, want the exit code %d", content, got, code)

@@ -24,8 +24,11 @@ func (c *backupCommand) check() error { return checkPlace(c.To) }
 
 // checkPlace checks the place of a backup.
 func checkPlace(text string) error {
-	if text == "" {
+	switch text {
+	case "":
 		return errors.New("the path of the backup is empty")
+	case "-":
+		return errors.New("the path of the backup is that of a file or folder: - is not standard output or input; ./- is a folder")
 	}
 	if !config.IsObject(text) {
 		return nil

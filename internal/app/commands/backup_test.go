@@ -174,6 +174,7 @@ func TestBackupNeedsDataFolder(t *testing.T) {
 		"merchant-orders: --storage (MERCHANT_ORDERS_STORAGE): is not supported by this command; docs/postgresql.md describes backups of PostgreSQL and S3\n"; got.Code != 2 || got.Stderr != want {
 		t.Errorf("backup: got %+v, want %q", got, want)
 	}
+	f.Run(t, "", "backup", "-").WantText(t, 2, "is not standard output")
 	f.Run(t, "", "restore", "x.tar", "--storage", "s3://bucket?region=eu-central-1").WantText(t, 2, "docs/postgresql.md")
 	if _, err := os.Stat(f.Data); err == nil {
 		t.Error("the data folder was created")

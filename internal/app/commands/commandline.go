@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -148,7 +149,7 @@ func parse(args []string, p *process, environ []string) (command, error) {
 	if serve, ok := chosen.(*serveCommand); ok {
 		faults = append(faults, serve.Settings.CheckLinks(p.Settings.BaseURL))
 	}
-	faults = append(faults, chosen.check())
+	faults = append(faults, chosen.check(), repeated(parsed, chosen))
 	err = errors.Join(errors.Join(settings.faults...), p.Sources.UnknownVariables(), settings.others(errors.Join(faults...)))
 	if err != nil {
 		return nil, app.UsageError{Err: err}
@@ -158,6 +159,29 @@ func parse(args []string, p *process, environ []string) (command, error) {
 		d.describe(parsed, p.Sources)
 	}
 	return chosen, nil
+}
+
+// repeated returns an error for each flag of a command that is given twice: the last value would
+// count alone, and the command would do less than was asked for. A setting, also one of serve, may
+// override that of a script.
+func repeated(parsed *kong.Context, chosen command) error {
+	switch chosen.(type) {
+	case *serveCommand, *doctorCommand:
+		return nil
+	}
+	var faults []error
+	seen := make(map[*kong.Flag]bool)
+	for _, step := range parsed.Path {
+		flag := step.Flag
+		if flag == nil || step.Resolved || flag.IsCumulative() || flag.IsBool() || slices.Contains(parsed.Model.Flags, flag) {
+			continue
+		}
+		if seen[flag] {
+			faults = append(faults, config.Invalid(flag.Name, "is given twice"))
+		}
+		seen[flag] = true
+	}
+	return errors.Join(faults...)
 }
 
 // withoutSettings prints the help of a command. It omits the settings if the

@@ -81,7 +81,7 @@ func (c *eraseCommand) run(ctx context.Context, p *process) error {
 		if err := c.printErased(p, total, ""); err != nil || total.Orders > 0 || c.CustomerEmail == "" {
 			return err
 		}
-		return errors.New("no order has a customer with this address, or all are erased already")
+		return errNoCustomer
 	})
 }
 
@@ -96,7 +96,10 @@ func (c *eraseCommand) printErased(p *process, total order.Erasure, rest string)
 	return p.printResult(c.jsonFlag, erasureJSON{total.Orders, total.Files, false}, "erased: orders %d, files %d%s", total.Orders, total.Files, rest)
 }
 
-var errNoSuchOrder = errors.New("the merchant has no such order")
+var (
+	errNoSuchOrder = errors.New("the merchant has no such order")
+	errNoCustomer  = errors.New("no order has a customer with this address, or all are erased already")
+)
 
 type exportCommand struct {
 	CustomerEmail string `name:"customer-email" placeholder:"TEXT" help:"E-mail address of the customer. This or --orders is required."`
@@ -164,10 +167,12 @@ func (c *exportCommand) run(ctx context.Context, p *process) error {
 		if c.Orders {
 			return c.exportOrders(ctx, p, b)
 		}
+		found := false
 		for record, err := range b.Retention.CustomerData(ctx, p.caller, c.CustomerEmail) {
 			if err != nil {
 				return err
 			}
+			found = true
 			view, err := operator.NewCustomerOrder(record)
 			if err == nil {
 				err = p.printJSON(view)
@@ -175,6 +180,9 @@ func (c *exportCommand) run(ctx context.Context, p *process) error {
 			if err != nil {
 				return err
 			}
+		}
+		if !found {
+			p.printError("%v", errNoCustomer)
 		}
 		return nil
 	})

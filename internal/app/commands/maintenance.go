@@ -125,6 +125,9 @@ func (c *checkCommand) readHeads() (heads []check.Head, err error) {
 	if err == nil {
 		heads, err = check.ReadHeads(bytes.NewReader(text))
 	}
+	if err == nil && len(heads) == 0 {
+		err = errors.New(c.Heads + " has no heads: an output of audit --heads is needed")
+	}
 	if err != nil {
 		return nil, app.UsageError{Err: config.Invalid("audit-heads", err.Error())}
 	}
