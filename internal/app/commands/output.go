@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,8 +75,8 @@ func (p *process) printResult(flag jsonFlag, document any, format string, args .
 }
 
 // confirm asks on the terminal whether to do what is said, unless the answer is known to be
-// yes. It returns a usage error if nobody can be asked or the answer is another one.
-func (p *process) confirm(yes bool, what string) error {
+// yes. It returns a usage error if nobody can be asked, the answer is another one, or ctx ends.
+func (p *process) confirm(ctx context.Context, yes bool, what string) error {
 	if yes {
 		return nil
 	}
@@ -83,9 +84,18 @@ func (p *process) confirm(yes bool, what string) error {
 		return app.UsageError{Err: errors.New(what + ": --yes confirms it")}
 	}
 	_, _ = fmt.Fprintf(p.stderr, "%s. Type yes to go on: ", app.OneLine(what))
-	answer, err := bufio.NewReader(p.stdin).ReadString('\n')
+	answers := make(chan string, 1)
+	go func() { // a read of a terminal does not end with ctx
+		answer, _ := bufio.NewReader(p.stdin).ReadString('\n')
+		answers <- answer
+	}()
+	answer := ""
+	select {
+	case answer = <-answers:
+	case <-ctx.Done():
+	}
 	if strings.TrimSpace(answer) != "yes" {
-		return app.UsageError{Err: errors.Join(errors.New("not confirmed: nothing was done"), err)}
+		return app.UsageError{Err: errors.New("not confirmed: nothing was done")}
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (c *simulateCommand) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return noMerchant(c.settings.MerchantID, "merchant add --help", err)
 		}
-		if err := c.confirm(p, merchant); err != nil {
+		if err := c.confirm(ctx, p, merchant); err != nil {
 			return err
 		}
 		c.settings.Observe = func(at time.Time, reference string, state order.State) {
@@ -63,14 +63,14 @@ func (c *simulateCommand) run(ctx context.Context, p *process) error {
 
 // confirm asks whether a merchant of an installation that is no sandbox may get simulated
 // orders: they cannot be told from those of customers, and some of its own are cancelled.
-func (c *simulateCommand) confirm(p *process, merchant order.Merchant) error {
+func (c *simulateCommand) confirm(ctx context.Context, p *process, merchant order.Merchant) error {
 	for _, flag := range []string{"sandbox", "demo"} {
 		if value, _, err := p.Sources.Lookup(config.Flag{Name: flag, Bool: true}); err == nil && value == "true" {
 			return nil
 		}
 	}
 	question := fmt.Sprintf("simulate creates orders of merchant %d (%s), and changes the states of its orders", merchant.ID, merchant.Name)
-	return p.confirm(c.Yes, question)
+	return p.confirm(ctx, c.Yes, question)
 }
 
 // live runs the simulator until it has nothing left to do or is stopped. It waits while

@@ -1,8 +1,11 @@
 package commands_test
 
 import (
+	"bufio"
+	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -39,6 +42,28 @@ func TestSimulate(t *testing.T) {
 	sandbox.Environ = append(os.Environ(), "MERCHANT_ORDERS_SANDBOX=true")
 	if got := sandbox.Run(t, "", args[:len(args)-1]...); got.Code != 0 {
 		t.Errorf("in a sandbox: %+v", got)
+	}
+}
+
+// TestQuestion answers the question of a command on a terminal.
+func TestQuestion(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	command := strings.Join(apptest.Command(t, "simulate", "--merchant=355", "--rate=600", "--duration=1s", "--data", f.Data).Args, " ")
+	for typed, want := range map[string]string{"yes\n": "  registered", "no\n": "not confirmed: nothing was done", "\x03": "not confirmed: nothing was done"} {
+		terminal := exec.Command(testenv.Program(t, "script", "bsdutils"), "--quiet", "--return", "--command", command, "/dev/null")
+		keyboard, screen := testenv.Of(terminal.StdinPipe()).Must(t), testenv.Of(terminal.StdoutPipe()).Must(t)
+		testenv.NoError(t, terminal.Start())
+		shown := bufio.NewReader(screen)
+		_ = testenv.Of(shown.ReadString(':')).Must(t) // the question
+		testenv.Of(io.WriteString(keyboard, typed)).Must(t)
+		if answer := testenv.Of(io.ReadAll(shown)).Must(t); !strings.Contains(string(answer), want) {
+			t.Errorf("%q: %s", typed, answer)
+		}
+		if err := terminal.Wait(); (err == nil) != (typed == "yes\n") {
+			t.Errorf("%q: %v", typed, err)
+		}
 	}
 }
 

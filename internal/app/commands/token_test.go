@@ -1,12 +1,15 @@
 package commands_test
 
 import (
+	"bytes"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"merchantorders/internal/app/commands"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
@@ -34,6 +37,18 @@ func TestTokenCreatePrintsOnlyTheToken(t *testing.T) {
 			t.Errorf("token create %v: %+v, %v", flags, got, err)
 		}
 		wantLogged(t, got.Stderr, "token created", text)
+	}
+	// Nobody sees a secret that cannot be printed, so an error names what has it.
+	full := testenv.Of(os.OpenFile("/dev/full", os.O_WRONLY, 0)).Must(t)
+	defer func() { _ = full.Close() }()
+	for args, want := range map[string]string{
+		"token create --merchant 355 --data ": "there is a token 4", "webhook add --merchant 355 --url https://example.com --data ": "webhook 1 has a secret",
+	} {
+		var stderr bytes.Buffer
+		code := commands.Run(t.Context(), strings.Fields(args+f.Data), nil, full, &stderr, nil)
+		if code != 1 || !strings.Contains(stderr.String(), want+" that nobody has seen: ") {
+			t.Errorf("%s: code %d, %s", args, code, stderr.String())
+		}
 	}
 	got := f.Run(t, "", "token", "create", "--merchant", "356")
 	want := `merchant-orders: there is no merchant 356: see "merchant-orders merchant add --help"` + "\n"

@@ -74,7 +74,12 @@ func (c *tokenCreate) run(ctx context.Context, p *process) error {
 }
 
 // printToken prints a new token, alone or with what the list shows of it.
-func (p *process) printToken(flag jsonFlag, created token.Created) error {
+func (p *process) printToken(flag jsonFlag, created token.Created) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("there is a token %d that nobody has seen: revoke it: %w", created.Token.ID, err)
+		}
+	}()
 	if flag.JSON {
 		view := struct {
 			Text     string     `json:"text"`

@@ -222,10 +222,11 @@ func (f *flagValues) start(flag, text string) order.MarketCursor {
 
 // printSecret prints the new secret of a webhook, alone or as the interface does.
 func (p *process) printSecret(flag jsonFlag, e webhook.Endpoint) error {
-	if flag.JSON {
-		return p.printJSON(webhookapi.SecretView(e))
+	err := p.printResult(flag, webhookapi.SecretView(e), "%s", string(e.Secret))
+	if err != nil {
+		err = fmt.Errorf("webhook %d has a secret that nobody has seen: rotate it: %w", e.ID, err)
 	}
-	return p.print("%s", string(e.Secret))
+	return err
 }
 
 type webhookEnable struct{ webhookTarget }
