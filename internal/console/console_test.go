@@ -84,10 +84,14 @@ func (s *service) Post(context.Context, webhook.Message) delivery.Result {
 	return delivery.Result{Status: http.StatusTeapot, Error: "the receiver responded with status 418", Response: "<b>no</b>"}
 }
 
-// Send implements digest.Mailer: addresses that begin with down cannot be reached.
+// Send implements digest.Mailer: addresses that begin with down cannot be
+// reached, and nobody is refused.
 func (s *service) Send(_ context.Context, m digest.Mail) delivery.Result {
 	if strings.HasPrefix(m.To, "down") {
 		return delivery.Result{Error: delivery.ErrorConnection, Response: "nobody listens"}
+	}
+	if strings.HasPrefix(m.To, "nobody") {
+		return delivery.Result{Error: delivery.ErrorRefused, Response: "550 5.1.1"}
 	}
 	s.mails = append(s.mails, m)
 	return delivery.Result{}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 
@@ -102,14 +103,14 @@ func (s *site) fromProvider(w http.ResponseWriter, r *web.Request) error {
 		return s.notIdentified(w, r, err)
 	}
 	if s.notServed(person.Operator) != "" {
-		return s.notIdentified(w, r, identity.ErrNoAccess)
+		return s.notIdentified(w, r, fmt.Errorf("%w: operators and stores have different addresses", identity.ErrNoAccess))
 	}
 	if err := s.Limits.AllowSignIn(person.MerchantID); err != nil {
 		return err
 	}
 	secret, err := s.Sessions.BeginAs(r.Context(), r.Caller, person)
 	if errors.Is(err, order.ErrMerchantNotFound) {
-		err = identity.ErrNoAccess
+		err = fmt.Errorf("%w: there is no merchant %d", identity.ErrNoAccess, person.MerchantID)
 	}
 	if err != nil {
 		return s.notIdentified(w, r, err)

@@ -222,6 +222,11 @@ func TestIdentityProvider(t *testing.T) {
 		}
 		b.get("/console").WantStatus(t, http.StatusSeeOther)
 	}
+	for _, reason := range []string{"there is no merchant 9", "groups is missing or empty, realm_access.roles is missing or empty"} {
+		if !strings.Contains(s.Log.String(), "no rule lets the person in: "+reason) {
+			t.Errorf("the log does not say that %s", reason)
+		}
+	}
 
 	// A session ends after half a day, and the audit log says how it began.
 	p.status, p.forged, p.unsigned = http.StatusOK, false, false

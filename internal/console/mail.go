@@ -127,11 +127,20 @@ func (s *site) changeMail(w http.ResponseWriter, r *web.Request, values url.Valu
 	case errors.Is(err, digest.ErrTooManyLinks):
 		return s.showMail(w, r, http.StatusConflict, mailView{Form: newMailForm(r), Problem: "mail.toomanylinks"})
 	case errors.Is(err, digest.ErrNotSent):
-		return s.showMail(w, r, http.StatusOK, mailView{Form: newMailForm(r), Problem: "mail.notsent"})
+		return s.notSent(w, r, err)
 	case replayed(err) != nil:
 		return err
 	}
 	return s.mailDone(w, r, done)
+}
+
+// notSent says that the mail server did not take the link that confirms an address.
+func (s *site) notSent(w http.ResponseWriter, r *web.Request, err error) error {
+	view := mailView{Form: newMailForm(r), Problem: "mail.notsent"}
+	if errors.Is(err, digest.ErrNoMailbox) {
+		view.Problem = "mail.nomailbox"
+	}
+	return s.showMail(w, r, http.StatusOK, view)
 }
 
 // mailDone leads to the page, which says what was done.
@@ -160,7 +169,7 @@ func (s *site) addAddress(w http.ResponseWriter, r *web.Request, form formView) 
 	case errors.Is(err, digest.ErrTooManyLinks):
 		form.refuse("email", "mail.toomanylinks")
 	case errors.Is(err, digest.ErrNotSent):
-		return s.showMail(w, r, http.StatusOK, mailView{Form: newMailForm(r), Problem: "mail.notsent"})
+		return s.notSent(w, r, err)
 	case replayed(err) != nil:
 		return err
 	default:

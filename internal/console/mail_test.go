@@ -71,6 +71,7 @@ func TestMailAddresses(t *testing.T) {
 	if got := other.get("/console/mail"); strings.Contains(got.Body, "example.com<") {
 		t.Error("another store sees the addresses")
 	}
+	other.addAddress("nobody@example.com", "en", "new").WantText(t, http.StatusOK, "refuses this address")
 	unread := s.signedIn(s.NewToken(ours, order.ScopeWebhooks))
 	unread.addAddress("b@example.com", "en", "new").WantText(t, http.StatusForbidden, "does not let you read orders")
 	unread.post("/console/mail", link("1")).WantText(t, http.StatusForbidden, "does not let you read orders")

@@ -112,23 +112,32 @@ func parseRule(words []string) (rule Rule, ok bool) {
 
 const emailClaim = "email"
 
-// personOf returns the person with claims by the first rule that applies, or ErrNoAccess, or
-// ErrTooManyGroups. A rule about an e-mail address needs the provider's word that it is
-// verified, unless addresses without it are trusted, and compares without case.
+// personOf returns the person with claims by the first rule that applies, or ErrNoAccess, which
+// says what is wrong with which claim, without values, or ErrTooManyGroups. A rule about an e-mail
+// address needs the provider's word that it is verified, unless addresses without it are trusted,
+// and compares without case.
 func personOf(claims map[string]any, rules []Rule, trustUnverified bool) (token.Person, error) {
-	refusal := ErrNoAccess
+	var refusal error
+	var reasons []string
 	for _, rule := range rules {
+		values, reason := valuesOf(claims, rule.claim), "has no value of a rule"
+		if len(values) == 0 {
+			reason = "is missing or empty"
+		}
 		same := func(value string) bool { return value == rule.value }
 		if outer, isEmail := strings.CutSuffix(rule.claim, emailClaim); isEmail && (outer == "" || outer[len(outer)-1] == '.') {
-			if !trustUnverified && !slices.Equal(valuesOf(claims, outer+"email_verified"), []string{"true"}) {
-				continue // whoever signs in may have typed the address of somebody else
+			if len(values) > 0 && !trustUnverified && !slices.Equal(valuesOf(claims, outer+"email_verified"), []string{"true"}) {
+				values, reason = nil, "is not verified" // whoever signs in may have typed the address of somebody else
 			}
 			same = func(value string) bool { return lower(value) == lower(rule.value) }
 		}
 		if leftOut(claims, rule.claim) {
 			refusal = fmt.Errorf("%w (claim %s)", ErrTooManyGroups, rule.claim)
 		}
-		for _, value := range valuesOf(claims, rule.claim) {
+		if reason = rule.claim + " " + reason; !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+		for _, value := range values {
 			person := token.Person{Name: nameOf(claims), Operator: rule.operator, MerchantID: rule.merchantID, Scopes: rule.scopes}
 			if rule.value == anyValue {
 				id, ok := order.ParseID(value)
@@ -142,6 +151,9 @@ func personOf(claims map[string]any, rules []Rule, trustUnverified bool) (token.
 				return person, nil
 			}
 		}
+	}
+	if refusal == nil {
+		refusal = fmt.Errorf("%w: %s", ErrNoAccess, strings.Join(reasons, ", "))
 	}
 	return token.Person{}, refusal
 }
@@ -181,28 +193,25 @@ func valuesOf(claims map[string]any, name string) []string {
 }
 
 // texts returns the values of a claim: one, those of a list, or the names of objects in an
-// object, as Zitadel has its roles.
+// object, as Zitadel has its roles, or in a list of them.
 func texts(claim any) (values []string) {
-	list, isList := claim.([]any)
-	if !isList {
-		list = []any{claim}
-	}
-	if object, ok := claim.(map[string]any); ok {
-		for _, name := range slices.Sorted(maps.Keys(object)) {
-			if _, ok := object[name].(map[string]any); ok {
+	switch claim := claim.(type) {
+	case []any:
+		for _, value := range claim {
+			values = append(values, texts(value)...)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(claim)) {
+			if _, ok := claim[name].(map[string]any); ok {
 				values = append(values, name)
 			}
 		}
-	}
-	for _, value := range list {
-		switch value := value.(type) {
-		case string:
-			values = append(values, value)
-		case bool:
-			values = append(values, strconv.FormatBool(value))
-		case json.Number:
-			values = append(values, value.String())
-		}
+	case string:
+		values = []string{claim}
+	case bool:
+		values = []string{strconv.FormatBool(claim)}
+	case json.Number:
+		values = []string{claim.String()}
 	}
 	return values
 }

@@ -59,6 +59,17 @@ func TestProviderClaims(t *testing.T) {
 	}
 }
 
+// TestNoAccess checks that the error says which claim is not what rules want, for the log.
+func TestNoAccess(t *testing.T) {
+	t.Parallel()
+	rules := testenv.Of(ParseRules("roles=a operator audit\nroles=b operator audit\nx.email=c@d merchant=1 orders:read\ngroups=e merchant=1 orders:read")).Must(t)
+	claims := map[string]any{"roles": []any{map[string]any{"clerk": map[string]any{}}}, "x": map[string]any{"email": "c@d"}}
+	_, err := personOf(claims, rules, false)
+	testenv.Equal(t, "error", ErrNoAccess.Error()+": roles has no value of a rule, x.email is not verified, groups is missing or empty", fmt.Sprint(err))
+	claims["roles"] = []any{"other", map[string]any{"b": map[string]any{"1": "example.com"}}}
+	testenv.Of(personOf(claims, rules, false)).WantError(t, "an object in a list", nil)
+}
+
 // TestQuotes splits lines of rules.
 func TestQuotes(t *testing.T) {
 	t.Parallel()

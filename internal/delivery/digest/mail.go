@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/mail"
 	"strconv"
@@ -68,6 +69,8 @@ var (
 	ErrTooManyLinks = errors.New("too many links were sent")
 	// ErrNotSent: the change was made, but the mail server did not take the e-mail.
 	ErrNotSent = errors.New("the e-mail was not sent")
+	// ErrNoMailbox is an ErrNotSent: the mail server has refused the address for ever.
+	ErrNoMailbox = fmt.Errorf("%w: the address takes none", ErrNotSent)
 )
 
 // Mail is an e-mail.
@@ -322,6 +325,9 @@ func (s *Service) sendRecorded(ctx context.Context, caller order.Caller, e Addre
 	_, err := s.changes.Make(ctx, caller, e.MerchantID, order.Options[Address]{}, func(tx Tx) (Address, error) {
 		return e, tx.Audit(ctx, e.Audit(AuditNotSent, s.second(), caller, detail))
 	})
+	if result.Error == delivery.ErrorRefused {
+		return errors.Join(ErrNoMailbox, err)
+	}
 	return errors.Join(ErrNotSent, err)
 }
 
