@@ -149,7 +149,11 @@ func (o *Opener) ExpectInstallation() error {
 	}
 	problem := o.notNew
 	if problem == "" {
-		problem = "must name an installation: there is no " + o.Settings.DatabaseLocation().File() + "; serve or merchant add makes a new one in an empty folder"
+		file := o.Settings.DatabaseLocation().File()
+		if path, err := filepath.Abs(file); err == nil {
+			file = path // a relative one does not say where the command looks
+		}
+		problem = "must name an installation: there is no " + file + "; serve or merchant add makes a new one in an empty folder"
 	}
 	return UsageError{Err: config.Invalid(o.databaseFlag(), problem)}
 }

@@ -46,6 +46,9 @@ func noObject(problem string) *DocumentError {
 // otherKind returns the error of a document that does not begin with "{".
 func otherKind(text []byte) *DocumentError {
 	value := jsontext.Value(text)
+	if bytes.HasPrefix(text, []byte("\ufeff")) {
+		return noObject("it begins with a byte order mark (U+FEFF); save it without one")
+	}
 	if !value.IsValid() {
 		return noObject("it does not begin with {")
 	}

@@ -26,7 +26,7 @@ func TestParseRefusesOtherThanObjects(t *testing.T) {
 		{"", "not a JSON object: it does not begin with {"},
 		{"  \n", "not a JSON object: it does not begin with {"},
 		{"order", "not a JSON object: it does not begin with {"},
-		{"\ufeff" + minimal, "not a JSON object: it does not begin with {"},
+		{"\ufeff" + minimal, "not a JSON object: it begins with a byte order mark (U+FEFF); save it without one"},
 		{"not JSON", "not a JSON object: it does not begin with {"},
 		{"[1, 2", "not a JSON object: it does not begin with {"},
 		{"null", "not a JSON object: it is null"},

@@ -49,9 +49,9 @@ func textProblem(text string, limit int, unit TextUnit) string {
 	return ""
 }
 
-// requiredLineProblem is LineProblem for a text that must not be empty.
+// requiredLineProblem is LineProblem for a text that must not be empty or blank.
 func requiredLineProblem(text string, maxBytes int) string {
-	if text == "" {
+	if strings.TrimSpace(text) == "" {
 		return "is required"
 	}
 	return LineProblem(text, maxBytes, Bytes)

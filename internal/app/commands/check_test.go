@@ -109,6 +109,9 @@ func TestNoInstallation(t *testing.T) {
 		}
 	}
 	f.Run(t, "", "check", "--database", "sqlite:///nowhere/x.db").WantText(t, 2, "--database (MERCHANT_ORDERS_DATABASE): must name ")
+	// A relative path does not say where the command looks.
+	here := testenv.Of(os.Getwd()).Must(t)
+	apptest.Run(t, "", "merchant", "list", "--data", "nowhere").WantText(t, 2, "there is no "+filepath.Join(here, "nowhere", "orders.db"))
 	if _, err := os.Stat(f.Data); err == nil {
 		t.Error("the data folder was created")
 	}

@@ -114,6 +114,7 @@ Time zone          Europe/Athens
 		{[]string{"limit", "--id", "355", "--requests", "0"}, 0, "merchant 355: requests a second default, burst default\n"},
 		{[]string{"show", "--id", "356"}, 1, `merchant-orders: there is no merchant 356: see "merchant-orders merchant list"\n`},
 		{[]string{"suspend", "--id", "x"}, 2, `(?s).*--id \S+: must be a whole number from 1.*--reason \S+: is required.*`},
+		{[]string{"rename", "--id", "355", "--name", " \u00a0"}, 2, `(?s).*--name \S+: is required.*`},
 		{[]string{"rename", "--id", "355"}, 2, `(?s).*--name \S+: is required.*`},
 		{[]string{"limit", "--id", "355", "--requests", "500001"}, 2, `(?s).*--requests \S+: must be a whole number from 1 to 500000.*`},
 		{[]string{"limit", "--id", "355", "--requests", "0", "--burst", "5"}, 2, `(?s).*--burst \S+: must not be given together with --requests 0.*`},
