@@ -79,6 +79,12 @@ func setCounter(ctx context.Context, q sqldb.Querier, name string, n int64) erro
 	return err
 }
 
+// Runs returns the jobs that have run.
+func (db *DB) Runs(ctx context.Context) (map[NightlyJob]NightlyRun, error) {
+	runs, err := readRuns(ctx, db.sql)
+	return runs, db.wrap(err)
+}
+
 // readRuns returns the jobs that have run.
 func readRuns(ctx context.Context, q sqldb.Querier) (map[NightlyJob]NightlyRun, error) {
 	runs := make(map[NightlyJob]NightlyRun)

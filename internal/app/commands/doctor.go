@@ -103,8 +103,8 @@ func (c *doctorCommand) run(ctx context.Context, p *process) error {
 		d.add(statusWarning, "secrets", warning, "")
 	}
 	d.checkFolder()
-	d.checkBackups(ctx)
 	d.checkDatabase(ctx)
+	d.checkBackups(ctx)
 	d.checkRetention(ctx)
 	d.checkStorage(ctx)
 	d.checkDisks()

@@ -101,7 +101,7 @@ func TestDoctorOfNothing(t *testing.T) {
 }
 
 // TestDoctorAfterRollback examines a database with a further step that only adds, beside which
-// a backup was killed, as another one was in a folder of backups.
+// a backup was killed, as another one was in a folder of backups, and how nightly jobs ended.
 func TestDoctorAfterRollback(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
@@ -118,9 +118,17 @@ func TestDoctorAfterRollback(t *testing.T) {
 	}
 	_, r, statuses := doctor(t, nil, "--data", f.Data)
 	for _, folder := range killed {
-		if statuses["schema"] != "ok" || statuses["backups"] != "warning" || strings.Count(fmt.Sprint(r.Checks), folder+" ") != 1 {
+		if statuses["schema"] != "ok" || statuses["nightly backup"] != "ok" || statuses["backups"] != "warning" || strings.Count(fmt.Sprint(r.Checks), folder+" ") != 1 {
 			t.Errorf("%s: %+v", folder, r.Checks)
 		}
+	}
+	for name, row := range map[string]int64{"backup_success": 1, "check_failed": 1} {
+		setVersion(t, f.Data, fmt.Sprintf("INSERT INTO counters (name, last) VALUES ('%s', %d) ON CONFLICT (name) DO UPDATE SET last = excluded.last", name, row))
+	}
+	_, r, statuses = doctor(t, nil, "--data", f.Data)
+	if text := fmt.Sprint(r.Checks); statuses["nightly backup"] != "warning" || statuses["nightly check"] != "warning" ||
+		!strings.Contains(text, "ended at 1970-01-01T00:00:01Z") || !strings.Contains(text, "the last check failed") {
+		t.Errorf("%+v", r.Checks)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/maintenance/backup"
 	"merchantorders/internal/order"
+	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/tracing"
@@ -46,18 +48,39 @@ func (d *doctor) checkFolder() {
 // packageBackups is where the unit of the package stores backups.
 const packageBackups = "/var/backups/merchant-orders"
 
-// checkBackups looks for what killed backups have left: in the folder of the package, in the data
-// folder and beside it, and where the database says that backups are made.
+// nightly is how old the last success of a nightly job may be, as in the alerts.
+const nightly = 26 * time.Hour
+
+// checkNightly says how the last one of a nightly job ended.
+func (d *doctor) checkNightly(job store.NightlyJob, run store.NightlyRun) {
+	name, detail := "nightly "+string(job), fmt.Sprintf("the last %s that succeeded ended at %s", job, timestamp(run.LastSuccess))
+	switch {
+	case run.Failed:
+		d.add(statusWarning, name, fmt.Sprintf("the last %s failed, or found something; %s", job, detail), "run it by hand, and see what it says")
+	case d.Now().Sub(run.LastSuccess) > nightly:
+		d.add(statusWarning, name, detail, "run it every night")
+	default:
+		d.add(statusOK, name, detail, "")
+	}
+}
+
+// checkBackups says how the nightly jobs ended, and looks for what killed backups have left: in
+// the folder of the package, in the data folder and beside it, and where the database says that
+// backups are made.
 func (d *doctor) checkBackups(ctx context.Context) {
 	dirs := []string{packageBackups}
 	if data, err := filepath.Abs(d.Settings.Data); err == nil {
 		dirs = append(dirs, data, filepath.Dir(data))
 	}
-	if d.Settings.Embedded() == nil && !d.DatabaseMissing() {
+	if !d.DatabaseMissing() {
 		_ = d.withDatabase(ctx, existing, func(b *app.Backend) error { // other checks tell of its errors
-			recorded, err := b.DB.BackupFolders(ctx)
+			runs, err := b.DB.Runs(ctx)
+			for _, job := range slices.Sorted(maps.Keys(runs)) {
+				d.checkNightly(job, runs[job])
+			}
+			recorded, foldersErr := b.DB.BackupFolders(ctx)
 			dirs = append(dirs, recorded...)
-			return err
+			return errors.Join(err, foldersErr)
 		})
 	}
 	slices.Sort(dirs)
