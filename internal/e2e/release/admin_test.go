@@ -53,7 +53,9 @@ func TestAdmin(t *testing.T) {
 	output := m.script(t, withCredential+`
 		systemd-run --quiet python3 /tmp/receiver.py
 		cd /root # which the user of the service cannot read
-		SUDO_USER=maria.k merchant-orders-admin merchant add --id 355 --name "Our Store"
+		SUDO_USER=maria.k merchant-orders-admin merchant add --id 355 --name 'Our $HOME ${Store}'
+		merchant-orders-admin merchant show --id 355 | grep --fixed-strings 'Our $HOME ${Store}'
+		merchant-orders-admin merchant rename --id 355 --name '$HOME' | grep --fixed-strings ': $HOME'
 		merchant-orders-admin token create --merchant 355 >/dev/null
 		merchant-orders-admin webhook add --merchant 355 --url http://127.0.0.1:9000/
 		echo '{"merchantId":355,"reference":"FIRST-1","createdAt":"2026-11-20T08:15:30Z","total":3180,"customer":{"firstName":"Maria"},"shippingAddress":{"city":"Athens"},"lineItems":[{"id":1,"productName":"Cable","unitPrice":1590,"quantity":2}]}' >first.jsonl
