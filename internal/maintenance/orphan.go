@@ -20,13 +20,14 @@ type Orphan struct {
 	Purged    bool   // the file has an entry, which says that it was purged
 	// Removable says that the order exists or was deleted after the retention time: a
 	// file of another order may belong to another database. No upload can be about to commit a
-	// removable file, since no file is ever replaced.
+	// removable file, since no file is ever replaced. A file that is found by another spelling of
+	// its path too may be that of an entry.
 	Removable bool
 }
 
 // String returns the path and what to do.
 func (o Orphan) String() string {
-	cure := "look whose file it is: no order of this database has that folder"
+	cure := "look whose file it is: no order of this database has that folder, or the storage does not tell upper from lower case"
 	if o.Removable {
 		cure = "check --repair removes it"
 	}
@@ -52,7 +53,21 @@ func (in Installation) EachOrphan(ctx context.Context, fn func(Orphan) error) er
 		if err == nil {
 			_ = file.Close()
 		}
-		return fn(Orphan{Path: path, Reference: reference, Purged: entry.purged, Removable: entry.order})
+		removable := entry.order
+		for _, spelling := range []func(string) string{strings.ToUpper, strings.ToLower} {
+			other := order.InvoicePath(spelling(reference), spelling(name))
+			if !removable || other == path {
+				continue
+			}
+			file, err := in.Files.Open(ctx, other)
+			if err == nil {
+				removable = false
+				_ = file.Close()
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		return fn(Orphan{Path: path, Reference: reference, Purged: entry.purged, Removable: removable})
 	})
 }
 

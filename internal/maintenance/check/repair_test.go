@@ -1,7 +1,11 @@
 package check_test
 
 import (
+	"context"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -118,5 +122,37 @@ func TestRepairInUse(t *testing.T) {
 				t.Errorf("findings %q", findings)
 			}
 		})
+	}
+}
+
+// lettersOfAnyCase is a storage that does not tell upper from lower case, as those of Windows.
+type lettersOfAnyCase struct{ maintenance.Files }
+
+func (l lettersOfAnyCase) Open(ctx context.Context, path string) (file order.File, err error) {
+	err = l.Each(ctx, func(stored string) error {
+		if file == nil && strings.EqualFold(stored, path) {
+			file, err = l.Files.Open(ctx, stored)
+		}
+		return err
+	})
+	if file == nil && err == nil {
+		err = fs.ErrNotExist
+	}
+	return file, err
+}
+
+// TestRepairWithoutCase repairs an installation whose storage shows a file by another spelling of
+// its name: the file stays.
+func TestRepairWithoutCase(t *testing.T) {
+	t.Parallel()
+	in := maintenancetest.New(t, maintenancetest.Kinds[0])
+	in.Fill(t, 5)
+	path := func(name string) string {
+		return filepath.Join(in.Folder, "files", maintenancetest.InvoicePath(alpha, 0, name))
+	}
+	testenv.NoError(t, os.Rename(path("a.pdf"), path("A.pdf")))
+	in.Files = lettersOfAnyCase{in.Files}
+	if repairs, findings := repair(t, in); repairs != nil || findings != 0 {
+		t.Errorf("%d findings, repaired %q", findings, repairs)
 	}
 }
