@@ -70,15 +70,23 @@ func wantNoStagedFiles(t *testing.T, dir string) {
 	}
 }
 
-// TestMovedFolder moves the open folder, or retargets a link to it: what was stored there is read,
-// and nothing is stored any more until it is back.
+// TestMovedFolder moves the open folder, or that of invoices, or retargets a link to it: what was
+// stored behind a link is read, and nothing is stored any more until it is back.
 func TestMovedFolder(t *testing.T) {
 	t.Parallel()
-	for _, linked := range []string{"", "invoices"} {
+	for _, test := range []struct {
+		moved  string
+		linked bool
+	}{{"", true}, {"invoices", true}, {"invoices", false}} {
 		parent := t.TempDir()
 		dir, real, away := filepath.Join(parent, "files"), filepath.Join(parent, "disk"), filepath.Join(parent, "away")
-		place := filepath.Join(dir, linked)
-		testenv.NoError(t, errors.Join(os.Mkdir(real, 0o700), os.MkdirAll(filepath.Dir(place), 0o700), os.Symlink(real, place)))
+		place, stays := filepath.Join(dir, test.moved), "a"
+		testenv.NoError(t, os.MkdirAll(filepath.Dir(place), 0o700))
+		if test.linked {
+			testenv.NoError(t, errors.Join(os.Mkdir(real, 0o700), os.Symlink(real, place)))
+		} else {
+			real, stays = place, ""
+		}
 		files := openDisk(t, dir)
 		store(t, files, "invoices/a.pdf", "a")
 		for _, move := range []func() error{
@@ -88,13 +96,13 @@ func TestMovedFolder(t *testing.T) {
 			testenv.NoError(t, move())
 			staged := testenv.Of(files.Stage(t.Context())).Must(t)
 			if err := staged.Commit(t.Context(), "invoices/b.pdf"); err == nil || !strings.Contains(err.Error(), place+" was moved") {
-				t.Errorf("%s: commit: %v", linked, err)
+				t.Errorf("%+v: commit: %v", test, err)
 			}
 			staged.Abort()
 			if err := files.Check(t.Context()); err == nil {
-				t.Errorf("%s: the check passes", linked)
+				t.Errorf("%+v: the check passes", test)
 			}
-			wantFile(t, files, "invoices/a.pdf", "a")
+			wantFile(t, files, "invoices/a.pdf", stays)
 		}
 		testenv.NoError(t, errors.Join(os.Remove(real), os.Rename(away, real), files.Check(t.Context())))
 		store(t, files, "invoices/b.pdf", "b")

@@ -24,10 +24,16 @@ import (
 // is a rename within one file system, unless another one is mounted below.
 type Store struct {
 	*Staging
-	dir    string
 	linked *os.Root // where the link linkedFolder leads; nil: it is a folder
+	places []place  // the folder and linkedFolder as they were opened
 
 	renames sync.Mutex // held from the check of a path to the rename to it
+}
+
+// place is a folder as it was opened.
+type place struct {
+	path   string
+	opened fs.FileInfo
 }
 
 var _ order.Files = (*Store)(nil)
@@ -35,15 +41,32 @@ var _ order.Files = (*Store)(nil)
 // Open opens the folder dir as a store. It creates the folder, readable by its
 // owner only, if it does not exist.
 func Open(dir string) (*Store, error) {
-	s := &Store{dir: dir}
+	s := new(Store)
 	var err error
 	if s.Staging, err = OpenStaging(dir, s.commit); err != nil {
 		return nil, err
 	}
-	if info, err := s.root.Lstat(linkedFolder); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+	info, err := s.root.Lstat(linkedFolder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = s.root.MkdirAll(linkedFolder, dirMode) // another process may be faster
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
 		if s.linked, err = os.OpenRoot(filepath.Join(dir, linkedFolder)); err != nil {
-			return nil, errors.Join(fmt.Errorf("the link %s leads to no folder: mount it, or remove the link: %w", filepath.Join(dir, linkedFolder), err), s.Close())
+			err = fmt.Errorf("the link %s leads to no folder: mount it, or remove the link: %w", filepath.Join(dir, linkedFolder), err)
+			return nil, errors.Join(err, s.Close())
 		}
+	case err == nil && !info.IsDir():
+		err = syscall.ENOTDIR
+	}
+	if err != nil {
+		return nil, errors.Join(filestore.Error("open the folder of invoice files", err), s.Close())
+	}
+	for _, path := range []string{dir, filepath.Join(dir, linkedFolder)} {
+		opened, err := os.Stat(path)
+		if err != nil {
+			return nil, errors.Join(filestore.Error("open the folder for files", err), s.Close())
+		}
+		s.places = append(s.places, place{path, opened})
 	}
 	return s, nil
 }
@@ -60,19 +83,12 @@ func (s *Store) at(name string) (*os.Root, string) {
 	return s.root, name
 }
 
-// checkPlaces returns an error if another folder than the open one is at its path, as after it was
-// moved, or a disk mounted over it: the next start would not find what is stored now.
+// checkPlaces returns an error if another folder than the opened one is at its path, as after it
+// was moved, or a disk mounted there or taken away: the next start would not find what is stored now.
 func (s *Store) checkPlaces() error {
-	for dir, root := range map[string]*os.Root{s.dir: s.root, filepath.Join(s.dir, linkedFolder): s.linked} {
-		if root == nil {
-			continue
-		}
-		open, err := root.Stat(".")
-		if err != nil {
-			return filestore.Error("check the folder for files", err)
-		}
-		if found, err := os.Stat(dir); err != nil || !os.SameFile(open, found) {
-			return fmt.Errorf("%s was moved, replaced or mounted over while it was in use: put it back, or restart the service", dir)
+	for _, p := range s.places {
+		if found, err := os.Stat(p.path); err != nil || !os.SameFile(p.opened, found) {
+			return fmt.Errorf("%s was moved, replaced, mounted over or unmounted while it was in use: put it back, or restart the service", p.path)
 		}
 	}
 	return nil
