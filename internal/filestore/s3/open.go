@@ -113,6 +113,7 @@ func (s *Store) probe(ctx context.Context) error {
 	if readErr == nil {
 		same, readErr = s.same(ctx, name, object, content)
 	}
+	_, listErr := s.client.BucketExists(ctx, s.bucket) // as Check does
 	removeErr := s.client.RemoveObject(ctx, s.bucket, name, minio.RemoveObjectOptions{})
 	switch {
 	case readErr != nil:
@@ -121,9 +122,13 @@ func (s *Store) probe(ctx context.Context) error {
 		return fmt.Errorf("does not keep what it is sent: %d bytes were written, and %d are stored, or others", size, object.Size)
 	case removeErr != nil:
 		return fmt.Errorf("cannot be deleted from: %w", explain(removeErr))
+	case listErr != nil:
+		return fmt.Errorf("cannot be listed: %w", explain(listErr))
 	}
 	return nil
 }
+
+const elsewhere = "the bucket is in another region, or at another endpoint"
 
 // explanations say what an S3 error code means for the operator.
 var explanations = map[string]string{
@@ -132,8 +137,26 @@ var explanations = map[string]string{
 	"InvalidAccessKeyId":           "the server does not know the key in AWS_ACCESS_KEY_ID",
 	"SignatureDoesNotMatch":        "the secret in AWS_SECRET_ACCESS_KEY does not match the key",
 	"AccessDenied":                 "the credentials do not allow this",
-	"PermanentRedirect":            "the bucket is in another region, or at another endpoint",
+	"PermanentRedirect":            elsewhere,
+	"TemporaryRedirect":            elsewhere,
 	"AuthorizationHeaderMalformed": "the region is missing or wrong: add ?region=REGION to the URL",
+	"RequestTimeTooSkewed":         "the clock of this machine is wrong: synchronize it with NTP",
+	"ExpiredToken":                 "the credentials have expired: renew them",
+	"QuotaExceeded":                "the bucket or the account is full",
+	"XMinioStorageFull":            "the disks of the server are full",
+	minio.NotImplemented:           "the server does not know a header of the request, such as If-None-Match, which protects files from being overwritten: use another server",
+}
+
+// reason returns why a request failed, without the server's message, which may have a path.
+func reason(response minio.ErrorResponse) error {
+	text, ok := explanations[response.Code]
+	if response.StatusCode == 0 {
+		return errors.New("the response is not that of an S3 server: check the endpoint")
+	}
+	if !ok {
+		text = "S3 responds " + response.Code
+	}
+	return fmt.Errorf("%s (status %d)", text, response.StatusCode)
 }
 
 // notReadyError is the error of a bucket that cannot be opened now and may be later: its
@@ -153,12 +176,8 @@ func explain(err error) error {
 	var opErr *net.OpError
 	switch {
 	case errors.As(err, &response):
-		reason, ok := explanations[response.Code]
-		if !ok {
-			reason = "S3 responds " + response.Code
-		}
-		err = fmt.Errorf("%s (status %d)", reason, response.StatusCode)
-		if response.StatusCode < http.StatusInternalServerError {
+		err = reason(response)
+		if response.StatusCode < http.StatusInternalServerError || response.Code == minio.NotImplemented {
 			return err
 		}
 	case errors.As(err, &dnsErr) && dnsErr.IsNotFound:

@@ -278,7 +278,7 @@ func storeError(action string, err error) error {
 	case errors.As(err, &response) && response.Code == minio.NoSuchKey:
 		err = fs.ErrNotExist // removed since it was opened
 	case errors.As(err, &response):
-		return fmt.Errorf("%s: S3 responds %s (status %d)", action, response.Code, response.StatusCode)
+		return fmt.Errorf("%s: %w", action, reason(response))
 	}
 	return filestore.Error(action, err)
 }

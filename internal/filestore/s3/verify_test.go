@@ -1,6 +1,8 @@
 package s3_test
 
 import (
+	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -45,6 +47,47 @@ func TestBucketKeepsSomethingElse(t *testing.T) {
 			testenv.Equal(t, "probe", mood.stores, filestore.Probe(t.Context(), files) == nil)
 			if _, err := s3.Open(t.Context(), bucket); (err == nil) != mood.stores {
 				t.Errorf("open: %v", err)
+			}
+		})
+	}
+}
+
+// TestBucketRefuses opens buckets that refuse requests: the error says what to do, and whether
+// to wait.
+func TestBucketRefuses(t *testing.T) {
+	t.Parallel()
+	for code, test := range map[string]struct {
+		status   int
+		want     string
+		notReady bool
+	}{
+		"RequestTimeTooSkewed": {403, "synchronize it with NTP", false},
+		"ExpiredToken":         {400, "renew them", false},
+		"QuotaExceeded":        {403, "is full", false},
+		"NotImplemented":       {501, "If-None-Match", false},
+		"XMinioStorageFull":    {507, "are full", true},
+		"SlowDown":             {503, "S3 responds SlowDown", true},
+		"TemporaryRedirect":    {307, "another endpoint", false},
+		"a page":               {200, "not that of an S3 server: check the endpoint", false},
+		"listing":              {403, "cannot be listed: the credentials do not allow this", false},
+	} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			memory := new(s3test.Memory)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if code == "listing" && strings.Trim(r.URL.Path, "/") != "files" {
+					memory.ServeHTTP(w, r)
+					return
+				}
+				w.WriteHeader(test.status)
+				_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
+			}))
+			defer server.Close()
+			_, err := s3.Open(t.Context(), s3.Bucket{
+				Name: "files", Region: s3test.Region, Endpoint: server.URL, Credentials: s3.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"},
+			})
+			if err == nil || !strings.Contains(err.Error(), test.want) || s3.IsNotReady(err) != test.notReady {
+				t.Errorf("error %v, not ready %t", err, s3.IsNotReady(err))
 			}
 		})
 	}
