@@ -86,6 +86,7 @@ func Open(ctx context.Context, path string, schema migrations.Options) (*DB, err
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, notLocal(damaged(diskFull(denied(file, err)))))
 	}
+	db.committer.files[path] = db.committer.files[file] // a link on the way may be changed
 	if checked {
 		db.dialect.QuickCheck = ""
 	}

@@ -90,8 +90,10 @@ func notLocal(err error) error {
 	return err
 }
 
-// Damaged reports whether an error means that the file is damaged.
-func Damaged(err error) bool { return resultCode(err) == sqlite3.SQLITE_CORRUPT }
+// Damaged reports whether an error means that the file is damaged, or no database.
+func Damaged(err error) bool {
+	return resultCode(err) == sqlite3.SQLITE_CORRUPT || resultCode(err) == sqlite3.SQLITE_NOTADB
+}
 
 // damaged adds what to do to the error of a damaged file, which SQLite may find before
 // QuickCheck runs.

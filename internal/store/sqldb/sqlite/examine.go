@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"syscall"
 
@@ -13,11 +14,22 @@ const accessWrite = 0x2 // of access(2)
 // Examine returns what a database file tells of itself.
 func Examine(_ context.Context, path string) (sqldb.Examination, error) {
 	found := sqldb.Examination{Rights: "the user may write the file and its folder"}
+	path, err := RealPath(path)
+	if err != nil {
+		return found, err
+	}
 	for _, needed := range []string{path, filepath.Dir(path)} {
 		if err := syscall.Access(needed, accessWrite); err != nil {
 			found.Lacking = &sqldb.Flaw{Problem: needed + " is not writable for this user", Advice: "change its owner or its mode"}
 			break
 		}
+	}
+	var info syscall.Stat_t
+	if err := syscall.Stat(path, &info); err == nil && info.Nlink > 1 {
+		found.Advice = []sqldb.Flaw{{
+			Problem: fmt.Sprintf("%s has %d names (hard links)", path, info.Nlink),
+			Advice:  "remove the others: a program that opens one does not see the newest changes, and may damage the file",
+		}}
 	}
 	return found, nil
 }

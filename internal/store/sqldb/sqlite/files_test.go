@@ -58,6 +58,24 @@ func TestReplacedFiles(t *testing.T) {
 	}
 }
 
+// TestChangedLink opens a database through a link, which then leads to another file. A second name
+// of the file, which has its own log, is told of.
+func TestChangedLink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "orders.db"), filepath.Join(dir, "link.db")
+	testenv.NoError(t, os.Symlink(path, link))
+	db := openTest(t, link)
+	testenv.NoError(t, db.Replaced())
+	testenv.Equal(t, "advice", 0, len(testenv.Of(Examine(t.Context(), link)).Must(t).Advice))
+	testenv.NoError(t, os.Link(path, path+".old"))
+	testenv.Equal(t, "advice", 1, len(testenv.Of(Examine(t.Context(), link)).Must(t).Advice))
+	testenv.NoError(t, errors.Join(os.Remove(link), os.WriteFile(path+".new", nil, 0o600), os.Symlink(path+".new", link)))
+	if replaced, ok := errors.AsType[*ReplacedError](db.Replaced()); !ok || replaced.Path != link {
+		t.Errorf("a link to another file: %v", db.Replaced())
+	}
+}
+
 // TestOpenCopy opens a backup: no file appears beside it, which a file system without shared memory
 // could not have.
 func TestOpenCopy(t *testing.T) {

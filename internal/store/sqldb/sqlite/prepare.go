@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 
 	_ "modernc.org/sqlite" // the driver "sqlite" of database/sql
 
@@ -61,7 +62,11 @@ func migrate(ctx context.Context, db *sql.DB, options migrations.Options) error 
 		// SQLite returns no error where the file system lacks shared memory.
 		return fmt.Errorf("%w (journal mode %s)", ErrNoSharedMemory, mode)
 	}
-	return migrations.SQLite.Up(ctx, db, options)
+	err := migrations.SQLite.Up(ctx, db, options)
+	if err != nil && strings.Contains(err.Error(), "already exists") {
+		err = fmt.Errorf("it belongs to another program: use a file of its own: %w", err)
+	}
+	return err
 }
 
 // openSQL opens a file with one connection of database/sql.
@@ -104,7 +109,7 @@ func SchemaStatus(ctx context.Context, path string) (status migrations.Status, e
 		err = errors.Join(err, db.Close())
 	}
 	if err != nil {
-		return migrations.Status{}, fmt.Errorf("open database %s: %w", path, notLocal(denied(path, err)))
+		return migrations.Status{}, fmt.Errorf("open database %s: %w", path, notLocal(damaged(denied(path, err))))
 	}
 	return status, nil
 }
