@@ -64,6 +64,7 @@ func TestCheck(t *testing.T) {
 		}, ""},
 		{"PostgreSQL on a socket", func(c *config.Config) { c.Database = "postgres:///orders?host=/var/run/postgresql" }, ""},
 		{"PostgreSQL with its database as an option", func(c *config.Config) { c.Database = "postgres://db?dbname=orders" }, ""},
+		{"PostgreSQL of a service file", func(c *config.Config) { c.Database = "postgres:///?service=orders" }, ""},
 		{"PostgreSQL without a host", func(c *config.Config) { c.Database = "postgres:///orders" }, badPostgres},
 		{"PostgreSQL without a database", func(c *config.Config) { c.Database = "postgres://u:secret@db" }, badPostgres},
 		{"PostgreSQL with an empty database", func(c *config.Config) { c.Database = "postgres://u:secret@db/" }, badPostgres},

@@ -222,7 +222,7 @@ func checkPostgres(address string) string {
 		return badPostgres
 	}
 	hosts, database, _ := strings.Cut(rest, "/")
-	if hosts == "" && query.Get("host") == "" || database == "" && query.Get("dbname") == "" {
+	if query.Get("service") == "" && (hosts == "" && query.Get("host") == "" || database == "" && query.Get("dbname") == "") {
 		return badPostgres
 	}
 	return ""

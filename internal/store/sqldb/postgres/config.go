@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -42,8 +43,11 @@ const (
 // valid: the library would also connect without encryption.
 func parseURL(address string) (*pgxpool.Config, error) {
 	pool, err := pgxpool.ParseConfig(address)
-	if err == nil && !choosesTLS(address) && isRemote(pool.ConnConfig) {
+	if err == nil && !choosesTLS(address) && prefersTLS(pool.ConnConfig) && isRemote(pool.ConnConfig) {
 		pool, err = pgxpool.ParseConfig(withOption(address, "sslmode=verify-full"))
+	}
+	if pathError := new(fs.PathError); errors.As(err, &pathError) {
+		return nil, fmt.Errorf("a file that the URL names, or the environment: %w", pathError)
 	}
 	if err != nil {
 		// The library's error may repeat the URL, which has the password.
@@ -176,6 +180,12 @@ func choosesTLS(address string) bool {
 	return parameter(address, "sslmode") != "" || parameter(address, "ssl") != "" || os.Getenv("PGSSLMODE") != ""
 }
 
+// prefersTLS reports whether connections are encrypted if the server can, which is the default of
+// the driver. A service file may say otherwise.
+func prefersTLS(config *pgx.ConnConfig) bool {
+	return config.TLSConfig != nil && slices.ContainsFunc(config.Fallbacks, func(next *pgconn.FallbackConfig) bool { return next.TLSConfig == nil })
+}
+
 // wantsWritable reports whether a URL, or the environment, asks for no other server than one
 // that takes changes.
 func wantsWritable(address string) bool {
@@ -235,6 +245,12 @@ var defaults = []struct{ parameter, text string }{
 	// A statement from which a policy hides rows fails, instead of not seeing them.
 	{"row_security", "SET row_security = off"},
 	{idleTxParameter, "SET " + idleTxParameter + " = '" + idleTxTimeout + "'"},
+	// The service has time limits of its own. Those of a role would end checks, exports and
+	// migrations, and connections that hold a lock.
+	{"statement_timeout", "SET statement_timeout = 0"},
+	{"lock_timeout", "SET lock_timeout = 0"},
+	{"idle_session_timeout", "SET idle_session_timeout = 0"},
+	{"transaction_timeout", "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'"}, // from PostgreSQL 17 on
 	// Just-in-time compilation takes 80 ms where the server expects many rows, as
 	// for all events after a given one, of which there are three.
 	{"jit", "SET jit = off"},
@@ -264,10 +280,13 @@ func setDefaults(given map[string]string) func(context.Context, *pgconn.PgConn) 
 	return func(ctx context.Context, conn *pgconn.PgConn) error {
 		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 		defer cancel()
+		refused := func(err error) bool { return errors.As(err, new(*pgconn.PgError)) }
+		_, err := conn.Exec(ctx, strings.Join(texts, "; ")).ReadAll() // one round trip
+		if !refused(err) {
+			return err
+		}
 		for _, text := range texts {
-			_, err := conn.Exec(ctx, text).ReadAll()
-			var refused *pgconn.PgError
-			if err != nil && !errors.As(err, &refused) {
+			if _, err := conn.Exec(ctx, text).ReadAll(); err != nil && !refused(err) {
 				return err
 			}
 		}

@@ -172,7 +172,7 @@ func (db *DB) inTx(ctx context.Context, begin string, fn func(sqldb.Querier) err
 	}
 	tx.last.close()
 	if err := tx.commit(ctx); err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return fmt.Errorf("commit: %w", explain(err))
 	}
 	return nil
 }

@@ -20,6 +20,9 @@ const (
 	deadlockDetected     = "40P01"
 	lockNotAvailable     = "55P03"
 	readOnlyTransaction  = "25006"
+	untranslatable       = "22P05"
+	tooManyConnections   = "53300"
+	duplicateTable       = "42P07"
 )
 
 // unavailableCodes are the prefixes of SQLSTATE codes that mean that the server
@@ -46,6 +49,18 @@ func hasCode(err error, codes ...string) bool {
 // next one is asked whether it takes changes.
 func (db *DB) Retryable(err error) bool {
 	return hasCode(err, serializationFailure, deadlockDetected, readOnlyTransaction)
+}
+
+// utf8Advice says what to do with a database of another encoding.
+const utf8Advice = "copy the orders into a database that was created with ENCODING 'UTF8'"
+
+// explain adds what to do to the error of a text that the database cannot hold, of which the
+// server names bytes.
+func explain(err error) error {
+	if hasCode(err, untranslatable) {
+		return fmt.Errorf("the encoding of the database lacks a character of a text: %s: %w", utf8Advice, err)
+	}
+	return err
 }
 
 // Unavailable implements sqldb.DB. The database is unavailable while the server
@@ -107,6 +122,8 @@ func shortError(err error) error {
 	case errors.As(err, &certificateError):
 		return fmt.Errorf("the certificate of the server is not valid (%w): name that of its issuer with sslrootcert=FILE in the URL, or choose another sslmode; %s",
 			certificateError.Err, defaultMode)
+	case errors.As(err, &pgError) && pgError.Code == duplicateTable:
+		return fmt.Errorf("%s: it belongs to another program, whose database this is: use one of its own", pgError.Message)
 	case errors.As(err, &pgError):
 		// With sslmode=prefer the connection without TLS has got further.
 		return fmt.Errorf("%s (SQLSTATE %s)", pgError.Message, pgError.Code)

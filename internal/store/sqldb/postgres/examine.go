@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,15 +21,17 @@ const oldestVersion = 15
 
 // info is what a server tells of itself and of the rights of its user.
 type info struct {
-	version   int       // of the server: 150004 is 15.4
-	name      string    // the same for people
-	now       time.Time // the clock of the server
-	readOnly  bool      // a standby, or a database that refuses changes
-	standby   bool
-	canCreate bool     // the user may create tables
-	foreign   []string // tables that the user may not read, write or migrate
-	hidden    []string // tables of which policies hide rows from the user
-	advice    []sqldb.Flaw
+	version  int       // of the server: 150004 is 15.4
+	name     string    // the same for people
+	now      time.Time // the clock of the server
+	readOnly bool      // a standby, or a database that refuses changes
+	standby  bool
+	empty    bool     // there are no tables
+	migrates bool     // the user may migrate the tables that there are
+	foreign  []string // tables, and the sequence, that the user may not use
+	hidden   []string // tables of which policies hide rows from the user
+	apart    string   // of otherSchema
+	advice   []sqldb.Flaw
 }
 
 // Examine returns what a server tells of itself. It changes nothing.
@@ -47,18 +50,22 @@ func Examine(ctx context.Context, url string) (sqldb.Examination, error) {
 		found.Unusable = &sqldb.Flaw{Problem: "accepts no changes", Advice: "default_transaction_read_only is on, as providers set it at a full disk: make room, and reset it"}
 	}
 	switch {
+	case i.apart != "":
+		found.Lacking = &sqldb.Flaw{Problem: i.apart, Advice: otherSchemaAdvice}
 	case len(i.hidden) > 0:
 		found.Lacking = &sqldb.Flaw{Problem: hiddenRows(strings.Join(i.hidden, ", ")), Advice: hiddenRowsAdvice}
 	case len(i.foreign) > 0:
 		found.Lacking = &sqldb.Flaw{
-			Problem: "the user does not own, or may not read and change: " + strings.Join(i.foreign, ", "),
-			Advice:  "run ALTER TABLE ... OWNER TO for each as a superuser",
+			Problem: "the user may not read and change: " + strings.Join(i.foreign, ", "),
+			Advice:  "run ALTER TABLE ... OWNER TO for each as a superuser, or grant SELECT, INSERT, UPDATE and DELETE on tables, and USAGE on a sequence",
 		}
-	case !i.canCreate:
+	case !i.migrates && i.empty:
 		found.Lacking = &sqldb.Flaw{
 			Problem: "the user may not create tables",
 			Advice:  "run GRANT CREATE ON SCHEMA public as the owner of the database; migrations need it",
 		}
+	case !i.migrates:
+		found.Rights = "the user may read and change all tables; to migrate them is for their owner"
 	}
 	return found, nil
 }
@@ -66,8 +73,11 @@ func Examine(ctx context.Context, url string) (sqldb.Examination, error) {
 // read connects to a server and examines it.
 func read(ctx context.Context, url string) (found info, err error) {
 	err = look(ctx, url, func(ctx context.Context, db *sql.DB, config *pgxpool.Config) error {
-		if found, err = examine(ctx, db); err == nil {
+		if found, err = examine(ctx, db); err == nil && found.version >= oldestVersion*10_000 {
 			found.advice, err = advise(ctx, db, config.MaxConns)
+		}
+		if err == nil {
+			found.apart, err = otherSchema(ctx, db)
 		}
 		return err
 	})
@@ -106,14 +116,16 @@ func advise(ctx context.Context, db *sql.DB, conns int32) (advice []sqldb.Flaw, 
 		{whose: "the role", how: "ALTER ROLE ... CONNECTION LIMIT"}, {whose: "the database", how: "ALTER DATABASE ... CONNECTION LIMIT"},
 		{whose: "the server", how: "max_connections"},
 	}
-	var encoding, isolation, commit, fsync, pages string
+	var encoding, isolation, commit, fsync, pages, collation, standby string
 	err = db.QueryRowContext(ctx, `SELECT CASE WHEN rolsuper THEN -1 ELSE rolconnlimit END, CASE WHEN rolsuper THEN -1 ELSE datconnlimit END,
 			current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
 				- COALESCE(current_setting('reserved_connections', true)::int, 0),
 			current_setting('server_encoding'), (SELECT reset_val FROM pg_settings WHERE name = $1),
-			CASE current_setting('synchronous_commit') WHEN 'off' THEN 'off' ELSE 'on' END, current_setting('fsync'), current_setting('full_page_writes')
+			CASE current_setting('synchronous_commit') WHEN 'off' THEN 'off' ELSE 'on' END, current_setting('fsync'), current_setting('full_page_writes'),
+			CASE WHEN datcollversion <> COALESCE(pg_database_collation_actual_version(pg_database.oid), '') THEN 'old' ELSE '' END,
+			CASE WHEN current_setting('synchronous_standby_names') <> '' AND NOT EXISTS (SELECT FROM pg_stat_replication) THEN 'missing' ELSE '' END
 		FROM pg_roles, pg_database WHERE rolname = session_user AND datname = current_database()`, isolationParameter).
-		Scan(&limits[0].most, &limits[1].most, &limits[2].most, &encoding, &isolation, &commit, &fsync, &pages)
+		Scan(&limits[0].most, &limits[1].most, &limits[2].most, &encoding, &isolation, &commit, &fsync, &pages, &collation, &standby)
 	if err != nil {
 		return nil, err
 	}
@@ -127,11 +139,13 @@ func advise(ctx context.Context, db *sql.DB, conns int32) (advice []sqldb.Flaw, 
 	}
 	const durable = "turn it on: otherwise a crash can lose changes that were acknowledged"
 	for _, setting := range []struct{ name, value, want, advice string }{
-		{"the encoding", encoding, "UTF8", "copy the orders into a database that was created with ENCODING 'UTF8': other texts than this encoding has cannot be stored"},
+		{"the encoding", encoding, "UTF8", utf8Advice + ": others lack characters, or check none"},
 		{"synchronous_commit", commit, "on", durable},
 		{"fsync", fsync, "on", durable},
 		{"full_page_writes", pages, "on", durable},
 		{isolationParameter, isolation, "read committed", "reset it if other programs change this database: the service itself uses read committed"},
+		{"the collation version of the database", collation, "", "run REINDEX DATABASE, then ALTER DATABASE ... REFRESH COLLATION VERSION: the operating system sorts texts in another way than when the indexes were built, so texts may not be found, or be stored twice"},
+		{"the standby of synchronous_standby_names", standby, "", "start it, or change the setting: no change is acknowledged before"},
 	} {
 		if setting.value != setting.want {
 			advice = append(advice, sqldb.Flaw{Problem: setting.name + " is " + setting.value, Advice: setting.advice})
@@ -151,22 +165,24 @@ func examine(ctx context.Context, db *sql.DB) (info, error) {
 	if err != nil {
 		return info{}, err
 	}
-	found.now, found.canCreate = time.UnixMicro(int64(clock*1e6)), canCreate.Bool
-	rows, err := db.QueryContext(ctx, `SELECT relname, row_security_active(oid), NOT (
-			has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')
-			AND has_table_privilege(oid, 'DELETE') AND pg_has_role(relowner, 'USAGE')) FROM pg_class
-		WHERE relname = ANY($1) AND relkind IN ('r', 'p') AND pg_table_is_visible(oid)
-		ORDER BY relname`, migrations.Tables)
+	found.now, found.migrates, found.empty = time.UnixMicro(int64(clock*1e6)), canCreate.Bool, true
+	rows, err := db.QueryContext(ctx, `SELECT relname, row_security_active(oid), pg_has_role(relowner, 'USAGE'), CASE relkind
+			WHEN 'S' THEN NOT has_sequence_privilege(oid, 'USAGE')
+			ELSE NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')
+				AND has_table_privilege(oid, 'DELETE')) END FROM pg_class
+		WHERE relname = ANY($1) AND relkind IN ('r', 'p', 'S') AND pg_table_is_visible(oid)
+		ORDER BY relname`, append(slices.Clone(migrations.Tables), migrations.InvoiceIDs))
 	if err != nil {
 		return info{}, err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var name string
-		var hidden, foreign bool
-		if err := rows.Scan(&name, &hidden, &foreign); err != nil {
+		var hidden, owned, foreign bool
+		if err := rows.Scan(&name, &hidden, &owned, &foreign); err != nil {
 			return info{}, err
 		}
+		found.empty, found.migrates = false, found.migrates && owned
 		if hidden {
 			found.hidden = append(found.hidden, name)
 		}

@@ -25,14 +25,14 @@ func TestExamine(t *testing.T) {
 		return schema
 	}
 	empty := examine(url)
-	if version().Version != 0 || !empty.canCreate || empty.readOnly || empty.foreign != nil || empty.version < 100_000 || !strings.Contains(empty.name, ".") {
+	if version().Version != 0 || !empty.empty || !empty.migrates || empty.readOnly || empty.foreign != nil || empty.version < 100_000 || !strings.Contains(empty.name, ".") {
 		t.Errorf("an empty database: %+v", empty)
 	}
 	if apart := time.Since(empty.now).Abs(); apart > time.Hour {
 		t.Errorf("the clock of the server is %s apart", apart)
 	}
 	db := openTest(t, url)
-	if schema, full := version(), examine(url); schema.Version != schema.Newest || full.foreign != nil {
+	if schema, full := version(), examine(url); schema.Version != schema.Newest || full.empty || !full.migrates || full.foreign != nil {
 		t.Errorf("a whole installation: %+v %+v", schema, full)
 	}
 	for _, text := range []string{
@@ -42,9 +42,17 @@ func TestExamine(t *testing.T) {
 		testenv.Of(db.Exec(t.Context(), text)).Must(t)
 	}
 	limited := examine(strings.Replace(url, "postgres@", "examine_limited@", 1) + "&default_transaction_read_only=on")
-	want := slices.Sorted(slices.Values(migrations.Tables))
-	if limited.canCreate || !limited.readOnly || !slices.Equal(limited.foreign, want) {
+	want := slices.Sorted(slices.Values(append(slices.Clone(migrations.Tables), migrations.InvoiceIDs)))
+	if limited.migrates || !limited.readOnly || !slices.Equal(limited.foreign, want) {
 		t.Errorf("a user without rights: %+v, want the tables %v", limited, want)
+	}
+	for _, text := range []string{
+		`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO examine_limited`, `GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO examine_limited`,
+	} {
+		testenv.Of(db.Exec(t.Context(), text)).Must(t)
+	}
+	if found, err := Examine(t.Context(), strings.Replace(url, "postgres@", "examine_limited@", 1)); err != nil || found.Lacking != nil || !strings.Contains(found.Rights, "for their owner") {
+		t.Errorf("a user who may do all but migrate: %+v, error %v", found, err)
 	}
 	if _, err := Examine(t.Context(), "postgres://u:secret@127.0.0.1:1/d?sslmode=disable"); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("no server: error %v", err)

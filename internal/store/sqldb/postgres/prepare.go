@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -61,8 +62,15 @@ func prepare(ctx context.Context, db *sql.DB, options migrations.Options) (clust
 	// An instance that has nothing to change needs no lock and no right to create
 	// tables.
 	change, err := migrations.Postgres.Check(first, db, options)
+	if change || errors.Is(err, migrations.ErrNoSchema) {
+		problem, schemaErr := otherSchema(first, db)
+		if problem != "" {
+			schemaErr = errors.New(problem + ": " + otherSchemaAdvice)
+		}
+		err = cmp.Or(schemaErr, err)
+	}
 	if err == nil && change {
-		err = migrate(ctx, db, options)
+		err = migrate(ctx, db, cluster, options)
 	}
 	if err != nil {
 		return false, err
@@ -121,9 +129,26 @@ func checkNotWorker(ctx context.Context, db *sql.DB) (cluster bool, err error) {
 	return true, nil
 }
 
+// otherSchema returns a problem if an installation has its tables in another schema than the one
+// where the role makes new ones: a role that does not see them would make a second installation,
+// unless the URL names its schema, and one that does would spread them over two.
+func otherSchema(ctx context.Context, db *sql.DB) (problem string, err error) {
+	err = db.QueryRowContext(ctx, `SELECT COALESCE('the tables are in the schema ' || string_agg(nspname, ', ')
+			|| ', and the role makes new ones in ' || COALESCE(current_schema(), 'none'), '')
+		FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE relname = 'order_words' AND relkind IN ('r', 'p')
+		HAVING NOT bool_or(nspname = COALESCE(current_schema(), '')) AND (to_regclass('order_words') IS NOT NULL
+			OR current_schema() IS NULL OR (SELECT source FROM pg_settings WHERE name = 'search_path') <> 'client')`).Scan(&problem)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return problem, err
+}
+
+const otherSchemaAdvice = "add search_path=SCHEMA to the URL, and let the role use that schema; a second installation in this database needs its own there"
+
 // migrate brings the schema up to date under an advisory lock: of instances that
 // start at the same time one migrates and the others wait.
-func migrate(ctx context.Context, db *sql.DB, options migrations.Options) error {
+func migrate(ctx context.Context, db *sql.DB, cluster bool, options migrations.Options) error {
 	lock, err := advisoryLock(ctx, db, "pg_try_advisory_lock", schemaLock, schemaTimeout)
 	if errors.Is(err, errLockTaken) {
 		return errSchemaLocked
@@ -132,7 +157,91 @@ func migrate(ctx context.Context, db *sql.DB, options migrations.Options) error 
 		return err
 	}
 	defer func() { _ = lock.Close() }()
+	if !cluster { // a lock of many nodes takes long
+		if err := awaitTables(ctx, db); err != nil {
+			return err
+		}
+	}
+	if err := dropUnfinished(ctx, db); err != nil {
+		return err
+	}
 	return migrations.Postgres.Up(ctx, db, options)
+}
+
+// dropUnfinished drops the indexes that a killed step has left, which no query uses, and which
+// the step would take for its own when it runs again.
+func dropUnfinished(ctx context.Context, db *sql.DB) error {
+	rows, err := db.QueryContext(ctx, `SELECT CAST(CAST(indexrelid AS regclass) AS TEXT) FROM pg_index JOIN pg_class c ON c.oid = indrelid
+		WHERE NOT indisvalid AND relname = ANY ($1) AND pg_table_is_visible(c.oid)
+			AND indexrelid NOT IN (SELECT index_relid FROM pg_stat_progress_create_index)`, migrations.Tables)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	var drop []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return err
+		}
+		drop = append(drop, "DROP INDEX CONCURRENTLY "+name)
+	}
+	for _, text := range drop {
+		if _, err := db.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+const (
+	// tablesTimeout limits the wait for transactions that hold tables, and tableTimeout each
+	// attempt to lock one, behind which requests wait.
+	tablesTimeout  = time.Minute
+	tableTimeout   = "300ms"
+	tablesInterval = time.Second
+)
+
+// awaitTables waits until no transaction holds a table, as that of pg_dump or of a forgotten
+// psql does. A step would wait for its end, and all requests behind the step.
+func awaitTables(ctx context.Context, db *sql.DB) error {
+	for end := time.Now().Add(tablesTimeout); ; {
+		var table string
+		var err error
+		for _, table = range migrations.Tables {
+			_, err = db.ExecContext(ctx, fmt.Sprintf(`DO $$ BEGIN
+				IF to_regclass('%[1]s') IS NOT NULL THEN
+					SET LOCAL lock_timeout = '%[2]s';
+					LOCK TABLE %[1]s IN ACCESS EXCLUSIVE MODE;
+				END IF;
+			END $$`, table, tableTimeout))
+			if err != nil {
+				break
+			}
+		}
+		if !hasCode(err, lockNotAvailable) {
+			return err
+		}
+		if time.Now().After(end) {
+			return holds(ctx, db, table)
+		}
+		select {
+		case <-time.After(tablesInterval):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// holds returns an error that names who holds a table.
+func holds(ctx context.Context, db *sql.DB, table string) error {
+	var who string
+	err := db.QueryRowContext(ctx, `SELECT COALESCE(string_agg(DISTINCT concat_ws(' ', 'process', pid, application_name), ', '), 'somebody')
+		FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE relation = to_regclass($1) AND granted AND pid <> pg_backend_pid()`, table).Scan(&who)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s holds the table %s: wait for the end of its transaction, or end it, then start again; requests would wait behind the migration", who, table)
 }
 
 // errLockTaken means that another one held an advisory lock for too long.

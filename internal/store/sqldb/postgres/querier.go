@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/binary"
@@ -76,7 +77,7 @@ func (q querier) QueryMany(ctx context.Context, queries iter.Seq2[string, []any]
 					err = scan(n, rows{found, cancel})
 				}
 				found.Close()
-				if err := errors.Join(err, found.Err()); err != nil {
+				if err := cmp.Or(err, found.Err()); err != nil {
 					return err
 				}
 			}
@@ -159,17 +160,34 @@ func checkArgs(args []any) error {
 	return nil
 }
 
-// maxSendAttempts is how many connections are tried that turn out to be broken.
-const maxSendAttempts = 3
+const (
+	// maxSendAttempts is how many connections are tried that turn out to be broken.
+	maxSendAttempts = 3
+	// connectionsWait is how long a statement waits for a connection of the pool if the
+	// server has no more, and connectionsInterval how often it asks.
+	connectionsWait     = 2 * time.Second
+	connectionsInterval = 20 * time.Millisecond
+)
 
-// retryUnsent calls fn again if the server cannot have received anything of it
-// because the connection was broken before.
+// retryUnsent calls fn again if the server cannot have received anything of it: because the
+// connection was broken before, or because the server has no more connections, of which the pool
+// may have one soon.
 func retryUnsent[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 	result, err := fn()
-	for n := 1; n < maxSendAttempts && err != nil && pgconn.SafeToRetry(err) && ctx.Err() == nil; n++ {
+	began := time.Now()
+	for n := 1; err != nil && ctx.Err() == nil; n++ {
+		full := hasCode(err, tooManyConnections)
+		if full && time.Since(began) < connectionsWait {
+			select {
+			case <-time.After(connectionsInterval):
+			case <-ctx.Done():
+			}
+		} else if full || n >= maxSendAttempts || !pgconn.SafeToRetry(err) {
+			break
+		}
 		result, err = fn()
 	}
-	return result, err
+	return result, explain(err)
 }
 
 // rows implements sqldb.Rows.
@@ -182,8 +200,11 @@ type rows struct {
 func (r rows) Close() error {
 	r.Rows.Close()
 	r.cancel()
-	return r.Rows.Err()
+	return r.Err()
 }
+
+// Err implements sqldb.Rows.
+func (r rows) Err() error { return explain(r.Rows.Err()) }
 
 // Scan implements sqldb.Rows. It decodes the common column types itself: the
 // driver chooses a decoder anew for each column of each query.

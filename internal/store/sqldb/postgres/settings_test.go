@@ -23,6 +23,8 @@ func TestPostgresSettings(t *testing.T) {
 		idleTxParameter:   {idleTxTimeout, "7s"},
 
 		"max_parallel_workers_per_gather": {"0", "2"},
+
+		"statement_timeout": {"0", "7s"}, "lock_timeout": {"0", "7s"}, "idle_session_timeout": {"0", "7s"},
 	} {
 		with := *address
 		for _, want := range []string{test.usual, test.other} {

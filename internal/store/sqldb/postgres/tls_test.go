@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -71,6 +73,14 @@ func TestEncryptionByDefault(t *testing.T) {
 		"postgres:///orders?host=/var/run/postgresql":                               none,
 	} {
 		testenv.Equal(t, address, want, mode(address))
+	}
+	services := filepath.Join(t.TempDir(), "services")
+	testenv.NoError(t, os.WriteFile(services, []byte("[a]\nhost=db.example.com\nsslmode=disable\n[b]\nhost=db.example.com\n"), 0o600))
+	for service, want := range map[string]string{"a": none, "b": verified} {
+		testenv.Equal(t, "of the service "+service, want, mode("postgres:///orders?servicefile="+services+"&service="+service))
+	}
+	if _, err := parseURL("postgres://db/orders?sslmode=verify-full&sslrootcert=/nowhere.pem"); err == nil || !strings.Contains(err.Error(), "/nowhere.pem") {
+		t.Errorf("a file that is missing: %v", err)
 	}
 	t.Setenv("PGSSLMODE", "disable")
 	testenv.Equal(t, "with PGSSLMODE=disable", none, mode("postgres://u:p@db.example.com/orders"))

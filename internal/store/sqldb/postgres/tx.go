@@ -1,8 +1,8 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -44,7 +44,7 @@ func (c connections) send(ctx context.Context, statements []statement, read func
 	queue(&batch, statements)
 	results := c.SendBatch(ctx, &batch)
 	err := read(results)
-	return errors.Join(err, results.Close())
+	return cmp.Or(err, results.Close())
 }
 
 // Exec sends a statement, after those that wait.
@@ -54,7 +54,7 @@ func (t *tx) Exec(ctx context.Context, text string, args ...any) (tag pgconn.Com
 	}
 	err = t.send(ctx, []statement{{text: text, args: args}}, func(batch pgx.BatchResults) (err error) {
 		tag, err = batch.Exec()
-		return errors.Join(err, batch.Close())
+		return cmp.Or(err, batch.Close()) // which repeats it
 	})
 	return tag, err
 }
@@ -158,4 +158,4 @@ func (r *batchRows) Close() {
 }
 
 // Err implements pgx.Rows.
-func (r *batchRows) Err() error { return errors.Join(r.Rows.Err(), r.err) }
+func (r *batchRows) Err() error { return cmp.Or(r.Rows.Err(), r.err) }

@@ -3,6 +3,9 @@ package postgres
 import (
 	"database/sql"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -75,12 +78,138 @@ func TestIsolationLevel(t *testing.T) {
 func TestRoleOfOthers(t *testing.T) {
 	t.Parallel()
 	url := pgtest.StartServer(t).Database(t)
-	for _, text := range []string{`ALTER ROLE postgres SET standard_conforming_strings = off`, `ALTER ROLE postgres SET client_encoding = 'LATIN1'`} {
-		testenv.Of(openTest(t, url).Exec(t.Context(), text)).Must(t)
+	for _, setting := range []string{`standard_conforming_strings = off`, `client_encoding = 'LATIN1'`, `statement_timeout = '5s'`, `lock_timeout = 1`, `idle_session_timeout = '5s'`} {
+		testenv.Of(openTest(t, url).Exec(t.Context(), `ALTER ROLE postgres SET `+setting)).Must(t)
 	}
 	var got string
-	testenv.NoError(t, openTest(t, url).QueryRow(t.Context(), `SELECT 'Ω\'`, nil, &got))
-	testenv.Equal(t, "text", `Ω\`, got)
+	testenv.NoError(t, openTest(t, url).QueryRow(t.Context(), `SELECT concat('Ω\', current_setting('statement_timeout'), current_setting('lock_timeout'),
+		current_setting('idle_session_timeout'))`, nil, &got))
+	testenv.Equal(t, "text and time limits", `Ω\000`, got)
+}
+
+// TestOtherEncoding writes a text that the database cannot hold, in each way to write.
+func TestOtherEncoding(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Shared(t)
+	testenv.Of(openTest(t, server.Database(t)).Exec(t.Context(), `CREATE DATABASE latin ENCODING LATIN1 LOCALE 'C' TEMPLATE template0`)).Must(t)
+	db := openTest(t, server.URL("latin"))
+	testenv.Of(db.Exec(t.Context(), `CREATE TABLE texts (t TEXT)`)).Must(t)
+	const insert = `INSERT INTO texts VALUES ($1)`
+	var got string
+	for way, write := range map[string]func(text string) error{
+		"statement": func(text string) error { _, err := db.Exec(t.Context(), insert, text); return err },
+		"row":       func(text string) error { return db.QueryRow(t.Context(), insert+` RETURNING t`, []any{text}, &got) },
+		"rows": func(text string) error {
+			return sqldb.Each(t.Context(), db, insert+` RETURNING t`, []any{text}, func(sqldb.Rows) error { return nil })
+		},
+		"batch": func(text string) error {
+			return db.QueryMany(t.Context(), maps.All(map[string][]any{insert + ` RETURNING t`: {text}}), func(int, sqldb.Rows) error { return nil })
+		},
+		"commit": func(text string) error {
+			return db.InTx(t.Context(), func(q sqldb.Querier) error { return q.Later(t.Context(), nil, insert, text) })
+		},
+		"transaction": func(text string) error {
+			return db.InTx(t.Context(), func(q sqldb.Querier) error { return q.QueryRow(t.Context(), insert+` RETURNING t`, []any{text}, &got) })
+		},
+	} {
+		if err := write("café"); err != nil {
+			t.Errorf("%s: a text of the encoding: %v", way, err)
+		}
+		if err := write("καφές"); err == nil || !strings.Contains(err.Error(), utf8Advice) || db.Unavailable(err) {
+			t.Errorf("%s: another text: %v", way, err)
+		}
+	}
+}
+
+// TestOtherSchema opens a database whose installation is in another schema than the one where
+// the role makes tables.
+func TestOtherSchema(t *testing.T) {
+	t.Parallel()
+	url := pgtest.StartServer(t).Database(t)
+	db := openTest(t, url)
+	refused := func(path, want string) {
+		t.Helper()
+		testenv.Of(db.Exec(t.Context(), `ALTER ROLE postgres SET search_path = `+path)).Must(t)
+		found := testenv.Of(Examine(t.Context(), url)).Must(t)
+		if _, err := Open(t.Context(), url, nil, migrations.Options{}); err == nil || !strings.Contains(err.Error(), want) ||
+			found.Lacking == nil || !strings.Contains(found.Lacking.Problem, want) {
+			t.Errorf("%s: error %v; doctor %+v", path, err, found.Lacking)
+		}
+	}
+	for _, text := range []string{`CREATE SCHEMA second`, `CREATE SCHEMA third`} {
+		testenv.Of(db.Exec(t.Context(), text)).Must(t)
+	}
+	refused(`second`, "in the schema public, and the role makes new ones in second")
+	refused(`missing`, "in none")
+	openTest(t, url+"&search_path=second") // as it is asked for
+	testenv.Of(db.Exec(t.Context(), `DELETE FROM schema_steps WHERE version = (SELECT max(version) FROM schema_steps)`)).Must(t)
+	refused(`third, public`, "makes new ones in third")
+}
+
+// TestMigrateBesideReader migrates a database while a transaction has read a table, as that of
+// pg_dump does: reads go on meanwhile. What a killed step has left is removed.
+func TestMigrateBesideReader(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Shared(t).Database(t)
+	db := openTest(t, url)
+	files := testenv.Of(filepath.Glob("../../migrations/postgres/*.sql")).Must(t)
+	newest := string(testenv.Of(os.ReadFile(slices.Max(files))).Must(t))
+	_, down, _ := strings.Cut(newest, "-- +goose Down")
+	for _, text := range append(strings.Split(strings.TrimSpace(down), ";\n"), `DELETE FROM schema_steps WHERE version = (SELECT max(version) FROM schema_steps)`,
+		`UPDATE pg_index SET indisvalid = false WHERE indexrelid = CAST('orders_without_invoice' AS regclass)`) {
+		testenv.Of(db.Exec(t.Context(), text)).Must(t)
+	}
+	var n int
+	const read = `SELECT COUNT(*) FROM merchants`
+	opened := make(chan error, 1)
+	err := db.Snapshot(t.Context(), func(q sqldb.Querier) error {
+		testenv.NoError(t, q.QueryRow(t.Context(), read, nil, sqldb.Int(&n)))
+		go func() {
+			db, err := Open(t.Context(), url, nil, migrations.Options{})
+			if err == nil {
+				err = db.Close()
+			}
+			opened <- err
+		}()
+		testenv.Eventually(t, "the migration waits", func() bool {
+			return db.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND relation = CAST('merchants' AS regclass)`, nil, sqldb.Int(&n)) == nil && n > 0
+		})
+		err := db.QueryRow(t.Context(), read, nil, sqldb.Int(&n)) // behind it
+		if held := holds(t.Context(), db.admin, "merchants"); !strings.Contains(held.Error(), "merchant-orders holds the table merchants") {
+			t.Errorf("who holds the table: %v", held)
+		}
+		return err
+	})
+	testenv.NoError(t, err)
+	testenv.NoError(t, <-opened)
+	testenv.NoError(t, db.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_class WHERE relname = 'orders_without_invoice'`, nil, sqldb.Int(&n)))
+	testenv.Equal(t, "indexes of a killed step", 0, n)
+}
+
+// TestFullServer runs more statements at once than the role may have connections.
+func TestFullServer(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Shared(t).Database(t)
+	db := openTest(t, url)
+	for _, text := range []string{`CREATE ROLE narrow LOGIN CONNECTION LIMIT 4`, `GRANT ALL ON ALL TABLES IN SCHEMA public TO narrow`,
+		`GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO narrow`} {
+		testenv.Of(db.Exec(t.Context(), text)).Must(t)
+	}
+	db = openTest(t, strings.Replace(url, "postgres@", "narrow@", 1))
+	var working sync.WaitGroup
+	for range 30 {
+		working.Go(func() {
+			_, err := db.Exec(t.Context(), `SELECT pg_sleep(0.01)`)
+			txErr := db.InTx(t.Context(), func(q sqldb.Querier) error {
+				_, err := q.Exec(t.Context(), `UPDATE counters SET last = last`)
+				return err
+			})
+			if err != nil || txErr != nil {
+				t.Errorf("statement: %v; transaction: %v", err, txErr)
+			}
+		})
+	}
+	working.Wait()
 }
 
 // TestAdvice has doctor and serve tell of settings with which a database works, but not as it
@@ -95,15 +224,15 @@ func TestAdvice(t *testing.T) {
 	db := openTest(t, url)
 	for _, text := range []string{
 		`CREATE ROLE few LOGIN CONNECTION LIMIT 5`, `ALTER ROLE few SET synchronous_commit = off`, `ALTER ROLE few SET default_transaction_isolation = serializable`,
-		`ALTER SYSTEM SET full_page_writes = off`, `SELECT pg_reload_conf()`,
-		`CREATE DATABASE latin ENCODING LATIN1 LOCALE 'C' TEMPLATE template0 CONNECTION LIMIT 7`,
+		`CREATE DATABASE latin ENCODING LATIN1 LOCALE 'C' TEMPLATE template0 CONNECTION LIMIT 7`, `UPDATE pg_database SET datcollversion = '1' WHERE datname = 'latin'`,
+		`ALTER SYSTEM SET full_page_writes = off`, `ALTER SYSTEM SET synchronous_standby_names = 'away'`, `SELECT pg_reload_conf()`,
 	} {
 		testenv.Of(db.Exec(t.Context(), text)).Must(t)
 	}
 	found := testenv.Of(Examine(t.Context(), strings.Replace(server.URL("latin"), "postgres@", "few@", 1))).Must(t)
 	for _, want := range []string{
 		"the role may have 5 connections", "the database may have 7 connections", "synchronous_commit is off", "full_page_writes is off", "the encoding is LATIN1",
-		"default_transaction_isolation is serializable",
+		"default_transaction_isolation is serializable", "the collation version of the database is old", "the standby of synchronous_standby_names is missing",
 	} {
 		if !slices.ContainsFunc(found.Advice, func(f sqldb.Flaw) bool { return strings.HasPrefix(f.Problem, want) && f.Advice != "" }) {
 			t.Errorf("%q is not in %+v", want, found.Advice)
