@@ -241,7 +241,7 @@ func (in *importTx) insertOrders(ctx context.Context, items []*importItem) error
 
 // insertWords writes the words of new orders.
 func (in *importTx) insertWords(ctx context.Context, items []*importItem) error {
-	var words []search.Word
+	words := make([]search.Word, 0, 16*len(items))
 	for _, item := range items {
 		for _, word := range item.words {
 			word.LegacyID = item.legacyID

@@ -99,20 +99,30 @@ func Add(ctx context.Context, tx sqldb.Querier, d *sqldb.Dialect, words []Word) 
 	return insertWords.Insert(ctx, tx, d, values)
 }
 
-// AddNew is Add for new orders. A server with lists takes all words with one statement, which
-// costs it and the service about half.
+// AddNew is Add for orders that have no words yet, those of one order after those of another.
+// A server with lists takes all with one statement, in which the numbers of an order are
+// once, and sorts them. To look for each first, as ON CONFLICT does, would cost it two thirds
+// more.
 func AddNew(ctx context.Context, tx sqldb.Querier, d *sqldb.Dialect, words []Word) error {
 	if d.WordLists == "" || len(words) == 0 {
 		return Add(ctx, tx, d, words)
 	}
-	sortWords(words)
-	n := len(words)
-	blocks, texts, created, ids, merchants := make([]int64, n), make([]string, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	var texts strings.Builder
+	var blocks, created, ids, merchants []int64
 	for i, w := range words {
-		blocks[i], texts[i], created[i], ids[i], merchants[i] = periodBlock(w.CreatedAt), w.Text, w.CreatedAt, w.LegacyID, w.MerchantID
+		if i > 0 && w.LegacyID == words[i-1].LegacyID {
+			texts.WriteByte('\t')
+		} else {
+			if i > 0 {
+				texts.WriteByte('\n')
+			}
+			blocks, created = append(blocks, periodBlock(w.CreatedAt)), append(created, w.CreatedAt)
+			ids, merchants = append(ids, w.LegacyID), append(merchants, w.MerchantID)
+		}
+		texts.WriteString(w.Text)
 	}
-	return tx.Later(ctx, nil, `INSERT INTO order_words (block, word, created_at, legacy_id, merchant_id) SELECT * FROM `+d.WordLists+` ON CONFLICT DO NOTHING`,
-		blocks, strings.Join(texts, "\n"), created, ids, merchants)
+	return tx.Later(ctx, nil, `INSERT INTO order_words (block, word, created_at, legacy_id, merchant_id) SELECT * FROM `+d.WordLists+` ORDER BY 1, 2, 3`,
+		blocks, texts.String(), created, ids, merchants)
 }
 
 func sortWords(words []Word) {

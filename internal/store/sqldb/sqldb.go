@@ -176,9 +176,9 @@ type Dialect struct {
 	// PairList is a table k with the columns a and b: the numbers of the lists $1 and $2,
 	// which are equally long.
 	PairList string
-	// WordLists is a table with the columns of order_words: of the lists $1 to $5, where $2
-	// is as in InTexts. It is empty where rows are written as fast, and on a cluster, where
-	// rows go to the nodes at once.
+	// WordLists is a table with the columns of order_words: of the lists $1 to $5, which have
+	// an item for each order. $2 is as in InTexts, with tabs between the words of an order. It is
+	// empty where rows are written as fast, and on a cluster, where rows go to the nodes at once.
 	WordLists string
 	// RecursiveQueries reports whether tables of several merchants can be read by a
 	// recursive query, which a Citus cluster cannot do.

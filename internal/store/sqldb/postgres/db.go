@@ -81,14 +81,15 @@ var clusterFeed = sqldb.FeedDialect{NextPosition: `last_position`}
 // would wait for each other, and on a cluster it would be on another node than
 // the merchant's orders.
 var dialect = sqldb.Dialect{
-	RowLock:           ` FOR UPDATE`,
-	NumberedParams:    true,
-	NextInvoiceID:     `SELECT nextval('invoice_ids')`,
-	LastInvoiceID:     `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM invoice_ids`,
-	InList:            `= ANY ($1)`,
-	InTexts:           `= ANY (string_to_array($2, chr(10)))`,
-	PairList:          `unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS k (a, b)`,
-	WordLists:         `unnest(CAST($1 AS BIGINT[]), string_to_array($2, chr(10)), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]))`,
+	RowLock:        ` FOR UPDATE`,
+	NumberedParams: true,
+	NextInvoiceID:  `SELECT nextval('invoice_ids')`,
+	LastInvoiceID:  `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM invoice_ids`,
+	InList:         `= ANY ($1)`,
+	InTexts:        `= ANY (string_to_array($2, chr(10)))`,
+	PairList:       `unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS k (a, b)`,
+	WordLists: `(SELECT block, word COLLATE "C", created_at, legacy_id, merchant_id FROM unnest(CAST($1 AS BIGINT[]), string_to_array($2, chr(10)), CAST($3 AS BIGINT[]),
+		CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[])) AS o (block, words, created_at, legacy_id, merchant_id), unnest(string_to_array(words, chr(9))) AS w (word)) AS l`,
 	ByteOrder:         ` COLLATE "C"`,
 	History:           history,
 	Feed:              feed,
