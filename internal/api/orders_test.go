@@ -201,7 +201,7 @@ func TestByMerchantReference(t *testing.T) {
 		tags[number+tag] = want
 		s.Send(s.merchant, "GET", path(number), "", "If-None-Match", tag).WantStatus(t, http.StatusNotModified)
 	}
-	for _, number := range []string{"2026/08 15", "Α-17 ΆΩ", "a+b&c%2F?#=", "Case", "events", "invoices", ".", "..", "a//b/", strings.Repeat("Ω", 64)} {
+	for _, number := range []string{"2026/08 15", "Α-17 ΆΩ", "a+b&c%2F?#=", "Case", "events", "invoices", ".", "..", "...", "a//b/", strings.Repeat("Ω", 64)} {
 		read(number, none)
 		s.expect("PATCH", "/v2/orders/R-1", fmt.Sprintf(`{"merchantReference":%q}`, number), 200, success2)
 		read(number, `{"orders":[`+item+`]}`)
@@ -316,6 +316,7 @@ func TestUnanswered(t *testing.T) {
 	testenv.Equal(t, "before a deadline", late, read(s.merchant, "&expiresBefore=2026-11-20T12:00:00Z"))
 	testenv.Equal(t, "without seconds", late, read(s.merchant, "&expiresBefore=2026-11-20T12:00Z"))
 	testenv.Equal(t, "with a zone", late+soon, read(s.merchant, "&expiresBefore=2026-11-20T14:00:01%2B02:00"))
+	testenv.Equal(t, "with a short zone", late+soon, read(s.merchant, "&expiresBefore=2026-11-20T14:00:01+02"))
 	for _, reference := range []string{"D-LATE", "R-2"} {
 		s.expect("PATCH", "/v2/orders/"+reference+"/accept", "", 200, success2)
 	}

@@ -56,7 +56,7 @@ var InvoiceFields = []string{"kind", "number", "mark", "link"}
 // Set sets the field with a name that is one of InvoiceFields. It returns what is wrong with the
 // text, as a phrase that follows the name; empty: nothing.
 func (d *InvoiceData) Set(name, text string) (problem string) {
-	if text == "" {
+	if strings.TrimSpace(text) == "" {
 		return "must not be empty: leave it out"
 	}
 	switch name {

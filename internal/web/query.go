@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -186,9 +187,9 @@ func (q *Query) Days(from, to string) (first, last order.Day) {
 	return first, last
 }
 
-// dayTime is a date with a time, as clients print it. A plus that the client does
-// not escape arrives as a space.
-var dayTime = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:Z|([+ -])(\d\d):?(\d\d))?$`)
+// dayTime is a date with a time, as clients print it, also with a space before the offset. A
+// plus that the client does not escape arrives as a space.
+var dayTime = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:Z| ?([+ -])(\d\d)(?::?(\d\d))?)?$`)
 
 // parseTime parses a date with a time, which is UTC if it has no zone.
 func parseTime(text string) (time.Time, bool) {
@@ -196,7 +197,7 @@ func parseTime(text string) (time.Time, bool) {
 	if parts == nil {
 		return time.Time{}, false
 	}
-	date, clock, sign, hours, minutes := parts[1], parts[2], parts[3], parts[4], parts[5]
+	date, clock, sign, hours, minutes := parts[1], parts[2], parts[3], parts[4], cmp.Or(parts[5], "00")
 	zone := "Z"
 	switch sign {
 	case "-":

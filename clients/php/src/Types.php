@@ -414,7 +414,7 @@ namespace MerchantOrders;
  * What the document is; an invoice if absent.
  * @phpstan-type InvoiceKind 'invoice'|'credit-note'|'receipt'|null
  *
- * The document's number, on one line.
+ * The document's number, on one line, not of spaces only.
  * @phpstan-type InvoiceNumber string|null
  *
  * The tax authority's id of the document (MARK of myDATA).

@@ -148,6 +148,7 @@ func TestInvoiceData(t *testing.T) {
 		{"link", "http://provider.example/7", badLink}, {"link", "javascript:alert(1)", badLink}, {"link", "https:///7", badLink}, {"link", "https://a:b@provider.example", badLink},
 		{"link", "https://provider.example/ 7", badLink}, {"link", "https://provider.example\\7", badLink}, {"link", "https://τ.example/7", badLink},
 		{"kind", "", "must not be empty: leave it out"}, {"number", "", "must not be empty: leave it out"},
+		{"number", " \u00a0\u2003", "must not be empty: leave it out"},
 		{"Mark", "1", "The key is mark, in exactly these letters."},
 	} {
 		want := accepted("a.pdf", "hello")

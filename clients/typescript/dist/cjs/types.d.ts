@@ -561,7 +561,7 @@ export interface UploadForm {
 }
 /** What the document is; an invoice if absent. */
 export type InvoiceKind = "invoice" | "credit-note" | "receipt" | null;
-/** The document's number, on one line. */
+/** The document's number, on one line, not of spaces only. */
 export type InvoiceNumber = string | null;
 /** The tax authority's id of the document (MARK of myDATA). */
 export type InvoiceMark = string | null;
