@@ -83,10 +83,10 @@ func TestAnswers(t *testing.T) {
 		invalid(14, "reason must be one of out-of-stock, damaged, wrong-price, disabled-product, wrong-product"),
 		invalid(15, "reason: must be text"),
 		invalid(16, "ifMatch must be * or a list of entity tags, each in double quotes"),
-		invalid(17, "Reason: unknown key"),
+		invalid(17, "Reason: unknown key; the nearest one is reason"),
 		invalid(18, "answer: the key is given twice"),
 		invalid(19, "answer: invalid UTF-8"),
-		invalid(20, "not a JSON object: it is an array"),
+		invalid(20, "not a JSON object: it is an array, which only a body with Content-Type: application/json may be"),
 		invalid(21, "not a JSON object: it is a text"),
 	}
 	fourth := `{"line":4,"merchantId":355,"reference":"R-4","status":"changed","state":"in-processing"}`

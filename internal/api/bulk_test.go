@@ -43,7 +43,7 @@ func TestBulkImport(t *testing.T) {
 	results := func(first string) []string {
 		return []string{
 			`{"line":1,"reference":"B-1","status":"` + first + `","orderId":7001}`,
-			`{"line":3,"status":"invalid","problem":"totl: unknown key"}`,
+			`{"line":3,"status":"invalid","problem":"totl: unknown key; the nearest one is total"}`,
 			`{"line":4,"reference":"R-1","status":"conflicting","problem":"reference: R-1 is taken by an order with other content"}`,
 			`{"line":5,"reference":"B-1","status":"unchanged","orderId":7001}`,
 			`{"line":6,"status":"invalid","problem":"not a JSON object: it ends too early"}`,
@@ -138,7 +138,7 @@ func TestBulkTransitions(t *testing.T) {
 		`{"line":10,"status":"invalid","problem":"there is nothing to change: give state, or a field to correct"}`,
 		`{"line":11,"status":"invalid","problem":"merchantId must be a whole number from 1"}`,
 		`{"line":12,"status":"invalid","problem":"reference must be the reference of an order"}`,
-		`{"line":13,"status":"invalid","problem":"note is not a known key"}`,
+		`{"line":13,"status":"invalid","problem":"note is not a known key; known are merchantId, reference, ifMatch, state, reason, expiresAt, dispatchUntil, customer, shippingAddress, carrier"}`,
 		`{"line":14,"status":"invalid","problem":"carrier.name: must be text"}`,
 		noTag(15, "R-6", "registered"),
 		`{"line":16,"status":"invalid","problem":"ifMatch must be * or a list of entity tags, each in double quotes"}`,

@@ -135,6 +135,9 @@ var mistakes = []struct {
 		{"accepted already", "merchant", "PUT /api/orders/101", "", `{"status":"G"}`, "in-processing (G|read the order"},
 		{"rejected already", "merchant", "PATCH /v2/orders/R-2/reject", "", "", "rejected-by-merchant (D|read the order"},
 		{"`status` for the merchant's own data", "merchant", update2, "", `{"status":"G"}`, "status is not a known key|merchantReference, merchantNote"},
+		{"own number `..`", "merchant", update2, "", `{"merchantReference":".."}`, "merchantReference must not be|no address"},
+		{"an empty order document", "operator", "POST /operator/orders", "", "", "it is empty"},
+		{"an erasure of nobody", "operator", "POST /operator/customers/erase", "", "{}", "email is required, or merchantId and orderReference"},
 		{"a misspelled key", "merchant", update2, "", `{"merchantRefrence":"17"}`, "the nearest one is merchantReference"},
 		{"an object for many answers", "merchant", answers, "Content-Type: application/json", `{"orderReference":"R-4","answer":"accept"}`, "array of at most 100 answers"},
 		{"lines compressed with Brotli", "merchant", answers, "Content-Encoding: br", "x", "gzip"},
@@ -158,6 +161,12 @@ var mistakes = []struct {
 		{"the PDF as a text", "merchant", upload2, "", `{"filename":"a.pdf","contentBase64":"%PDF-1.7"}`, "encode it in base64"},
 		{"the key of the content twice", "merchant", upload2, "", `{"filename":"a.pdf","contentBase64":"aGVs","contentBase64":"aGVs"}`, "given twice"},
 		{"Windows-1253", "merchant", upload2, "", "{\"filename\":\"\xe1.pdf\",\"contentBase64\":\"aGVs\"}", "UTF-8"},
+		{"two JSON objects", "merchant", upload2, "", `{"filename":"a.pdf"}{"contentBase64":"aGVs"}`, "Something follows|one object"},
+		{"Python's `b'...'`", "merchant", upload2, "", `{"filename":"a.pdf","contentBase64":"b'aGVs'"}`, "contentBase64 has other characters|b'...'"},
+		{"the type of a form for JSON", "merchant", upload2, "Content-Type: multipart/form-data; boundary=b", `{"filename":"a.pdf","contentBase64":"aGVs"}`, "Content-Type|is no form"},
+		{"Windows-1253 in a form", "merchant", upload2, "Content-Type: multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"number\"\r\n\r\n\xe11\r\n--b--", "number is not UTF-8"},
+		{"a number of spaces", "merchant", upload2, "", `{"filename":"a.pdf","contentBase64":"aGVs","number":" "}`, "number must not be empty|leave it out"},
+		{"a range behind the end of a file", "merchant", "GET /storage/x/y/invoices/R-3/a-1.pdf", "Range: bytes=9-", "", "Range must be|bytes=0-99"},
 		{"a fourth file", "merchant", "POST /v2/orders/R-3/invoices", "", `{"filename":"a.pdf","contentBase64":"aGVs"}`, "3 files|delete one"},
 		{"more than 4,000,000 bytes", "merchant", upload2, "", "{big}", "4000000 bytes"},
 		{"the file name to delete", "merchant", "DELETE /v2/orders/R-3/invoices/a.pdf", "", "", "in digits"},
@@ -210,7 +219,7 @@ func TestErrorDetails(t *testing.T) {
 			fmt.Fprintf(&page, "| %s | %d | `%s` | %s |\n", m.what, got.Status, body.Error.Code+body.Message, detail)
 		}
 	}
-	testenv.Equal(t, "wrong requests", 117, count)
+	testenv.Equal(t, "wrong requests", 126, count)
 	const file = "../../docs/guide/error-details.md"
 	if *update {
 		testenv.NoError(t, os.WriteFile(file, []byte(page.String()), 0o644))

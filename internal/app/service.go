@@ -269,7 +269,9 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 		admin = append(admin, httpserver.ProfileRoutes())
 	}
 	adminRoot.Routes = append(adminRoot.Routes, operatorSignIn...)
-	admin = append(admin, operators, docpages.DocumentRoutes(adminURL), operatorPages, adminRoot)
+	adminOperators := operators
+	adminOperators.Interface = "The interface of operators" // the main port has none
+	admin = append(admin, adminOperators, docpages.DocumentRoutes(adminURL), operatorPages, adminRoot)
 	admin = append(admin, adminPages...)
 	return func(audience console.Audience) []web.RouteGroup {
 		staff := people

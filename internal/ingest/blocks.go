@@ -148,7 +148,7 @@ func (l *lineReader[T]) parseLine(number int, text []byte) (line parsedLine[T], 
 	case errors.Is(err, errIgnored):
 		return line, false
 	case err != nil:
-		line.Status, line.Problem = order.Invalid, err.Error()
+		line.Status, line.Problem = order.Invalid, lineProblem(err)
 	default:
 		line.item = &item
 	}

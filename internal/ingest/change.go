@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"merchantorders/internal/etag"
 	"merchantorders/internal/order"
@@ -106,6 +107,9 @@ type answer struct {
 func parseAnswer(text []byte) (order.BatchChange, error) {
 	var line answer
 	if err := decode(text, &line); err != nil {
+		if jsontext.Value(text).Kind() == '[' {
+			err = &DocumentError{Problem: "not a JSON object: it is an array, which only a body with Content-Type: application/json may be"}
+		}
 		return order.BatchChange{}, err
 	}
 	change := order.BatchChange{Reference: line.OrderReference, Update: order.Update{Reason: line.Reason}}

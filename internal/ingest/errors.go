@@ -30,6 +30,14 @@ func (e *DocumentError) Error() string {
 	return e.Field + ": " + e.Problem
 }
 
+// lineProblem returns what is wrong with a line, with what is right: it has no Error-Detail.
+func lineProblem(err error) string {
+	if detailed, ok := errors.AsType[strict.Detailed](err); ok {
+		return strings.TrimSuffix(detailed.Detail(), ".")
+	}
+	return err.Error()
+}
+
 // Detail implements strict.Detailed.
 func (e *DocumentError) Detail() string {
 	if e.nearest != "" {
@@ -48,6 +56,9 @@ func otherKind(text []byte) *DocumentError {
 	value := jsontext.Value(text)
 	if bytes.HasPrefix(text, []byte("\ufeff")) {
 		return noObject("it begins with a byte order mark (U+FEFF); save it without one")
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return noObject("it is empty")
 	}
 	if !value.IsValid() {
 		return noObject("it does not begin with {")

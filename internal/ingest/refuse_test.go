@@ -23,8 +23,8 @@ func check(t *testing.T, tests []bad) {
 func TestParseRefusesOtherThanObjects(t *testing.T) {
 	t.Parallel()
 	check(t, []bad{
-		{"", "not a JSON object: it does not begin with {"},
-		{"  \n", "not a JSON object: it does not begin with {"},
+		{"", "not a JSON object: it is empty"},
+		{"  \n", "not a JSON object: it is empty"},
 		{"order", "not a JSON object: it does not begin with {"},
 		{"\ufeff" + minimal, "not a JSON object: it begins with a byte order mark (U+FEFF); save it without one"},
 		{"not JSON", "not a JSON object: it does not begin with {"},

@@ -73,7 +73,7 @@ func JSONProblem(body []byte, err error) string {
 		return "A comma stands before a closing brace or bracket: remove it."
 	case syntactic != nil && strings.Contains(err.Error(), "UTF-8"):
 		return "The JSON is not valid UTF-8: send UTF-8, not Windows-1253 or ISO 8859-7."
-	case syntactic != nil && strings.Contains(err.Error(), "after top-level value"):
+	case err != nil && strings.Contains(err.Error(), "after top-level value"):
 		return "Something follows the JSON object: send one object alone."
 	}
 	place := ""

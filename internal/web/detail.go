@@ -35,7 +35,7 @@ var details = []struct {
 	{order.ErrFileTooBig, fmt.Sprintf("The file may have %d bytes, and the whole body 11 MiB.", order.MaxInvoiceSize)},
 	{order.ErrTooManyFiles, fmt.Sprintf("The order has %d files: delete one first. After %d in all, deleted ones too, it takes no more.", order.MaxInvoices, order.MaxInvoicesEver)},
 	{order.ErrEmptyFile, "The file is empty."},
-	{order.ErrInvoiceNotFound, "The order has no such file, or it was deleted: id is that of an entry in invoices of the order."},
+	{order.ErrInvoiceNotFound, "The order has no such file, or it was deleted: invoices of the order has the url and id of each."},
 	{order.ErrIdempotencyKeyInUse, "Repeat the same request with the same key after Retry-After."},
 }
 
@@ -71,7 +71,7 @@ func detailOf(err error) string {
 // path does not name the order.
 func noOrder(r *http.Request) string {
 	id, reference := r.PathValue("orderId"), r.PathValue("orderReference")
-	if strings.HasPrefix(r.URL.Path, "/operator/") {
+	if strings.HasPrefix(r.URL.Path, operatorPrefix+"/") {
 		return "There is no order with this reference, in exactly these letters, or another merchant has it: GET /operator/orders finds orders."
 	}
 	_, isID := order.ParseID(id + reference)

@@ -21,7 +21,10 @@ func segmentsOf(path string) []string {
 }
 
 // versionSegment is a segment that says at the beginning of a path which interface is meant.
-var versionSegment = regexp.MustCompile(`^(?i:api|rest|v[0-9.]{1,3})$`)
+var versionSegment = regexp.MustCompile(`^(?i:api|rest|operator|v[0-9.]{1,3})$`)
+
+// operatorPrefix is that of the interface of operators.
+const operatorPrefix = "/operator"
 
 // maxWrongPath is the length of the longest path, in bytes, whose meaning is searched.
 const maxWrongPath = 200
@@ -36,6 +39,9 @@ func (rt *Router) unknownPath(r *http.Request) error {
 		}
 	}
 	path := r.URL.EscapedPath()
+	if strings.HasPrefix(path, operatorPrefix) && rt.group(path).Prefix != operatorPrefix {
+		detail += " The interface of operators is on a port of its own (admin-listen)."
+	}
 	switch meant := rt.meantPaths(path[:min(len(path), maxWrongPath)]); {
 	case len(meant) > 0:
 		detail += " Is " + strings.Join(meant, " or ") + " meant?"

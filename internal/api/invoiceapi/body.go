@@ -10,6 +10,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -259,6 +260,9 @@ func (b *buffers) decodeContent(d *decoder) error {
 	return nil
 }
 
+// base64Characters are those of standard base64 and the ends of lines.
+const base64Characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n"
+
 // base64Problem returns what is wrong with a text that is not valid base64.
 func base64Problem(text []byte) string {
 	begins := func(prefix string) bool { return bytes.HasPrefix(text, []byte(prefix)) }
@@ -275,6 +279,8 @@ func base64Problem(text []byte) string {
 		return "is base64url, with - and _: send standard base64, with + and /"
 	case bytes.HasSuffix(bytes.TrimRight(text, "\r\n"), []byte("=")):
 		return "has padding (=) in another place than its end, or more than one file"
+	case bytes.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune(base64Characters, r) }):
+		return "has other characters than those of base64, such as the quotes of Python's b'...': send letters, digits, +, / and ="
 	}
 	return "is not standard base64: its length without line breaks must be a multiple of four, padded with ="
 }

@@ -72,7 +72,7 @@ type form struct {
 }
 
 var (
-	errCut   = strict.Detail(strict.ErrInvalidPayload, "The form is cut, or not as its boundary says: its last boundary is missing.")
+	errCut   = strict.Detail(strict.ErrInvalidPayload, "The body has no end of a form with the boundary of its Content-Type: it is cut, has another boundary, or is no form.")
 	errOther = strict.Detail(strict.ErrInvalidPayload, "The body may have 128 KiB beside the file.")
 )
 
@@ -139,7 +139,9 @@ func (f *form) readPart(ctx context.Context, part *multipart.Part, stage order.S
 			return errCut
 		}
 		_, _ = fmt.Fprintf(f.digest, "%q\n", text)
-		problem = f.data.Set(name, string(text))
+		if problem = f.data.Set(name, string(text)); !utf8.Valid(text) {
+			problem = "is not UTF-8"
+		}
 	case filename == "":
 		problem = "has no file name: send it as a file, as curl -F file=@invoice.pdf does"
 	case !utf8.ValidString(filename):

@@ -48,6 +48,9 @@ func parseEraseTarget(body *strict.Body) order.EraseTarget {
 		target.Email = parseEmail(body)
 		return target
 	}
+	if !body.Has("merchantId") && !body.Has("orderReference") {
+		body.Refuse("email", "is required, or merchantId and orderReference")
+	}
 	target.MerchantID = body.Int("merchantId", 1, strict.MaxInt)
 	target.Reference = body.Valid("orderReference", order.ValidReference, "must be the reference of an order")
 	return target

@@ -108,6 +108,14 @@ type contentError struct {
 	status int
 }
 
+// Detail implements strict.Detailed.
+func (e *contentError) Detail() string {
+	if e.status == http.StatusPreconditionFailed {
+		return "The file has not the tag in If-Match, or was stored later: read it again without conditions."
+	}
+	return "Range must be bytes= and a part of the file, such as bytes=0-99."
+}
+
 // Error implements error.
 func (e *contentError) Error() string {
 	return fmt.Sprintf("the requested range or condition cannot be met: status %d", e.status)

@@ -174,6 +174,7 @@ func TestAdminListen(t *testing.T) {
 				testenv.Send(t, token, "GET", s.BaseURL+path, "").WantStatus(t, 404)
 				testenv.Send(t, token, "GET", s.BaseURL+path, "", "X-Forwarded-For", "192.0.2.1").WantStatus(t, 404)
 			}
+			testenv.Equal(t, "where operators are", true, strings.Contains(testenv.Send(t, token, "GET", s.BaseURL+"/operator/orders", "").Header.Get("Error-Detail"), "(admin-listen)"))
 			if (s.AdminURL() == "") != test.noAdmin {
 				t.Errorf("standard output is %q", s.Stdout())
 			}
@@ -204,6 +205,8 @@ func checkAdmin(t *testing.T, address, token string) {
 	}
 	testenv.Send(t, "", "GET", address+"/readyz", "").Want(t, "admin /readyz", 200, `{"status":"ready","checks":{"server":"ok","database":"ok","storage":"ok"}}`)
 	testenv.Send(t, "", "GET", address+"/operator/merchants", "").WantStatus(t, 401)
+	testenv.Equal(t, "detail", "Nothing is at this path. The interface of operators is below /operator. Is /operator/orders meant?",
+		testenv.Send(t, token, "GET", address+"/operator/order", "").Header.Get("Error-Detail"))
 }
 
 // checkMetrics checks that the listener for metrics serves them and the probes, and nothing else.
