@@ -79,7 +79,7 @@ func kindOf(call *call, e *Error) error {
 	if e.Status == http.StatusNotFound && call.notFound != nil {
 		return call.notFound
 	}
-	if kind, ok := statusKinds[e.Status]; ok {
+	if kind, ok := statusKinds[e.Status]; ok && (e.Status != http.StatusConflict || e.RetryAfter > 0) {
 		return kind
 	}
 	if e.Message == "" {

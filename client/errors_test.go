@@ -97,6 +97,7 @@ func TestErrorResponses(t *testing.T) {
 		{"delete", 412, flat("The order has changed."), client.ErrPrecondition, ""},
 		{"accept", 422, coded("idempotency_key_reused", "x"), client.ErrKeyReused, "idempotency_key_reused"},
 		{"accept", 409, coded("idempotency_key_running", "x"), client.ErrInProgress, "idempotency_key_running"},
+		{"accept", 409, coded("too_many_tokens", "x"), client.ErrRefused, "too_many_tokens"},
 		{"list", 429, coded("too_many_requests", "Too many requests."), client.ErrRateLimited, "too_many_requests"},
 		{"list", 503, coded("unavailable", "The service cannot answer for now."), client.ErrUnavailable, "unavailable"},
 		{"list", 500, coded("internal", "The service failed to answer."), client.ErrInternal, "internal"},

@@ -2,8 +2,8 @@ package client
 
 import "embed"
 
-// Source has the source files of this package, from which the service makes a module
-// without its dependencies.
+// Source has the files of this package, from which the service makes a module without its
+// dependencies.
 //
-//go:embed *.go
+//go:embed *.go README.md
 var Source embed.FS

@@ -40,7 +40,11 @@ func TestInstall(t *testing.T) {
 			program vendor/merchant-orders/client/README.md >accept.php
 			php accept.php`, 3},
 		{"TypeScript", "echo '{}' >package.json", "program node_modules/merchant-orders/README.md >accept.mjs\nnode accept.mjs", 3},
-		{"Go", "export GOPROXY=off GOFLAGS= GOWORK=off GOTOOLCHAIN=local GOMODCACHE=$PWD/cache\ngo mod init shop", "go build merchantorders/client", 0},
+		{"Go", "export GOPROXY=off GOFLAGS= GOWORK=off GOTOOLCHAIN=local GOMODCACHE=$PWD/cache", `
+			program merchantorders/client/README.md >main.go
+			go vet
+			go mod tidy -diff
+			go run .`, 3},
 	} {
 		t.Run(test.heading, func(t *testing.T) {
 			t.Parallel()
