@@ -170,14 +170,60 @@ func TestConnections(t *testing.T) {
 			}
 			server.Start()
 			defer server.Close()
-			l := languages[slices.IndexFunc(languages, func(l language) bool { return l.name == name })]
-			command, output := l.program(t, t.TempDir(), []byte(program))("ORDERS_URL=" + server.URL)
-			if err := command.Run(); err != nil {
-				t.Fatalf("%v\n%s", err, output)
-			}
+			runAt(t, languages[slices.IndexFunc(languages, func(l language) bool { return l.name == name })], program, server.URL)
 			testenv.Equal(t, "requests", 5, requests.Load())
 			testenv.Equal(t, "connections", 2, connections.Load())
 		})
+	}
+}
+
+// TestExportAsItArrives accepts each order of an export before the service sends the next.
+func TestExportAsItArrives(t *testing.T) {
+	t.Parallel()
+	php := "<?php\nrequire 'MerchantOrders.php';\n$client = new MerchantOrders\\Client(getenv('ORDERS_URL'), 'mo_x', 60, 1);\nforeach ($client->export()->orders() as $order) {\n    $client->accept($order->id);\n}\n"
+	for variant, l := range map[string]struct {
+		language
+		program string
+	}{
+		"python":           {languages[1], "import os\nfrom merchant_orders import Client\nclient = Client(os.environ['ORDERS_URL'], 'mo_x', tries=1)\nfor order in client.export().orders():\n    client.accept(order['id'])\n"},
+		"php":              {languages[3], php},
+		"php without curl": {language{name: "php", prepare: phpWith("-n")}, php},
+	} {
+		t.Run(variant, func(t *testing.T) {
+			t.Parallel()
+			accepted := make(chan string)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPatch {
+					accepted <- r.URL.Path
+					w.Header().Set("Content-Type", "application/json")
+					_, _ = w.Write([]byte(`{"success":true}`))
+					return
+				}
+				w.Header().Set("Content-Type", "application/x-ndjson")
+				for n := range 3 {
+					_, _ = fmt.Fprintf(w, `{"id":"SF-%d"}`+"\n", n)
+					_ = http.NewResponseController(w).Flush()
+					select {
+					case path := <-accepted:
+						testenv.Equal(t, "accepted", fmt.Sprintf("/v2/orders/SF-%d/accept", n), path)
+					case <-r.Context().Done(): // the client gave up
+						return
+					}
+				}
+				_, _ = w.Write([]byte(`{"summary":{"orders":3},"complete":true,"after":5,"history":"h"}` + "\n"))
+			}))
+			defer server.Close()
+			runAt(t, l.language, l.program, server.URL)
+		})
+	}
+}
+
+// runAt runs a program with a service, to its end.
+func runAt(t *testing.T, l language, program, service string) {
+	t.Helper()
+	command, output := l.program(t, t.TempDir(), []byte(program))("ORDERS_URL=" + service)
+	if err := command.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
 	}
 }
 
@@ -220,7 +266,7 @@ const callOrders = 250
 // calls are what the programs calls.* print.
 var calls = map[string]any{
 	"listed": float64(callOrders), "unanswered": true, "exportedInTurn": true, "end": 6.0,
-	"state": "in-processing", "again": []any{400.0, "10304", false, true}, "stale": 412.0, "missing": 404.0, "limited": []any{429.0, 3600.0},
+	"state": "in-processing", "again": []any{400.0, "10304", false, true}, "stale": 412.0, "missing": 404.0, "limited": []any{429.0, 3600.0, "429"},
 	"answers": []any{"changed", "changed", "refused", "not_found"}, "invoices": 1.0, "merchantReference": "20/17", "other": true,
 	"withoutInvoice": 62.0, "found": []any{true}, "document": []any{"receipt", "R 7", "40", "https://x.example/7"},
 	"events": []any{
@@ -230,7 +276,7 @@ var calls = map[string]any{
 	},
 	"followed": true, "history": "changed",
 	"named": 4.0, "requestId": true, "broken": []any{"r1", "r1", "r1"}, "downloaded": "%PDF-1.4", "linked": "%PDF-1.4", "deleted": 0.0,
-	"webhook": "till", "webhooks": 0.0, "tokens": []any{"till", "till"},
+	"key": true, "moved": true, "cut": true, "webhook": "till", "rotated": true, "webhooks": 0.0, "tokens": []any{"till", "till"},
 }
 
 // TestCalls makes all calls of a client, and the first attempt of each fails.
@@ -318,8 +364,8 @@ func testDeliveries(t *testing.T, secret delivery.Secret) map[string]any {
 
 // flaky starts a proxy for a service, and returns its address. The first attempt of each
 // request fails: by turns the response is a 503, or breaks off after half of its body. A
-// request with LIMITED or limit=999 is refused for an hour; the response of one with HTML or
-// BROKEN is bad.
+// request with LIMITED is refused for an hour; the response of one with MOVED is a
+// redirect, that of one with CUT, HTML or BROKEN is bad.
 func flaky(t *testing.T, service string) string {
 	t.Helper()
 	target := testenv.Of(url.Parse(service)).Must(t)
@@ -340,6 +386,11 @@ func flaky(t *testing.T, service string) string {
 		refuse := len(seen)%2 == 0
 		mu.Unlock()
 		switch {
+		case strings.HasSuffix(request, "/MOVED"):
+			http.Redirect(w, r, "https://orders.example.com/", http.StatusMovedPermanently)
+		case strings.HasSuffix(request, "/CUT"):
+			w.Header().Set("Content-Type", "Application/JSON")
+			_, _ = w.Write([]byte(`{"order":{"id`))
 		case strings.HasSuffix(request, "/HTML"), strings.HasSuffix(request, "BROKEN"):
 			w.Header().Set("X-Request-Id", "r1")
 			if strings.HasSuffix(request, "BROKEN") { // the response ends before its length
@@ -347,12 +398,14 @@ func flaky(t *testing.T, service string) string {
 				w.Header().Set("Content-Type", r.Header.Get("Accept"))
 			}
 			_, _ = w.Write([]byte(`{"id":"SF-1"}` + "\n"))
-		case strings.HasSuffix(r.URL.Path, "/LIMITED") || strings.Contains(r.URL.RawQuery, "limit=999"):
+		case strings.HasSuffix(request, "/LIMITED"):
 			w.Header().Set("Retry-After", "3600")
 			w.WriteHeader(http.StatusTooManyRequests)
+			_, _ = w.Write([]byte(`{"error":{"code":429,"message":["a","proxy"]}}`)) // in another form than the service's
 		case again:
 			proxy.ServeHTTP(w, r)
 		case refuse:
+			w.Header().Set("Retry-After", "-1") // not valid
 			w.WriteHeader(http.StatusServiceUnavailable)
 		default:
 			whole := httptest.NewRecorder()

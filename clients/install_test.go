@@ -80,6 +80,9 @@ func TestSources(t *testing.T) {
 	for _, folder := range []string{"php", "python", "typescript"} {
 		testenv.Equal(t, folder, string(license), string(testenv.Of(os.ReadFile(filepath.Join(folder, "LICENSE"))).Must(t)))
 	}
+	if types := testenv.Of(os.ReadFile("typescript/dist/client.d.ts")).Must(t); bytes.Contains(types, []byte("Uint8Array<")) {
+		t.Error("TypeScript before 5.7 does not know this type")
+	}
 	goMod := testenv.Of(os.ReadFile("../go.mod")).Must(t)
 	if version := regexp.MustCompile(`(?m)^go .*$`).Find(goMod); !bytes.Contains([]byte(clients.GoModule), version) {
 		t.Errorf("the module of the Go client lacks %q", version)

@@ -42,7 +42,7 @@ class ClientError extends \RuntimeException
         foreach (array_filter(['status' => $status, 'code' => $errorCode, 'request' => $requestId]) as $name => $value) {
             $about[] = "$name $value";
         }
-        $message = $detail === '' ? $message : rtrim($message, '.') . ": $detail";
+        $message = in_array($detail, ['', $message, "$message."], true) ? $message : rtrim($message, '.') . ": $detail";
         parent::__construct($about ? "$message (" . implode(', ', $about) . ')' : $message);
         [$this->temporary, $this->status, $this->errorCode] = [$temporary, $status, $errorCode];
         [$this->retryAfter, $this->requestId, $this->detail] = [$retryAfter, $requestId, $detail];
@@ -86,6 +86,7 @@ class WebhookError extends \RuntimeException {}
  * read, and a $key instead of a random one; store it before the call to repeat the change after a crash.
  *
  * @phpstan-import-type AnswerResult from Types
+ * @phpstan-import-type CreatedToken from Types
  * @phpstan-import-type Delivery from Types
  * @phpstan-import-type Event from Types
  * @phpstan-import-type Feed from Types
@@ -93,6 +94,7 @@ class WebhookError extends \RuntimeException {}
  * @phpstan-import-type InvoiceLink from Types
  * @phpstan-import-type Order from Types
  * @phpstan-import-type OrderSummary from Types
+ * @phpstan-import-type RotatedToken from Types
  * @phpstan-import-type Token from Types
  * @phpstan-import-type UnansweredOrder from Types
  * @phpstan-import-type Webhook from Types
@@ -105,8 +107,8 @@ class Client
     private int $timeout;
     private int $tries;
     private int $maxWait;
-    /** @var resource|\CurlHandle|null */
-    private $curl = null;
+    /** @var resource|\CurlMultiHandle|null with a connection that no request uses */
+    private $idle = null;
 
     /**
      * A call makes at most $tries attempts, with at most $maxWait seconds between two; each waits $timeout seconds for the
@@ -290,7 +292,7 @@ class Client
         }
         for ($attempt = 1;; $attempt++) {
             try {
-                return (string) stream_get_contents($this->send('GET', $invoice->url, '*/*')[1]);
+                return joined($this->send('GET', $invoice->url, '*/*')[1]);
             } catch (ClientError $error) {
                 $this->pause($attempt, $error);
             }
@@ -320,10 +322,10 @@ class Client
     {
         $query = ['state' => $state, 'dateFrom' => $dateFrom, 'dateTo' => $dateTo];
         return new Export(function () use (&$query): \Generator {
-            [$headers, $stream] = $this->send('GET', "$this->baseUrl/v2/orders/export" . query($query), 'application/x-ndjson');
-            $lines = lines($stream, $headers);
+            [$headers, $parts] = $this->send('GET', "$this->baseUrl/v2/orders/export" . query($query), 'application/x-ndjson');
+            $lines = lines($parts, $headers);
             foreach ($lines as $order) {
-                $query['cursor'] = "{$headers['export-cursor']}.$order->id";
+                $query['cursor'] = ($headers['export-cursor'] ?? '') . ".$order->id";
                 yield $order;
             }
             return $lines->getReturn();
@@ -404,6 +406,15 @@ class Client
     }
 
     /**
+     * Replaces the secret of a webhook, and returns it as createWebhook does; both sign for $overlap, such as 24h.
+     * @return WebhookSecret
+     */
+    public function rotateWebhookSecret(int $id, string $overlap, string $key = ''): object
+    {
+        return $this->request('POST', "/webhooks/$id/secret", ['overlap' => $overlap], '', $key)[0];
+    }
+
+    /**
      * Changes a webhook, such as ['enabled' => true], and returns it.
      * @param array<string, mixed> $change
      * @return Webhook
@@ -446,14 +457,18 @@ class Client
      * Creates a token, such as ['scopes' => ['orders:read'], 'label' => 'till'], and returns it with its text, which cannot be
      * read again. The text is null if the response to an earlier attempt was lost: revoke the token then.
      * @param array{scopes?: list<string>, label?: string, expires?: string} $request
+     * @return CreatedToken
      */
-    public function createToken(array $request = [], string $key = ''): \stdClass
+    public function createToken(array $request = [], string $key = ''): object
     {
         return $this->request('POST', '/tokens', (object) $request, '', $key)[0];
     }
 
-    /** Replaces a token, which may be the client's own, by a new one; the old one stays valid for $overlap, such as 24h. */
-    public function rotateToken(int $id, string $overlap, string $key = ''): \stdClass
+    /**
+     * Replaces a token, which may be the client's own, by a new one; the old one stays valid for $overlap, such as 24h.
+     * @return RotatedToken
+     */
+    public function rotateToken(int $id, string $overlap, string $key = ''): object
     {
         return $this->request('POST', "/tokens/$id/rotate", ['overlap' => $overlap], '', $key)[0];
     }
@@ -476,13 +491,16 @@ class Client
         if ($ifMatch !== '') {
             $write[] = "If-Match: $ifMatch";
         }
+        if (!preg_match('/^[ -~]*$/D', implode('', $write))) {
+            throw new \InvalidArgumentException('a key or tag has other characters than printable ASCII');
+        }
         for ($attempt = 1;; $attempt++) {
             try {
-                [$headers, $stream] = $this->send($method, "$this->baseUrl/v2$path", $type, $body, $write, $wait);
+                [$headers, $parts] = $this->send($method, "$this->baseUrl/v2$path", $type, $body, $write, $wait);
                 if ($type === 'application/x-ndjson') {
-                    return [iterator_to_array(lines($stream, $headers), false), $headers];
+                    return [iterator_to_array(lines($parts, $headers), false), $headers];
                 }
-                $json = json_decode((string) stream_get_contents($stream));
+                $json = json_decode(joined($parts));
                 if (!$json instanceof \stdClass) {
                     throw new TransportError('the response broke off', true, 0, '', 0, requestId($headers));
                 }
@@ -494,9 +512,10 @@ class Client
     }
 
     /**
-     * Sends a request once, and returns the headers of a success, by their names in lower case, and its body as a stream.
+     * Sends a request once, and returns the headers of a success, by their names in lower case, and the parts of its body, as
+     * they arrive.
      * @param list<string> $write headers
-     * @return array{array<string, string>, resource}
+     * @return array{array<string, string>, \Generator<string>}
      */
     private function send(string $method, string $url, string $type, ?string $body = null, array $write = [], int $wait = 0): array
     {
@@ -507,53 +526,67 @@ class Client
         if ($body !== null) {
             $headers[] = "Content-Type: $type";
         }
-        // An export is larger than the memory of PHP, so beyond 2 MB the body is in a temporary file.
-        $stream = fopen('php://temp', 'w+');
-        assert($stream !== false);
+        $lines = [];
         if (extension_loaded('curl')) {
-            $lines = $this->curl($method, $url, $headers, $body, $this->timeout + $wait, $stream);
+            $parts = $this->curl($method, $url, $headers, $body, $this->timeout + $wait, $lines);
         } elseif (ini_get('allow_url_fopen') && in_array(parse_url($url, PHP_URL_SCHEME), stream_get_wrappers(), true)) {
-            $lines = streams($method, $url, $headers, $body, $this->timeout + $wait, $stream);
+            $parts = streams($method, $url, $headers, $body, $this->timeout + $wait, $lines);
         } else {
             throw new ClientError('PHP cannot reach the service: it needs the extension curl, or allow_url_fopen, for https with the extension openssl');
         }
-        rewind($stream);
+        $parts->rewind(); // to the first part, after the headers
         $received = headers($lines);
         $status = (int) $received[':status'];
         if ($status < 200 || $status > 299) {
-            throw refusal($status, $received, (string) stream_get_contents($stream));
+            throw refusal($status, $received, joined($parts));
         }
-        if ($type !== '*/*' && strpos($received['content-type'] ?? '', $type) !== 0) {
+        if ($type !== '*/*' && stripos($received['content-type'] ?? '', $type) !== 0) {
             throw new ClientError("unexpected response: it is no $type", false, $status, '', 0, requestId($received));
         }
-        return [$received, $stream];
+        return [$received, $parts];
     }
 
     /**
-     * Sends a request with curl, writes the body of the response to a stream, and returns status lines and headers.
+     * Sends a request with curl, and returns the parts of the body, at least an empty one. $lines are the status lines and headers
+     * before.
      * @param list<string> $headers
-     * @param resource $stream
-     * @return list<string>
+     * @param list<string> $lines
+     * @return \Generator<string>
      */
-    private function curl(string $method, string $url, array $headers, ?string $body, int $timeout, $stream): array
+    private function curl(string $method, string $url, array $headers, ?string $body, int $timeout, array &$lines): \Generator
     {
-        $this->curl ? curl_reset($this->curl) : $this->curl = curl_init(); // one handle keeps its connection
-        $lines = [];
-        curl_setopt_array($this->curl, [
-            CURLOPT_URL => $url, CURLOPT_CUSTOMREQUEST => $method, CURLOPT_HTTPHEADER => array_merge($headers, ['Expect:']),
-            CURLOPT_ENCODING => '', CURLOPT_FILE => $stream,
+        [$multi, $curl, $part] = [$this->idle ?? curl_multi_init(), curl_init(), ''];
+        $this->idle = null; // a request while this one is read has another connection
+        curl_setopt_array($curl, [
+            CURLOPT_URL => $url, CURLOPT_CUSTOMREQUEST => $method, CURLOPT_HTTPHEADER => array_merge($headers, ['Expect:']), CURLOPT_ENCODING => '',
             CURLOPT_CONNECTTIMEOUT => $timeout, CURLOPT_LOW_SPEED_LIMIT => 1, CURLOPT_LOW_SPEED_TIME => $timeout,
             CURLOPT_HEADERFUNCTION => function ($_, string $line) use (&$lines): int {
                 $lines[] = trim($line);
                 return strlen($line);
             },
+            CURLOPT_WRITEFUNCTION => function ($_, string $text) use (&$part): int {
+                $part .= $text;
+                return strlen($text);
+            },
         ] + ($body === null ? [] : [CURLOPT_POSTFIELDS => $body]));
-        // Of the lines of an export, those before a break are good.
-        if (!curl_exec($this->curl) && !($method === 'GET' && in_array('Accept: application/x-ndjson', $headers, true) && ftell($stream))) {
-            $certificate = in_array(curl_errno($this->curl), [CURLE_SSL_CACERT, CURLE_SSL_PEER_CERTIFICATE, CURLE_SSL_CACERT_BADFILE], true);
-            throw new TransportError('no response: ' . curl_error($this->curl), !$certificate, 0, '', 0, requestId(headers($lines)));
+        curl_multi_add_handle($multi, $curl);
+        do {
+            curl_multi_exec($multi, $running);
+            if ($part !== '') {
+                yield $part;
+                $part = '';
+            } elseif ($running && curl_multi_select($multi) < 1) {
+                usleep(1000);
+            }
+        } while ($running);
+        $result = curl_multi_info_read($multi)['result'] ?? CURLE_OK;
+        if ($result !== CURLE_OK) {
+            $certificate = in_array($result, [CURLE_SSL_CACERT, CURLE_SSL_PEER_CERTIFICATE, CURLE_SSL_CACERT_BADFILE], true);
+            throw new TransportError('no response: ' . curl_error($curl), !$certificate, 0, '', 0, requestId(headers($lines)));
         }
-        return $lines;
+        curl_multi_remove_handle($multi, $curl);
+        $this->idle = $multi;
+        yield '';
     }
 
     /** Waits after an attempt, or throws its error if there is to be no other. The random part spreads many clients. */
@@ -702,13 +735,13 @@ function verified(
 }
 
 /**
- * Sends a request with the streams of PHP, writes the body of the response to a stream, and returns status lines and headers.
+ * Sends a request with the streams of PHP, and returns the parts of the body. $lines are the status lines and headers before.
  * @internal
  * @param list<string> $headers
- * @param resource $stream
- * @return list<string>
+ * @param list<string> $lines
+ * @return \Generator<string>
  */
-function streams(string $method, string $url, array $headers, ?string $body, int $timeout, $stream): array
+function streams(string $method, string $url, array $headers, ?string $body, int $timeout, array &$lines): \Generator
 {
     $context = stream_context_create(['http' => [
         'method' => $method, 'header' => $headers, 'content' => (string) $body, 'timeout' => $timeout, 'protocol_version' => 1.1,
@@ -724,14 +757,28 @@ function streams(string $method, string $url, array $headers, ?string $body, int
     if (!$source) {
         throw new TransportError("no response: $problem", strpos($problem, 'certificate verify failed') === false);
     }
-    stream_copy_to_stream($source, $stream);
-    ['timed_out' => $late, 'wrapper_data' => $lines] = stream_get_meta_data($source);
-    $length = preg_match('/^Content-Length: *(\d+)/mi', implode("\n", $lines), $match) ? (int) $match[1] : null;
-    if ($late || $length !== null && ftell($stream) < $length) {
+    $lines = stream_get_meta_data($source)['wrapper_data'];
+    $missing = preg_match('/^Content-Length: *(\d+)/mi', implode("\n", $lines), $match) ? (int) $match[1] : 0;
+    do {
+        // More than has arrived would wait for all of it. The error is below.
+        $part = (string) @fread($source, max(1, stream_get_meta_data($source)['unread_bytes']));
+        yield $part;
+        $missing -= strlen($part);
+        $late = stream_get_meta_data($source)['timed_out'];
+    } while (!$late && !feof($source));
+    if ($late || $missing > 0) {
         $problem = $late ? 'nothing was received in time' : 'the response broke off';
         throw new TransportError("no response: $problem", true, 0, '', 0, requestId(headers($lines)));
     }
-    return $lines;
+}
+
+/**
+ * @internal
+ * @param \Generator<string> $parts
+ */
+function joined(\Generator $parts): string
+{
+    return implode('', iterator_to_array($parts, false));
 }
 
 /**
@@ -767,23 +814,31 @@ function requestId(array $headers): string
 /**
  * Returns the lines of a response before its summary, which the generator returns.
  * @internal
- * @param resource $stream
+ * @param \Generator<string> $parts
  * @param array<string, string> $headers
  * @return \Generator<\stdClass>
  */
-function lines($stream, array $headers): \Generator
+function lines(\Generator $parts, array $headers): \Generator
 {
-    while (($line = fgets($stream)) !== false) {
-        $document = substr($line, -1) === "\n" ? json_decode($line) : null;
-        if ($document->complete ?? false) {
-            return $document;
+    [$rest, $end] = ['', null];
+    foreach ($parts as $part) {
+        $lines = explode("\n", $rest . $part);
+        $rest = array_pop($lines);
+        foreach ($lines as $line) {
+            $document = json_decode($line);
+            if ($document->complete ?? false) {
+                $end = $document; // read to the end: the connection stays
+            } elseif (!$document instanceof \stdClass || isset($document->complete)) {
+                throw new TransportError($document->problem ?? 'the response broke off', true, 0, '', 0, requestId($headers));
+            } else {
+                yield $document;
+            }
         }
-        if (!$document instanceof \stdClass || isset($document->complete)) {
-            throw new TransportError($document->problem ?? 'the response broke off', true, 0, '', 0, requestId($headers));
-        }
-        yield $document;
     }
-    throw new TransportError('the response has no end', true, 0, '', 0, requestId($headers));
+    if ($end === null) {
+        throw new TransportError('the response has no end', true, 0, '', 0, requestId($headers));
+    }
+    return $end;
 }
 
 /**
@@ -795,7 +850,7 @@ function refusal(int $status, array $headers, string $text): ClientError
 {
     $body = json_decode($text);
     $after = $headers['retry-after'] ?? '';
-    $seconds = is_numeric($after) ? (float) $after : max((int) strtotime($after) - time(), 0);
+    $seconds = max(is_numeric($after) ? (float) $after : (int) strtotime($after) - time(), 0);
     // A 409 without Retry-After stays.
     $temporary = in_array($status, [408, 429], true) || $status >= 500 || $status === 409 && $seconds > 0;
     $kinds = [
@@ -803,8 +858,12 @@ function refusal(int $status, array $headers, string $text): ClientError
         422 => KeyReusedError::class, 429 => RateLimitedError::class,
     ];
     $kind = $kinds[$status] ?? ($status >= 500 ? UnavailableError::class : ClientError::class);
-    $message = $body->error->message ?? $body->message ?? 'the service refused the request';
-    return new $kind($message, $temporary, $status, $body->error->code ?? '', $seconds, requestId($headers), $headers['error-detail'] ?? '');
+    $error = $body->error ?? null;
+    [$code, $message] = [$error->code ?? '', $error->message ?? $body->message ?? ''];
+    if (!is_string($message) || $message === '') { // it is from a proxy
+        $message = 'the service refused the request' . (isset($headers['location']) ? ": it is at {$headers['location']}" : '');
+    }
+    return new $kind($message, $temporary, $status, is_scalar($code) ? (string) $code : '', $seconds, requestId($headers), $headers['error-detail'] ?? '');
 }
 
 /**

@@ -49,7 +49,12 @@ $stale = refused(fn () => $client->accept($first, $tag));
 $missing = refused(fn () => $client->order('NONE'));
 $result += ['stale' => $stale->status, 'missing' => $missing->status];
 $limited = refused(fn () => $client->order('LIMITED'));
-$result['limited'] = [$limited->status, $limited->retryAfter];
+$result['limited'] = [$limited->status, $limited->retryAfter, $limited->errorCode];
+try {
+    $client->accept($first, '', "a\r\nX-A: b");
+} catch (\InvalidArgumentException $error) {
+    $result['key'] = true;
+}
 $unknown = refused(fn () => (new Client(getenv('ORDERS_URL'), 'mo_unknown'))->order($first));
 $named = [UnauthorizedError::class => $unknown, PreconditionError::class => $stale, NotFoundError::class => $missing, RateLimitedError::class => $limited];
 $result['named'] = count(array_filter($named, fn ($error, $class) => $error instanceof $class, ARRAY_FILTER_USE_BOTH));
@@ -58,6 +63,8 @@ $once = new Client(getenv('ORDERS_URL'), 'mo_x', 60, 1);
 foreach ([fn () => $once->order('BROKEN'), fn () => $once->order('HTML'), fn () => iterator_to_array($once->export('', 'BROKEN')->orders())] as $call) {
     $result['broken'][] = refused($call)->requestId;
 }
+$moved = strpos(refused(fn () => $once->order('MOVED'))->getMessage(), 'https://orders.example.com/') !== false;
+$result += ['moved' => $moved, 'cut' => refused(fn () => $once->order('CUT'))->temporary];
 $client->reject($second, 'damaged');
 $result['answers'] = all($client->answers([
     ['orderReference' => $third, 'answer' => 'accept'],
@@ -91,6 +98,7 @@ $result['linked'] = file_get_contents($client->invoiceLink($fourth, $invoice->id
 $result['deleted'] = count($client->deleteInvoice($fourth, $invoice->id));
 $webhook = $client->createWebhook(['url' => 'https://hooks.example.com/orders', 'batch' => 100])->webhook;
 $result['webhook'] = $client->updateWebhook($webhook->id, ['description' => 'till'])->description;
+$result['rotated'] = $client->rotateWebhookSecret($webhook->id, '1h')->webhook->oldSecretUntil !== null;
 $client->deleteWebhook($webhook->id);
 $result['webhooks'] = count($client->webhooks());
 $created = $client->createToken(['label' => 'till']);

@@ -40,13 +40,18 @@ again = refusal(client.accept, first)
 result["again"] = [again.status, again.code, again.temporary, again.detail != "" and again.detail in str(again)]
 result |= {"stale": refusal(client.accept, first, if_match=tag).status, "missing": refusal(client.order, "NONE").status}
 limited = refusal(client.order, "LIMITED")
-result["limited"] = [limited.status, limited.retry_after]
+result["limited"] = [limited.status, limited.retry_after, limited.code]
+try:
+    client.accept(first, key="a\r\nX-A: b")
+except ValueError:
+    result["key"] = True
 unknown = refusal(Client(os.environ["ORDERS_URL"], "mo_unknown").order, first)
 named = {UnauthorizedError: unknown, PreconditionError: refusal(client.accept, first, if_match=tag), NotFoundError: refusal(client.order, "NONE"), RateLimitedError: limited}
 result["named"] = sum(type(error) is kind for kind, error in named.items())
 result["requestId"] = 0 < len(unknown.request_id) and unknown.request_id in str(unknown)
 once = Client(os.environ["ORDERS_URL"], "mo_x", tries=1)
 result["broken"] = [refusal(once.order, name).request_id for name in ("BROKEN", "HTML")] + [refusal(list, once.export(date_from="BROKEN").orders()).request_id]
+result |= {"moved": "https://orders.example.com/" in str(refusal(once.order, "MOVED")), "cut": refusal(once.order, "CUT").temporary}
 client.reject(second, "damaged")
 result["answers"] = [answer["status"] for answer in client.answers([
     {"orderReference": third, "answer": "accept"},
@@ -80,6 +85,7 @@ with urllib.request.urlopen(client.invoice_link(fourth, invoice["id"])["url"]) a
 result["deleted"] = len(client.delete_invoice(fourth, invoice["id"]))
 webhook = client.create_webhook({"url": "https://hooks.example.com/orders", "batch": 100})["webhook"]
 result["webhook"] = client.update_webhook(webhook["id"], {"description": "till"})["description"]
+result["rotated"] = client.rotate_webhook_secret(webhook["id"], "1h")["webhook"]["oldSecretUntil"] is not None
 client.delete_webhook(webhook["id"])
 result["webhooks"] = len(client.webhooks())
 created = client.create_token({"label": "till"})

@@ -38,7 +38,8 @@ result.again = [again.status, again.code, again.temporary, again.detail !== "" &
 result.stale = (await refusal(client.accept(first, { ifMatch: tag }))).status;
 result.missing = (await refusal(client.order("NONE"))).status;
 const limited = await refusal(client.order("LIMITED"));
-result.limited = [limited.status, limited.retryAfter];
+result.limited = [limited.status, limited.retryAfter, limited.code];
+result.key = await client.accept(first, { key: "a\r\nX-A: b" }).catch((error) => error instanceof TypeError);
 const unknown = await refusal(new Client(process.env.ORDERS_URL!, "mo_unknown").order(first));
 const named: [ClientError, typeof ClientError][] = [
   [unknown, UnauthorizedError], [await refusal(client.accept(first, { ifMatch: tag })), PreconditionError],
@@ -49,6 +50,8 @@ result.requestId = unknown.requestId !== "" && unknown.message.includes(unknown.
 const once = new Client(process.env.ORDERS_URL!, "mo_x", { tries: 1 });
 const broken = [once.order("BROKEN"), once.order("HTML"), all(once.export({ dateFrom: "BROKEN" }).orders())];
 result.broken = (await Promise.all(broken.map(refusal))).map((error) => error.requestId);
+result.moved = (await refusal(once.order("MOVED"))).message.includes("https://orders.example.com/");
+result.cut = (await refusal(once.order("CUT"))).temporary;
 await client.reject(second, "damaged");
 result.answers = (
   await all(
@@ -90,6 +93,7 @@ result.linked = await (await fetch((await client.invoiceLink(fourth, invoice.id)
 result.deleted = (await client.deleteInvoice(fourth, invoice.id)).length;
 const { webhook } = await client.createWebhook({ url: "https://hooks.example.com/orders", batch: 100 });
 result.webhook = (await client.updateWebhook(webhook.id, { description: "till" })).description;
+result.rotated = (await client.rotateWebhookSecret(webhook.id, "1h")).webhook.oldSecretUntil !== null;
 await client.deleteWebhook(webhook.id);
 result.webhooks = (await client.webhooks()).length;
 const { token } = await client.createToken({ label: "till", expires: undefined });

@@ -134,7 +134,21 @@ func readModel(root string) (*model, error) {
 		}
 		m.add(named.name, named.schema)
 	}
+	m.addBodies(&all)
 	return m, nil
+}
+
+// addBodies adds the types of bodies that operations describe themselves, with a title.
+func (m *model) addBodies(node *yaml.Node) {
+	for i, child := range node.Content {
+		if i > 0 && node.Content[i-1].Value == "schema" {
+			var body schema
+			if child.Decode(&body) == nil && body.Title != "" {
+				m.add(body.Title, &body)
+			}
+		}
+		m.addBodies(child)
+	}
 }
 
 // add adds a type, and those within it.

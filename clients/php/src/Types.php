@@ -607,6 +607,17 @@ namespace MerchantOrders;
  *   deliveries: list<Delivery>,
  *   next: int|null,
  * }
+ *
+ * @phpstan-type CreatedToken object{
+ *   text: string|null,
+ *   token: Token,
+ * }
+ *
+ * @phpstan-type RotatedToken object{
+ *   text: string|null,
+ *   token: Token,
+ *   replaced: Token,
+ * }
  */
 final class Types
 {

@@ -39,8 +39,8 @@ from typing import IO, Any, Literal, cast
 
 from . import types
 from .types import *
-from .types import Answer, AnswerResult, Delivery, Event, Feed, Invoice, InvoiceKind, InvoiceLink, Order, OrderSummary, OrderUpdate, Reason, State
-from .types import Token, TokenRequest, UnansweredOrder, Webhook, WebhookChange, WebhookRequest, WebhookSecret
+from .types import Answer, AnswerResult, CreatedToken, Delivery, Event, Feed, Invoice, InvoiceKind, InvoiceLink, Order, OrderSummary, OrderUpdate, Reason
+from .types import RotatedToken, State, Token, TokenRequest, UnansweredOrder, Webhook, WebhookChange, WebhookRequest, WebhookSecret
 
 __all__ = [
     "Client", "ClientError", "Export", "ForbiddenError", "HistoryChanged", "KeyReusedError", "NotFoundError", "PreconditionError", "RateLimitedError",
@@ -57,7 +57,7 @@ class ClientError(Exception):
     ):
         details = {"status": status, "code": code, "request": request_id}
         about = ", ".join(f"{name} {value}" for name, value in details.items() if value)
-        text = f"{message.removesuffix('.')}: {detail}" if detail else message
+        text = message if detail in ("", message, message + ".") else f"{message.removesuffix('.')}: {detail}"
         super().__init__(f"{text} ({about})" if about else text)
         self.temporary = temporary
         self.status = status  # 0: no response
@@ -277,6 +277,10 @@ class Client:
         """
         return cast(WebhookSecret, self.request("POST", "/webhooks", webhook, key=key)[0])
 
+    def rotate_webhook_secret(self, webhook_id: int, overlap: str, *, key: str = "") -> WebhookSecret:
+        """Replaces the secret of a webhook, and returns it as create_webhook does; both sign for overlap, such as 24h."""
+        return cast(WebhookSecret, self.request("POST", f"/webhooks/{webhook_id}/secret", {"overlap": overlap}, key=key)[0])
+
     def update_webhook(self, webhook_id: int, change: WebhookChange, *, key: str = "") -> Webhook:
         """Changes a webhook, such as {"enabled": True}, and returns it."""
         return cast(Webhook, self.request("PATCH", f"/webhooks/{webhook_id}", change, key=key)[0])
@@ -297,17 +301,17 @@ class Client:
             yield from page["tokens"]
             after = page["next"]
 
-    def create_token(self, request: TokenRequest, *, key: str = "") -> dict[str, Any]:
+    def create_token(self, request: TokenRequest, *, key: str = "") -> CreatedToken:
         """Creates a token, such as {"scopes": ["orders:read"], "label": "till"}, and returns it with its text.
 
         The text cannot be read again. It is None if the response to an earlier attempt was
         lost: revoke the token then.
         """
-        return cast("dict[str, Any]", self.request("POST", "/tokens", request, key=key)[0])
+        return cast(CreatedToken, self.request("POST", "/tokens", request, key=key)[0])
 
-    def rotate_token(self, token_id: int, overlap: str, *, key: str = "") -> dict[str, Any]:
+    def rotate_token(self, token_id: int, overlap: str, *, key: str = "") -> RotatedToken:
         """Replaces a token, which may be the client's own, by a new one; the old one stays valid for overlap, such as 24h."""
-        return cast("dict[str, Any]", self.request("POST", f"/tokens/{token_id}/rotate", {"overlap": overlap}, key=key)[0])
+        return cast(RotatedToken, self.request("POST", f"/tokens/{token_id}/rotate", {"overlap": overlap}, key=key)[0])
 
     def revoke_token(self, token_id: int, *, key: str = "") -> None:
         """Revokes a token."""
@@ -320,6 +324,8 @@ class Client:
         write = {} if method == "GET" else {"Idempotency-Key": key or secrets.token_hex(16)}
         if if_match:
             write["If-Match"] = if_match
+        if not re.fullmatch("[ -~]*", key + if_match):
+            raise ValueError("a key or tag has other characters than printable ASCII")
         kind = "application/x-ndjson" if path == "/orders/answers" else "application/json"
         for number in itertools.count(1):
             try:
@@ -361,8 +367,8 @@ class Client:
                     connection.close()
         except (OSError, http.client.HTTPException, EOFError, zlib.error) as error:
             raise TransportError(f"no response: {error}", temporary=not isinstance(error, ssl.SSLCertVerificationError), request_id=request_id) from error
-        except ValueError as error:
-            raise ClientError(f"unexpected response: {error}", request_id=request_id) from error
+        except ValueError as error:  # it is cut off
+            raise TransportError(f"unexpected response: {error}", temporary=True, request_id=request_id) from error
 
     def _send(
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout: float
@@ -526,14 +532,14 @@ def _refusal(response: http.client.HTTPResponse) -> ClientError:
     code, message = "", ""
     with contextlib.suppress(OSError, http.client.HTTPException, EOFError, zlib.error, ValueError, AttributeError):
         body = json.loads(_plain(response).read())
-        error = body.get("error", {})
-        code, message = error.get("code", ""), error.get("message") or body.get("message", "")
+        error = body["error"] if isinstance(body.get("error"), dict) else body  # a proxy has other forms
+        code, message = str(error.get("code") or ""), str(error.get("message") or "")
     status, retry_after = response.status, _seconds(response.headers.get("Retry-After", ""))
     # A 409 without Retry-After stays.
     temporary = status in (408, 429) or status >= 500 or status == 409 and retry_after > 0
     kind = UnavailableError if status >= 500 else _KINDS.get(status, ClientError)
     return kind(
-        message or "the service refused the request",
+        message or "the service refused the request" + (f": it is at {moved}" if (moved := response.headers.get("Location")) else ""),
         temporary=temporary, status=status, code=code, retry_after=retry_after,
         request_id=_request_id(response), detail=response.headers.get("Error-Detail", ""),
     )

@@ -21,6 +21,7 @@ __all__ = [
     "AnswerSummary",
     "BulkProgress",
     "Carrier",
+    "CreatedToken",
     "Currency",
     "Customer",
     "DamagedOrder",
@@ -74,6 +75,7 @@ __all__ = [
     "Reason",
     "Reference",
     "Rejection",
+    "RotatedToken",
     "Scope",
     "State",
     "Success",
@@ -846,6 +848,20 @@ class DeliveryList(TypedDict):
     """The deliveries, the newest first."""
     next: Union[int, None]
     """The value of `before` for the next page; null if there is none."""
+
+
+class CreatedToken(TypedDict):
+    text: Union[str, None]
+    """The text of the token; it cannot be read again. Null in a replay: it is not stored."""
+    token: Token
+
+
+class RotatedToken(TypedDict):
+    text: Union[str, None]
+    """The text of the token; it cannot be read again. Null in a replay: it is not stored."""
+    token: Token
+    replaced: Token
+    """The old token, with its new expiry."""
 
 
 ErrorCode = Union[Literal["10301", "10303", "10304", "10305", "10306", "forbidden", "idempotency_key_reused", "idempotency_key_running", "internal", "invalid_params", "invalid_payload", "merchant_suspended", "method_not_allowed", "not_found", "precondition_failed", "too_many_failed_sign_ins", "too_many_requests", "too_many_tokens", "too_many_webhooks", "unauthorized", "unavailable", "unsupported_encoding", "webhook_busy"], str]

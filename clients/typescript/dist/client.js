@@ -8,7 +8,7 @@ export class ClientError extends Error {
     detail; // of the service: what is wrong and what is right; may be empty
     constructor(message, { temporary = false, status = 0, code = "", retryAfter = 0, requestId = "", detail = "" } = {}) {
         const about = Object.entries({ status, code, request: requestId }).filter(([, value]) => value);
-        const text = detail ? `${message.replace(/\.$/, "")}: ${detail}` : message;
+        const text = ["", message, message + "."].includes(detail) ? message : `${message.replace(/\.$/, "")}: ${detail}`;
         super(about.length > 0 ? `${text} (${about.map((pair) => pair.join(" ")).join(", ")})` : text);
         this.name = new.target.name;
         this.temporary = temporary;
@@ -183,6 +183,10 @@ export class Client {
     async createWebhook(webhook, options) {
         return (await this.request("POST", "/webhooks", webhook, options)).body;
     }
+    /** Replaces the secret of a webhook, and returns it as createWebhook does; both sign for overlap, such as "24h". */
+    async rotateWebhookSecret(id, overlap, options) {
+        return (await this.request("POST", `/webhooks/${id}/secret`, { overlap }, options)).body;
+    }
     /** Changes a webhook. */
     async updateWebhook(id, change, options) {
         return (await this.request("PATCH", `/webhooks/${id}`, change, options)).body;
@@ -278,7 +282,7 @@ export class Client {
         for (let attempt = 1;; attempt++) {
             try {
                 const { headers, texts } = await this.#send({ ...call, write });
-                return { body: (call.lines ? await all(lines(texts, {}, headers)) : json((await all(texts)).join(""))), headers };
+                return { body: (call.lines ? await all(lines(texts, {}, headers)) : json((await all(texts)).join(""), headers)), headers };
             }
             catch (error) {
                 await this.#pause(attempt, error, call.signal);
@@ -320,7 +324,7 @@ export class Client {
         })();
         if (!response.ok)
             throw refusal(response, (await all(texts).catch(() => [])).join(""));
-        if (!response.headers.get("Content-Type")?.startsWith(type)) {
+        if (!response.headers.get("Content-Type")?.toLowerCase().startsWith(type)) {
             stop.abort();
             throw new ClientError("unexpected response: it is no " + type, { status: response.status, ...requestOf(response.headers) });
         }
@@ -418,12 +422,12 @@ async function all(values) {
         result.push(value);
     return result;
 }
-function json(text) {
+function json(text, headers) {
     try {
         return JSON.parse(text);
     }
-    catch (error) {
-        throw new ClientError("unexpected response: " + error);
+    catch (error) { // it is cut off
+        throw new TransportError("unexpected response: " + error, { temporary: true, ...requestOf(headers) });
     }
 }
 const requestOf = (headers) => ({ requestId: headers?.get("X-Request-Id") ?? "" });
@@ -434,7 +438,7 @@ async function* lines(texts, end, headers) {
         const parts = (rest + text).split("\n");
         rest = parts.pop() ?? "";
         for (const part of parts) {
-            const document = json(part);
+            const document = json(part, headers);
             if (document.complete) {
                 Object.assign(end, { after: document.after, history: document.history });
                 return;
@@ -468,6 +472,7 @@ function refusal({ status, headers }, text) {
     const retryAfter = /^[0-9]+$/.test(asked) ? Number(asked) : Math.max((Date.parse(asked) - Date.now()) / 1000, 0) || 0;
     // A 409 without Retry-After stays.
     const temporary = status === 408 || status === 429 || status >= 500 || (status === 409 && retryAfter > 0);
-    const message = body.error?.message ?? body.message ?? "the service refused the request";
-    return new (errorOf[status] ?? (status >= 500 ? UnavailableError : ClientError))(message, { temporary, status, code: body.error?.code, retryAfter, ...requestOf(headers), detail: headers.get("Error-Detail") ?? "" });
+    const moved = headers.get("Location");
+    const message = String(body.error?.message ?? body.message ?? "the service refused the request" + (moved ? ": it is at " + moved : ""));
+    return new (errorOf[status] ?? (status >= 500 ? UnavailableError : ClientError))(message, { temporary, status, code: String(body.error?.code ?? ""), retryAfter, ...requestOf(headers), detail: headers.get("Error-Detail") ?? "" });
 }

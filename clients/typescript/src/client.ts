@@ -28,6 +28,8 @@ export type FeedOptions = Abortable & { history?: string | undefined; withOrders
 export type Options = { timeout?: number | undefined; tries?: number | undefined; maxWait?: number | undefined };
 /** After the last order, after and history are where the change feed ended before the first was read: follow it from there. */
 export type Export = { orders(): AsyncGenerator<Order>; after: number; history: string };
+/** The bytes of a file: a Uint8Array of an ArrayBuffer, also in TypeScript before 5.7. */
+export type Bytes = InstanceType<typeof Uint8Array>;
 /** The JSON of a response, and its headers. */
 export type Reply<T> = { body: T; headers: Headers };
 
@@ -42,7 +44,7 @@ export class ClientError extends Error {
 
   constructor(message: string, { temporary = false, status = 0, code = "", retryAfter = 0, requestId = "", detail = "" } = {}) {
     const about = Object.entries({ status, code, request: requestId }).filter(([, value]) => value);
-    const text = detail ? `${message.replace(/\.$/, "")}: ${detail}` : message;
+    const text = ["", message, message + "."].includes(detail) ? message : `${message.replace(/\.$/, "")}: ${detail}`;
     super(about.length > 0 ? `${text} (${about.map((pair) => pair.join(" ")).join(", ")})` : text);
     this.name = new.target.name;
     this.temporary = temporary;
@@ -187,7 +189,7 @@ export class Client {
   }
 
   /** Returns the content of an invoice file. */
-  async downloadInvoice({ url }: Invoice, options: Abortable = {}): Promise<Uint8Array<ArrayBuffer>> {
+  async downloadInvoice({ url }: Invoice, options: Abortable = {}): Promise<Bytes> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#download(url, options.signal);
@@ -197,7 +199,7 @@ export class Client {
     }
   }
 
-  async #download(url: string, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  async #download(url: string, signal?: AbortSignal): Promise<Bytes> {
     const own = new URL(url).origin === new URL(this.#base).origin; // the token must not reach another address
     const headers: HeadersInit = own ? { Authorization: "Bearer " + this.#token, Prefer: "handling=strict" } : {};
     const ends = AbortSignal.timeout(4000 * this.#options.timeout);
@@ -230,6 +232,11 @@ export class Client {
     return (await this.request<wire.WebhookSecret>("POST", "/webhooks", webhook, options)).body;
   }
 
+  /** Replaces the secret of a webhook, and returns it as createWebhook does; both sign for overlap, such as "24h". */
+  async rotateWebhookSecret(id: number, overlap: string, options?: WriteOptions): Promise<wire.WebhookSecret> {
+    return (await this.request<wire.WebhookSecret>("POST", `/webhooks/${id}/secret`, { overlap }, options)).body;
+  }
+
   /** Changes a webhook. */
   async updateWebhook(id: number, change: wire.WebhookChange, options?: WriteOptions): Promise<wire.Webhook> {
     return (await this.request<wire.Webhook>("PATCH", `/webhooks/${id}`, change, options)).body;
@@ -255,13 +262,13 @@ export class Client {
   }
 
   /** Creates a token and returns it with its text, which cannot be read again. */
-  async createToken(token: wire.TokenRequest = {}, options?: WriteOptions): Promise<{ text: string | null; token: wire.Token }> {
-    return (await this.request<{ text: string | null; token: wire.Token }>("POST", "/tokens", token, options)).body;
+  async createToken(token: wire.TokenRequest = {}, options?: WriteOptions): Promise<wire.CreatedToken> {
+    return (await this.request<wire.CreatedToken>("POST", "/tokens", token, options)).body;
   }
 
   /** Replaces a token: the old one ends after overlap, such as "48h". */
-  async rotateToken(id: number, overlap: string, options?: WriteOptions): Promise<{ text: string | null; token: wire.Token; replaced: wire.Token }> {
-    return (await this.request<{ text: string | null; token: wire.Token; replaced: wire.Token }>("POST", `/tokens/${id}/rotate`, { overlap }, options)).body;
+  async rotateToken(id: number, overlap: string, options?: WriteOptions): Promise<wire.RotatedToken> {
+    return (await this.request<wire.RotatedToken>("POST", `/tokens/${id}/rotate`, { overlap }, options)).body;
   }
 
   /** Revokes a token. */
@@ -333,7 +340,7 @@ export class Client {
     for (let attempt = 1; ; attempt++) {
       try {
         const { headers, texts } = await this.#send({ ...call, write });
-        return { body: (call.lines ? await all(lines(texts, {}, headers)) : json((await all(texts)).join(""))) as T, headers };
+        return { body: (call.lines ? await all(lines(texts, {}, headers)) : json((await all(texts)).join(""), headers)) as T, headers };
       } catch (error) {
         await this.#pause(attempt, error, call.signal);
       }
@@ -368,7 +375,7 @@ export class Client {
       }
     })();
     if (!response.ok) throw refusal(response, (await all(texts).catch(() => [])).join(""));
-    if (!response.headers.get("Content-Type")?.startsWith(type)) {
+    if (!response.headers.get("Content-Type")?.toLowerCase().startsWith(type)) {
       stop.abort();
       throw new ClientError("unexpected response: it is no " + type, { status: response.status, ...requestOf(response.headers) });
     }
@@ -430,7 +437,7 @@ async function verified(headers: WebhookHeaders, body: Uint8Array, secrets: stri
   return JSON.parse(new TextDecoder().decode(body));
 }
 
-const bytes = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+const bytes = (base64: string): Bytes => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
 /** Returns base64 of a content, from parts: a text of one character a byte would block for a second. */
 function base64(content: Uint8Array): string {
@@ -471,11 +478,11 @@ async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
   return result;
 }
 
-function json(text: string): any {
+function json(text: string, headers: Headers): any {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    throw new ClientError("unexpected response: " + error);
+  } catch (error) { // it is cut off
+    throw new TransportError("unexpected response: " + error, { temporary: true, ...requestOf(headers) });
   }
 }
 
@@ -488,7 +495,7 @@ async function* lines<T>(texts: AsyncIterable<string>, end: object, headers: Hea
     const parts = (rest + text).split("\n");
     rest = parts.pop() ?? "";
     for (const part of parts) {
-      const document = json(part);
+      const document = json(part, headers);
       if (document.complete) {
         Object.assign(end, { after: document.after, history: document.history });
         return;
@@ -520,6 +527,7 @@ function refusal({ status, headers }: Response, text: string): ClientError {
   const retryAfter = /^[0-9]+$/.test(asked) ? Number(asked) : Math.max((Date.parse(asked) - Date.now()) / 1000, 0) || 0;
   // A 409 without Retry-After stays.
   const temporary = status === 408 || status === 429 || status >= 500 || (status === 409 && retryAfter > 0);
-  const message = body.error?.message ?? body.message ?? "the service refused the request";
-  return new (errorOf[status] ?? (status >= 500 ? UnavailableError : ClientError))(message, { temporary, status, code: body.error?.code, retryAfter, ...requestOf(headers), detail: headers.get("Error-Detail") ?? "" });
+  const moved = headers.get("Location");
+  const message = String(body.error?.message ?? body.message ?? "the service refused the request" + (moved ? ": it is at " + moved : ""));
+  return new (errorOf[status] ?? (status >= 500 ? UnavailableError : ClientError))(message, { temporary, status, code: String(body.error?.code ?? ""), retryAfter, ...requestOf(headers), detail: headers.get("Error-Detail") ?? "" });
 }

@@ -873,3 +873,17 @@ export interface DeliveryList {
   /** The value of `before` for the next page; null if there is none. */
   next: number | null;
 }
+
+export interface CreatedToken {
+  /** The text of the token; it cannot be read again. Null in a replay: it is not stored. */
+  text: string | null;
+  token: Token;
+}
+
+export interface RotatedToken {
+  /** The text of the token; it cannot be read again. Null in a replay: it is not stored. */
+  text: string | null;
+  token: Token;
+  /** The old token, with its new expiry. */
+  replaced: Token;
+}

@@ -47,6 +47,8 @@ export type Export = {
     after: number;
     history: string;
 };
+/** The bytes of a file: a Uint8Array of an ArrayBuffer, also in TypeScript before 5.7. */
+export type Bytes = InstanceType<typeof Uint8Array>;
 /** The JSON of a response, and its headers. */
 export type Reply<T> = {
     body: T;
@@ -132,7 +134,7 @@ export declare class Client {
     /** Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes. */
     uploadInvoice(reference: string, filename: string, content: Uint8Array, options?: WriteOptions & InvoiceDocument): Promise<Invoice>;
     /** Returns the content of an invoice file. */
-    downloadInvoice({ url }: Invoice, options?: Abortable): Promise<Uint8Array<ArrayBuffer>>;
+    downloadInvoice({ url }: Invoice, options?: Abortable): Promise<Bytes>;
     /** Deletes an invoice file and returns the remaining ones. */
     deleteInvoice(reference: string, id: number, options?: WriteOptions): Promise<Invoice[]>;
     /** Returns a link that opens an invoice file in a browser, for 15 minutes, without a token. */
@@ -141,6 +143,8 @@ export declare class Client {
     webhooks(options?: Abortable): Promise<wire.Webhook[]>;
     /** Creates a webhook and returns it with its secret, which cannot be read again; null if the response to an earlier attempt was lost. */
     createWebhook(webhook: wire.WebhookRequest, options?: WriteOptions): Promise<wire.WebhookSecret>;
+    /** Replaces the secret of a webhook, and returns it as createWebhook does; both sign for overlap, such as "24h". */
+    rotateWebhookSecret(id: number, overlap: string, options?: WriteOptions): Promise<wire.WebhookSecret>;
     /** Changes a webhook. */
     updateWebhook(id: number, change: wire.WebhookChange, options?: WriteOptions): Promise<wire.Webhook>;
     /** Deletes a webhook. */
@@ -150,16 +154,9 @@ export declare class Client {
     /** Returns the tokens, by id. */
     tokens(options?: Abortable): AsyncGenerator<wire.Token>;
     /** Creates a token and returns it with its text, which cannot be read again. */
-    createToken(token?: wire.TokenRequest, options?: WriteOptions): Promise<{
-        text: string | null;
-        token: wire.Token;
-    }>;
+    createToken(token?: wire.TokenRequest, options?: WriteOptions): Promise<wire.CreatedToken>;
     /** Replaces a token: the old one ends after overlap, such as "48h". */
-    rotateToken(id: number, overlap: string, options?: WriteOptions): Promise<{
-        text: string | null;
-        token: wire.Token;
-        replaced: wire.Token;
-    }>;
+    rotateToken(id: number, overlap: string, options?: WriteOptions): Promise<wire.RotatedToken>;
     /** Revokes a token. */
     revokeToken(id: number, options?: WriteOptions): Promise<void>;
     /** Returns an export of whole orders, oldest first. After a connection that breaks it goes on after the last order. */
