@@ -51,8 +51,9 @@ func textProblem(text string, limit int, unit TextUnit) string {
 
 // requiredLineProblem is LineProblem for a text that must not be empty or blank.
 func requiredLineProblem(text string, maxBytes int) string {
-	if strings.TrimSpace(text) == "" {
-		return "is required"
+	problem := LineProblem(text, maxBytes, Bytes)
+	if problem == "" && strings.TrimSpace(text) == "" {
+		problem = "is required"
 	}
-	return LineProblem(text, maxBytes, Bytes)
+	return problem
 }
