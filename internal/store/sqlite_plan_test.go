@@ -32,7 +32,7 @@ func TestSQLitePlans(t *testing.T) {
 		itsName     = "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)"
 		daysOf      = "SEARCH order_days USING PRIMARY KEY (merchant_id=?)" // not by state: that is one of few
 		event       = "SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)"
-		ofPrograms  = "SEARCH tokens USING INDEX tokens_of_programs (merchant_id=? AND <expr>>?)"
+		ofMerchants = "SEARCH tokens USING INDEX tokens_of_merchants (merchant_id=? AND <expr>>?)"
 		ofPasskeys  = "SEARCH tokens USING INDEX tokens_of_passkeys (merchant_id=? AND <expr>>?)"
 		entryOf     = "SEARCH a USING PRIMARY KEY (merchant_id=? AND seq=?)"
 		toClean     = "SEARCH i USING INDEX invoices_to_clean (status=?)"
@@ -155,7 +155,7 @@ func TestSQLitePlans(t *testing.T) {
 		"active tokens":                {activeTokens(db, 0), []string{"SEARCH tokens USING INDEX tokens_of_all_by_end (<expr>>?)", "USE TEMP B-TREE FOR ORDER BY"}},
 		"active tokens of a merchant":  {activeTokens(db, 1), []string{"SEARCH tokens USING INDEX tokens_by_end (merchant_id=? AND <expr>>?)", "USE TEMP B-TREE FOR ORDER BY"}},
 		"token counts": {selectTokenCounts, []string{
-			"SCAN CONSTANT ROW", ofPrograms, "SCAN n", ofPrograms, "SCAN n", ofPasskeys, "SCAN n", "SEARCH tokens USING INDEX tokens_of_links (merchant_id=? AND created_at>?)", "SCAN n",
+			"SCAN CONSTANT ROW", ofMerchants, "SCAN n", ofMerchants, "SCAN n", ofPasskeys, "SCAN n", "SEARCH tokens USING INDEX tokens_of_links (merchant_id=? AND created_at>?)", "SCAN n",
 			"SEARCH login_links USING INDEX login_links_by_merchant (merchant_id=? AND expires_at>?)", "SCAN n",
 		}},
 		"name of a deleted token":    {selectTokenDetail, []string{"SEARCH audit USING COVERING INDEX audit_of_tokens (subject_id=?)", entryOf}},
