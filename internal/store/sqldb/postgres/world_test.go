@@ -238,6 +238,9 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%q is not in %+v", want, found.Advice)
 		}
 	}
+	for _, text := range []string{`ALTER SYSTEM RESET synchronous_standby_names`, `SELECT pg_reload_conf()`} { // commits wait for it
+		testenv.Of(db.Exec(t.Context(), text)).Must(t)
+	}
 }
 
 // TestRowSecurity opens a database in which policies hide rows from the role.
