@@ -18,6 +18,9 @@ import (
 // licenseFiles are the names of files with a license, in any module.
 var licenseFiles = []string{"LICENSE*", "LICENCE*", "License*", "COPYING*", "LICENSES/*"}
 
+// titles are the first lines of licenses that the classifier does not know, with their names.
+var titles = map[string]string{"MIT No Attribution": "MIT-0"}
+
 // addLicenses adds the licenses of the program and of its parts. It returns an error if one
 // of them has none that is known.
 func addLicenses(bill *document) error {
@@ -84,6 +87,10 @@ func licensesIn(known *classifier.Classifier, folder string) ([]licenseChoice, e
 			text, err := os.ReadFile(file)
 			if err != nil {
 				return nil, err
+			}
+			title, _, _ := bytes.Cut(text, []byte("\n"))
+			if name, ok := titles[string(title)]; ok {
+				names = append(names, name)
 			}
 			for _, match := range known.Match(text).Matches {
 				if match.MatchType == "License" {
