@@ -20,7 +20,7 @@ const (
 	uploadTimeout = 60 * time.Second
 
 	// maxDrained and drainTimeout bound the reading of a body that no handler
-	// wanted. It is read in parts, with a pause after each, so that a client that sends
+	// wanted. It is read in parts, a pause apart, so that a client that sends
 	// nothing else costs others little.
 	maxDrained   = 16 << 20 // bytes
 	drainTimeout = 2 * time.Second
@@ -128,11 +128,13 @@ func (b *requestBody) drain() {
 	_ = b.control.Flush() // fails for a writer without a connection, which has nothing to flush
 	b.shortenDeadline()
 	// The client may disconnect, be slow or send too much. None of it matters now.
+	next := time.Now()
 	for range maxDrained / drainedPart {
 		if n, err := io.CopyN(io.Discard, b, drainedPart); n < drainedPart || err != nil {
 			break
 		}
-		time.Sleep(drainPause)
+		next = next.Add(drainPause)
+		time.Sleep(time.Until(next)) // a busy machine wakes it late, and then it does not wait
 	}
 	b.ended = true
 }
