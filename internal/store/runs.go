@@ -32,8 +32,14 @@ const backupIn = "backup_in "
 // folderLifetime is how long a folder is remembered after the newest backup.
 const folderLifetime = 90 * 24 * time.Hour
 
-// RunRows selects those rows. They are about one installation, so a copy of it has its own.
-const RunRows = `(name IN ('backup_success', 'backup_failed', 'check_success', 'check_failed') OR name LIKE '` + backupIn + `%')`
+// runRows selects the rows about runs, and folderRows those about folders.
+const (
+	runRows    = `name IN ('backup_success', 'backup_failed', 'check_success', 'check_failed')`
+	folderRows = `name LIKE '` + backupIn + `%'`
+)
+
+// RunRows selects both. They are about one installation, so a copy of it has its own.
+const RunRows = `(` + runRows + ` OR ` + folderRows + `)`
 
 // NightlyRun is what the database remembers of the runs of a job.
 type NightlyRun struct {
@@ -54,7 +60,7 @@ func (db *DB) RecordRun(ctx context.Context, job NightlyJob, at time.Time, succe
 // RecordBackupFolder remembers that a backup begins in a folder: it is left there if it is killed.
 func (db *DB) RecordBackupFolder(ctx context.Context, folder string, at time.Time) error {
 	return db.inTx(ctx, "record_run", func(t *tx) error {
-		_, err := t.Exec(ctx, `DELETE FROM counters WHERE name LIKE '`+backupIn+`%' AND last < $1`, at.Add(-folderLifetime).Unix())
+		_, err := t.Exec(ctx, `DELETE FROM counters WHERE `+folderRows+` AND last < $1`, at.Add(-folderLifetime).Unix())
 		if err != nil {
 			return err
 		}
@@ -63,13 +69,11 @@ func (db *DB) RecordBackupFolder(ctx context.Context, folder string, at time.Tim
 }
 
 // BackupFolders returns the folders in which backups were made.
-func (db *DB) BackupFolders(ctx context.Context) (folders []string, err error) {
-	err = sqldb.Each(ctx, db.sql, `SELECT name FROM counters WHERE name LIKE '`+backupIn+`%'`, nil, func(rows sqldb.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		folders = append(folders, strings.TrimPrefix(name, backupIn))
-		return err
-	})
+func (db *DB) BackupFolders(ctx context.Context) ([]string, error) {
+	folders, err := sqldb.Column[string](ctx, db.sql, `SELECT name FROM counters WHERE `+folderRows)
+	for i, name := range folders {
+		folders[i] = strings.TrimPrefix(name, backupIn)
+	}
 	return folders, db.wrap(err)
 }
 
@@ -88,10 +92,10 @@ func (db *DB) Runs(ctx context.Context) (map[NightlyJob]NightlyRun, error) {
 // readRuns returns the jobs that have run.
 func readRuns(ctx context.Context, q sqldb.Querier) (map[NightlyJob]NightlyRun, error) {
 	runs := make(map[NightlyJob]NightlyRun)
-	err := sqldb.Each(ctx, q, `SELECT name, last FROM counters WHERE `+RunRows, nil, func(rows sqldb.Rows) error {
+	err := sqldb.Each(ctx, q, `SELECT name, last FROM counters WHERE `+runRows, nil, func(rows sqldb.Rows) error {
 		var name string
 		var n int64
-		if err := rows.Scan(&name, &n); err != nil || strings.HasPrefix(name, backupIn) {
+		if err := rows.Scan(&name, &n); err != nil {
 			return err
 		}
 		word, isSuccess := strings.CutSuffix(name, runSuccess)
