@@ -186,12 +186,15 @@ func dropUnfinished(ctx context.Context, db *sql.DB) error {
 		}
 		drop = append(drop, "DROP INDEX CONCURRENTLY "+name)
 	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
 	for _, text := range drop {
 		if _, err := db.ExecContext(ctx, text); err != nil {
 			return err
 		}
 	}
-	return rows.Err()
+	return nil
 }
 
 const (
