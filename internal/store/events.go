@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -36,41 +37,81 @@ const (
 )
 
 // selectFeed returns the statement that reads a page of the feed, with the nonce of
-// an earlier event and the data version and the history of the same moment. A page
-// without events is a row too.
-func selectFeed(history string) string {
-	return `SELECT k.*, (SELECT nonce FROM events WHERE merchant_id = $1 AND seq = $2), m.last_event, m.data_nonce, ` + history + ` FROM merchants m
+// an earlier event and the data version, the history and the place of the same moment. A
+// page without events is a row too.
+func selectFeed(d *sqldb.Dialect) string {
+	return `SELECT k.*, (SELECT nonce FROM events WHERE merchant_id = $1 AND seq = $2), m.last_event, m.data_nonce, ` + d.History + `,
+	` + cmp.Or(d.Feed.Place, `0, '', 0`) + ` FROM merchants m
 	LEFT JOIN (SELECT ` + eventFields + `, e.legacy_id, ` + eventOrder + `, i.name
 		FROM events e` + joinOrder + joinInvoice + `
 		WHERE e.merchant_id = $1 AND e.seq > $3 ORDER BY e.seq LIMIT $4+0) k ON TRUE
 	WHERE m.id = $1 ORDER BY k.seq`
 }
 
-// feeds are where the feeds of merchants ended when they were read last, to notice
-// that numbers are given out again although the database does not tell, such as
-// after a copy of the server's files was put back.
+// feeds are where the feeds of merchants ended when they were read last, and how far the
+// server had come, to notice that numbers are given out again although the database does
+// not tell, such as after a copy of the server's files was put back.
 type feeds struct {
 	renew sync.Mutex // held while a history is renewed
 
-	mu   sync.Mutex
-	ends map[int64]feedEnds // by merchant
+	mu      sync.Mutex
+	ends    map[int64]feedEnds // by merchant
+	far     place              // the farthest one of the server that was read last
+	markets map[int64]bool     // all place.market that were read
+	backs   int                // how often far went back
 }
 
-// of returns the ends of a merchant's feed.
-func (f *feeds) of(merchantID int64) feedEnds {
+// place is how far a server had come in one moment. It goes back only with its files.
+type place struct {
+	server int64  // 0: the database has no places
+	at     string // sorts as the places of a server follow each other
+	market int64  // event_feed.history
+}
+
+// isBefore reports whether the server had come less far.
+func (p place) isBefore(other place) bool { return p.server == other.server && p.at < other.at }
+
+// feedView is what a read of a merchant's feed is compared with, as it was before the read.
+type feedView struct {
+	feedEnds
+	far   place
+	backs int
+}
+
+// before returns what a read of a merchant's feed that begins now is compared with.
+func (f *feeds) before(merchantID int64) feedView {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.ends[merchantID]
+	return feedView{f.ends[merchantID], f.far, f.backs}
 }
 
-// note remembers a later end of a merchant's feed.
-func (f *feeds) note(merchantID int64, end order.Feed) {
+// note remembers a later end of a merchant's feed, and the place.
+func (f *feeds) note(merchantID int64, before feedView, end order.Feed, at place) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ends == nil {
-		f.ends = make(map[int64]feedEnds)
+		f.ends, f.markets = make(map[int64]feedEnds), make(map[int64]bool)
 	}
 	f.ends[merchantID] = f.ends[merchantID].with(end)
+	f.markets[at.market] = true
+	// A read that began before the server went back may end after it.
+	if before.backs == f.backs && !at.isBefore(f.far) {
+		f.far = at
+	}
+}
+
+// goBack begins the places at an earlier one.
+func (f *feeds) goBack(to place) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.far, f.backs = to, f.backs+1
+}
+
+// knows reports whether a place with this history of the marketplace's feed was read.
+func (f *feeds) knows(market int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.markets[market]
 }
 
 // feedEnds are where one merchant's feed ended, in its history and before.
@@ -98,41 +139,57 @@ func (e feedEnds) with(end order.Feed) feedEnds {
 // until the commit, so one statement sees them without gaps.
 func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) (_ order.Feed, err error) {
 	defer db.observe(&ctx, "events")(&err)
-	feed, lost, err := db.readFeed(ctx, merchantID, after, limit)
-	if lost {
+	feed, gone, err := db.readFeed(ctx, merchantID, after, limit)
+	if gone != (lost{}) {
 		feed, err = db.renewHistory(ctx, merchantID, after, limit)
 	}
 	return feed, db.readError("read events", err, nil)
 }
 
-// readFeed reads a page of the feed, and reports whether its history has lost events. Then
-// others have their numbers:
+// lost says whose histories have lost events: others have their numbers.
+type lost struct {
+	merchant bool
+	// server is where the server is now: everything after it is gone, also what only other
+	// instances have read. The zero place means that the server has not gone back.
+	server place
+}
+
+// readFeed reads a page of the feed, and reports what is lost:
 //   - The newest event of before is gone.
 //   - An earlier history is there again: an old copy of the database was put back. PostgreSQL
 //     may give its later timelines, which are in the history, out again.
-func (db *DB) readFeed(ctx context.Context, merchantID, after int64, limit int) (feed order.Feed, lost bool, err error) {
-	ends := db.feeds.of(merchantID)
-	seen := ends.last
+//   - The server is less far than it was.
+func (db *DB) readFeed(ctx context.Context, merchantID, after int64, limit int) (feed order.Feed, _ lost, err error) {
+	before := db.feeds.before(merchantID)
+	seen := before.last
 	var nonce sql.NullInt64
+	var at place
 	feed.Events, _, err = db.readEvents(ctx, db.selectFeed, []any{merchantID, seen.Version.Event, after, limit},
-		&nonce, &feed.Version.Event, &feed.Version.Nonce, &feed.History)
-	if err != nil {
-		return feed, false, err
+		&nonce, &feed.Version.Event, &feed.Version.Nonce, &feed.History, &at.server, &at.at, &at.market)
+	switch {
+	case err != nil, feed.History == "": // there is no such merchant
+		return feed, lost{}, err
+	case at.isBefore(before.far):
+		return feed, lost{server: at}, nil
+	case feed.History == seen.History && nonce.Int64 != seen.Version.Nonce, slices.Contains(before.earlier, feed.History):
+		return feed, lost{merchant: true}, nil
 	}
-	lost = feed.History == seen.History && nonce.Int64 != seen.Version.Nonce || slices.Contains(ends.earlier, feed.History)
-	if !lost {
-		db.feeds.note(merchantID, order.Feed{Version: feed.Version, History: feed.History})
-	}
-	return feed, lost, nil
+	db.feeds.note(merchantID, before, order.Feed{Version: feed.Version, History: feed.History}, at)
+	return feed, lost{}, nil
 }
 
-// renewHistory gives the merchant a new history, unless another request or instance
-// has done so, and reads a page of it.
+// renewHistory gives the merchant, or all merchants, a new history, unless another request or
+// instance has done so, and reads a page of it.
 func (db *DB) renewHistory(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
 	db.feeds.renew.Lock()
 	defer db.feeds.renew.Unlock()
-	feed, lost, err := db.readFeed(ctx, merchantID, after, limit)
-	if !lost {
+	feed, gone, err := db.readFeed(ctx, merchantID, after, limit)
+	if gone.server != (place{}) && err == nil {
+		if err = db.renewHistories(ctx, gone.server); err == nil {
+			feed, gone, err = db.readFeed(ctx, merchantID, after, limit)
+		}
+	}
+	if err != nil || !gone.merchant {
 		return feed, err
 	}
 	err = db.inTx(ctx, "history", func(t *tx) error {
@@ -143,6 +200,29 @@ func (db *DB) renewHistory(ctx context.Context, merchantID, after int64, limit i
 	}
 	feed, _, err = db.readFeed(ctx, merchantID, after, limit)
 	return feed, err
+}
+
+// renewHistories gives all merchants and the marketplace's feed a new history after the
+// server went back. An instance that has read the feed of before does so: if the server has
+// a history of it that this one does not know, another instance was first.
+func (db *DB) renewHistories(ctx context.Context, at place) error {
+	if db.feeds.knows(at.market) {
+		err := db.inTx(ctx, "histories", func(t *tx) error {
+			if _, err := t.Exec(ctx, db.dialect.Feed.LockWriters); err != nil {
+				return err
+			}
+			n, err := t.Exec(ctx, `UPDATE event_feed SET history = $1 WHERE id = 1 AND history = $2`, newNonce(), at.market)
+			if err == nil && n > 0 {
+				_, err = t.Exec(ctx, `UPDATE merchants SET history = $1`, newHistory())
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	db.feeds.goBack(at)
+	return nil
 }
 
 // OrderEvents implements order.Store with one query.

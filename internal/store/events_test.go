@@ -93,14 +93,14 @@ func TestFeedEnds(t *testing.T) {
 	}
 	var f feeds
 	for _, read := range []order.Feed{end("a", 1), end("a", 3), end("b", 2), end("a", 4), end("c", 5), end("b", 6), end("c", 3)} {
-		f.note(1, read)
+		f.note(1, f.before(1), read, place{})
 	}
 	want := feedEnds{end("c", 5), []string{"b", "a"}}
-	if got := f.of(1); !reflect.DeepEqual(got, want) || f.of(2).last.History != "" {
+	if got := f.before(1).feedEnds; !reflect.DeepEqual(got, want) || f.before(2).last.History != "" {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	for n := range 2 * maxEarlierHistories {
-		f.note(1, end(fmt.Sprint(n), 1))
+		f.note(1, f.before(1), end(fmt.Sprint(n), 1), place{})
 	}
-	testenv.Equal(t, "earlier histories", maxEarlierHistories, len(f.of(1).earlier))
+	testenv.Equal(t, "earlier histories", maxEarlierHistories, len(f.before(1).earlier))
 }

@@ -82,7 +82,7 @@ func New(db sqldb.DB, options Options) *DB {
 	}
 	dialect := db.Dialect()
 	return &DB{
-		sql: db, dialect: dialect, options: options, selectFeed: selectFeed(dialect.History), takeEventNumbers: takeEventNumbers(dialect),
+		sql: db, dialect: dialect, options: options, selectFeed: selectFeed(dialect), takeEventNumbers: takeEventNumbers(dialect),
 		selectMarketEvents: selectMarketEvents(dialect), selectMarketEnd: selectMarketEnd(dialect), selectMarketDue: selectMarketDue(dialect),
 		maxSkipped: 2000, merchants: tokenMerchants{byHash: lru.New[token.Hash, int64](maxTokenMerchants)},
 	}

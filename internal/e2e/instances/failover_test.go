@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -96,9 +97,9 @@ func TestFailoverLosesCommits(t *testing.T) {
 // TestFailoverAfterOldCopy promotes a standby, puts a copy of the first server's files in
 // its place, and promotes a standby of that one, which gets the same timeline again: two
 // servers with other events have all that PostgreSQL identifies them by in common. The
-// instance that has seen the first one renews the history when the copy is there, so that
+// instance that has seen the first one renews the histories when the copy is there, so that
 // no instance, also none that is new, shows the events of the second one in the history
-// of the first.
+// of the first: nor those of a merchant whose feed only an instance has read that ended.
 func TestFailoverAfterOldCopy(t *testing.T) {
 	t.Parallel()
 	server := pgtest.StartServer(t)
@@ -106,7 +107,10 @@ func TestFailoverAfterOldCopy(t *testing.T) {
 	w := newWire(t, hostOf(t, server))
 	i := onPostgres(t, changed(t, address, func(u *url.URL) { u.Host = w.address() }))
 	token := i.filled(t, 3)
-	survivor := apptest.NewClient(t, i.start(t), token)
+	const other = 400
+	i.run(t, "", "merchant", "add", "--id", strconv.Itoa(other), "--name", "Other")
+	otherToken := i.run(t, "", "token", "create", "--merchant", strconv.Itoa(other))
+	survivor, ended := apptest.NewClient(t, i.start(t), token), apptest.NewClient(t, i.start(t), otherToken)
 	histories := make(map[string]bool)
 	step := func(what string, c client, newest int64) {
 		t.Helper()
@@ -115,10 +119,10 @@ func TestFailoverAfterOldCopy(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.Body), &page); err != nil || page.Newest != newest {
 			t.Fatalf("%s: %d %s", what, got.Status, got.Body)
 		}
-		if histories[page.History] {
+		if histories[c.Token+page.History] {
 			t.Errorf("%s: the history is %s, as it was with other events", what, page.History)
 		}
-		histories[page.History] = true
+		histories[c.Token+page.History] = true
 	}
 	promote := func() {
 		t.Helper()
@@ -132,15 +136,18 @@ func TestFailoverAfterOldCopy(t *testing.T) {
 	step("at first", survivor, 3)
 	old := server.StartCopy(t)
 	promote()
-	i.run(t, string(apptest.Registered(merchantID, 4, 1)), "import", "-")
+	i.run(t, string(apptest.Registered(merchantID, 4, 1))+"\n"+string(apptest.Registered(other, 6, 1)), "import", "-")
 	step("promoted", survivor, 4)
+	step("another merchant, promoted", ended, 1)
 	server.Stop()
 	server = old
 	w.move(hostOf(t, server))
 	step("an old copy", survivor, 3)
 	promote()
-	i.run(t, string(apptest.Registered(merchantID, 5, 1)), "import", "-")
-	step("promoted again, as a new instance sees it", apptest.NewClient(t, i.start(t), token), 4)
+	i.run(t, string(apptest.Registered(merchantID, 5, 1))+"\n"+string(apptest.Registered(other, 7, 1)), "import", "-")
+	last := i.start(t)
+	step("promoted again, as a new instance sees it", apptest.NewClient(t, last, token), 4)
+	step("another merchant, promoted again", apptest.NewClient(t, last, otherToken), 1)
 }
 
 // soakMarketPage is a page of the feed of all merchants.

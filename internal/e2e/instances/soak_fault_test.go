@@ -148,7 +148,8 @@ func (s *soak) copyOrRestore() {
 			d.primary, d.copy = d.copy, nil
 			if !silent {
 				db := openDatabase(s.t, d.primary, d.name)
-				_, err := db.Exec(`UPDATE merchants SET history = md5(random()::text)`)
+				_, err := db.Exec(`WITH feed AS (UPDATE event_feed SET history = 1 + CAST(random() * 9000000000000000 AS BIGINT))
+					UPDATE merchants SET history = md5(random()::text)`)
 				s.noError(errors.Join(err, db.Close()))
 			}
 		},

@@ -235,8 +235,12 @@ type FeedDialect struct {
 	// Server identifies who gives out positions.
 	Server string
 	// LockWriters waits for the transactions that write events and lets no other begin to
-	// write until this one ends. It is empty if Server never changes.
+	// write, or to take this lock, until this one ends. It is empty if Server never changes.
 	LockWriters string
+	// Place are three columns: Server, a text that sorts as the moments of the server follow
+	// each other until an older copy of its files is put back, and event_feed.history. It is
+	// empty where the database tells nothing of that.
+	Place string
 }
 
 // CheckResult returns the error of the first row of Dialect.QuickCheck, nil for "ok".

@@ -37,8 +37,11 @@ const (
 // earlier moment increment, and the table's identity, which a dump does not
 // contain. pg_control_checkpoint would tell the timeline of before the promotion
 // until the next checkpoint.
-const history = `substr(md5(concat_ws('/', m.history, m.tableoid, (SELECT system_identifier FROM pg_control_system()),
-	substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))), 1, 16)`
+const (
+	history  = `substr(md5(concat_ws('/', m.history, m.tableoid, ` + server + `, ` + timeline + `)), 1, 16)`
+	server   = `(SELECT system_identifier FROM pg_control_system())`
+	timeline = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
+)
 
 // oldestWriter is the id of the oldest transaction in progress that may write to this
 // database, or of the next one. A snapshot has those of all databases: it leaves out those
@@ -68,8 +71,10 @@ var feed = sqldb.FeedDialect{
 		CASE WHEN ` + behind + ` THEN ` + newestPosition + ` + 1 END)`,
 	Behind:      behind,
 	End:         `(SELECT base FROM event_feed) + (SELECT ` + oldestWriter + `)`,
-	Server:      `(SELECT system_identifier FROM pg_control_system())`,
-	LockWriters: `LOCK TABLE merchants IN SHARE MODE`,
+	Server:      server,
+	LockWriters: `LOCK TABLE merchants IN SHARE ROW EXCLUSIVE MODE`,
+	Place: server + `, ` + timeline + ` || lpad(to_hex(CAST(pg_current_wal_flush_lsn() - '0/0' AS BIGINT)), 16, '0'),
+	(SELECT history FROM event_feed)`,
 }
 
 // clusterFeed keeps the positions as they are: the transactions of a cluster have no
