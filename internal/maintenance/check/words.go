@@ -205,5 +205,5 @@ func rebuildOrders(ctx context.Context, q sqldb.Querier, dialect *sqldb.Dialect,
 			return nil, err
 		}
 	}
-	return orders, search.Replace(ctx, q, dialect, derived, derived)
+	return orders, search.Add(ctx, q, dialect, derived) // words of changes meanwhile may be there
 }
