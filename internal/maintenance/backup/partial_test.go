@@ -51,7 +51,7 @@ func TestRestorePartial(t *testing.T) {
 		"in the database":    {ends[0] - 1, -1, 0},
 		"after the database": {ends[0], 0, 6},
 		"in a file":          {ends[2] - 1, 1, 5},
-		"after a file":       {ends[2], 2, 4},
+		"after a file":       {ends[2], 2, 5},
 		"in the manifest":    {ends[7] - 1, 6, 1},
 		"nowhere":            {len(content), 6, 0},
 	} {
