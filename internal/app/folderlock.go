@@ -42,17 +42,28 @@ func (o *Opener) LockForServe(ctx context.Context) (*ServeLocks, error) {
 }
 
 // DatabaseServed reports whether a server uses the SQLite file of the settings, which may be
-// missing.
-func (o *Opener) DatabaseServed() bool {
+// missing, and what that server has found wrong with it.
+func (o *Opener) DatabaseServed() (served bool, wrong string) {
 	engine, address := o.Engine()
 	path, err := engine.LockFile(address)
 	if _, statErr := os.Stat(path); err != nil || statErr != nil {
-		return false
+		return false, ""
 	}
 	lock := flock.New(path)
 	free, err := lock.TryLock()
 	_ = lock.Unlock()
-	return err == nil && !free
+	text, _ := os.ReadFile(path)
+	return err == nil && !free, string(text)
+}
+
+// noteWrong writes into the lock file what a server has found wrong with its SQLite file.
+func (o *Opener) noteWrong(text string) error {
+	engine, address := o.Engine()
+	path, err := engine.LockFile(address)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
 }
 
 // AloneInFolder reports whether no other server uses the data folder.

@@ -74,18 +74,22 @@ func (s *server) startJobs() (stop func()) {
 // anything.
 const watchInterval = time.Second
 
-// watchDatabase returns a job that logs when the database can no longer be used, and again.
+// watchDatabase returns a job that logs when the database can no longer be used, and again, and
+// tells doctor.
 func (s *server) watchDatabase() func(context.Context) error {
 	lost := false
+	_ = s.noteWrong("") // what a server has left that was killed
 	return func(ctx context.Context) error {
 		err := s.DB.Ping(ctx)
 		switch {
 		case ctx.Err() != nil || lost == (err != nil):
 			return nil
 		case err != nil:
+			_ = s.noteWrong(err.Error()) // the log has it too
 			s.log.Error("the database cannot be used", "error", err)
 		default:
 			s.log.Info("the database can be used again")
+			_ = s.noteWrong("")
 		}
 		lost = err != nil
 		return nil

@@ -96,8 +96,13 @@ func (d *doctor) checkBackups(ctx context.Context) {
 // rights of the user, and its clock.
 func (d *doctor) checkDatabase(ctx context.Context) {
 	name := d.Settings.DatabaseName()
+	served, wrong := d.DatabaseServed()
+	if served && wrong != "" {
+		d.add(statusProblem, "database", "the server that has it open: "+wrong, "")
+		return
+	}
 	if d.DatabaseMissing() {
-		if d.DatabaseServed() {
+		if served {
 			d.add(statusProblem, "database", name+" was deleted while a server has it open", "stop the server, put the database back, from a backup if need be, and start it")
 			return
 		}

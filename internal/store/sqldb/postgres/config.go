@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -65,7 +67,9 @@ func parseURL(address string) (*pgxpool.Config, error) {
 	// After a failover to another machine a connection that was idle may never
 	// respond. Without a timeout a request would spend all its time on it.
 	pool.PingTimeout = pingTimeout
-	pool.ShouldPing = func(_ context.Context, idle pgxpool.ShouldPingParams) bool { return idle.IdleDuration >= pingAfter }
+	pool.ShouldPing = func(_ context.Context, idle pgxpool.ShouldPingParams) bool {
+		return idle.IdleDuration >= pingAfter || hasNews(idle.Conn.PgConn().Conn())
+	}
 	config := pool.ConnConfig
 	if err := dropLibpqParameters(config.RuntimeParams); err != nil {
 		return nil, err
@@ -85,6 +89,29 @@ func parseURL(address string) (*pgxpool.Config, error) {
 	config.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
 	config.AfterConnect = setDefaults(config.RuntimeParams)
 	return pool, nil
+}
+
+// hasNews reports whether something has come on a connection that waits for nothing: its end, as
+// after pg_terminate_backend or a restart of a pooler, or a changed setting. The first statement on
+// a connection that has ended would fail, and nobody could tell whether it has run.
+func hasNews(conn net.Conn) bool {
+	if encrypted, ok := conn.(*tls.Conn); ok {
+		conn = encrypted.NetConn()
+	}
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return true
+	}
+	news := true
+	err = raw.Control(func(fd uintptr) {
+		_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		news = !errors.Is(err, syscall.EAGAIN)
+	})
+	return news || err != nil
 }
 
 // rotate has each new connection of a pool authenticate as the URL says then: the

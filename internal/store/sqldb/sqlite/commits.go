@@ -22,7 +22,7 @@ import (
 // replaced. So watch checks it against a commit, and version is not ok before
 // that.
 type commits struct {
-	file     *os.File    // nil before watch
+	file     *os.File
 	verified atomic.Bool // a commit has changed the file
 }
 
@@ -31,11 +31,8 @@ var errUnnoticed = errors.New("a commit does not change the shared-memory file o
 
 // watch begins to watch the commits of the database in a file. commit must commit
 // something.
-func (c *commits) watch(path string, commit func() error) error {
-	var err error
-	if c.file, err = os.Open(path + "-shm"); err != nil {
-		return err
-	}
+func (c *commits) watch(file *os.File, commit func() error) error {
+	c.file = file
 	before, okBefore := c.read()
 	if err := commit(); err != nil {
 		return err
@@ -62,27 +59,26 @@ func (c *commits) read() (version sqldb.CommitVersion, ok bool) {
 	return version, err == nil && n == len(version) && version != sqldb.CommitVersion{}
 }
 
-// close closes the file. All connections of the process to the database must be
-// closed: closing the file releases the POSIX locks that SQLite holds on it.
-func (c *commits) close() error {
-	c.verified.Store(false)
-	if c.file == nil {
-		return nil
-	}
-	file := c.file
-	c.file = nil
-	return file.Close()
-}
-
-// WatchCommits implements sqldb.DB.
+// WatchCommits implements sqldb.DB. From then on check compares the content of the files too.
 func (db *DB) WatchCommits(ctx context.Context) error {
-	return db.commits.watch(db.path, func() error {
+	if err := db.content.open(db.path); err != nil {
+		return err
+	}
+	err := db.commits.watch(db.content.files[2], func() error {
 		// Writes a page even if the value is the same.
 		return db.InTx(ctx, func(q sqldb.Querier) error {
 			_, err := q.Exec(ctx, `PRAGMA user_version = 0`)
 			return err
 		})
 	})
+	if err != nil {
+		return err
+	}
+	// After a crash the index does not tell how far checkpoints are before the next one.
+	if err := db.checkpoint(ctx, "PASSIVE"); err != nil {
+		return err
+	}
+	return db.content.watch()
 }
 
 // CommitVersion implements sqldb.DB.

@@ -45,7 +45,9 @@ func TestCommitsFailClosed(t *testing.T) {
 	db.path = filepath.Join(t.TempDir(), "orders.db")
 	testenv.Equal(t, "without a file", os.ErrNotExist, db.WatchCommits(t.Context()))
 	header := testenv.Of(os.ReadFile(real + "-shm")).Must(t)
-	testenv.NoError(t, os.WriteFile(db.path+"-shm", header, 0o600))
+	for _, suffix := range suffixes {
+		testenv.NoError(t, os.WriteFile(db.path+suffix, header, 0o600))
+	}
 	testenv.Equal(t, "with a copy of the file", errUnnoticed, db.WatchCommits(t.Context()))
 	if _, ok := db.CommitVersion(); ok {
 		t.Error("there is a commit version without a watched file")

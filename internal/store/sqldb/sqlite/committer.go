@@ -38,6 +38,8 @@ type committer struct {
 	path  string
 	turn  turn
 	files openFiles
+	// content is that of the files.
+	content *content
 	// timeout is how long a transaction waits for another process that writes.
 	timeout time.Duration
 
@@ -63,8 +65,8 @@ func (tx *writeTx) failed() bool { return tx.err != nil || tx.panicked != nil }
 // errTxLost means that SQLite ended a transaction before its commit.
 var errTxLost = errors.New("the transaction was rolled back by SQLite")
 
-func newCommitter(c *conn, path string) *committer {
-	return &committer{conn: c, path: path, turn: newTurn(path + ".turn.lock"), timeout: busyTimeout}
+func newCommitter(c *conn, path string, content *content) *committer {
+	return &committer{conn: c, content: content, path: path, turn: newTurn(path + ".turn.lock"), timeout: busyTimeout}
 }
 
 // inTx runs fn in a transaction. It returns once that is durable or rolled back.
@@ -174,7 +176,7 @@ func (c *committer) passLead() {
 // retries until the context of tx ends or tx has waited for c.timeout, including
 // its time in the queue.
 func (c *committer) begin(tx *writeTx) error {
-	if err := c.files.check(); err != nil {
+	if err := c.checkFiles(); err != nil {
 		return err
 	}
 	waiting, cancel := context.WithDeadline(tx.ctx, tx.enqueued.Add(c.timeout))
@@ -279,6 +281,14 @@ func (c *committer) runAlone(tx *writeTx) {
 // transaction of a file that is not the database any more.
 func (c *committer) commit() error {
 	if _, err := c.conn.Exec(context.Background(), "COMMIT"); err != nil {
+		return err
+	}
+	return c.checkFiles()
+}
+
+// checkFiles returns a ReplacedError if a file of the database is not what SQLite uses.
+func (c *committer) checkFiles() error {
+	if err := c.content.check(); err != nil { // which moves a file
 		return err
 	}
 	return c.files.check()

@@ -136,7 +136,7 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 	if err != nil {
 		return nil, err
 	}
-	db.committer = newCommitter(writer, path)
+	db.committer = newCommitter(writer, path, db.content)
 	if db.admin, err = sql.Open("sqlite", dsn(path)); err != nil {
 		return nil, err
 	}
@@ -191,10 +191,14 @@ func (db *DB) Pool() sqldb.PoolUse {
 func (db *DB) Dialect() *sqldb.Dialect { return &db.dialect }
 
 // Replaced implements sqldb.DB.
-func (db *DB) Replaced() error { return db.committer.files.check() }
+func (db *DB) Replaced() error { return db.committer.checkFiles() }
 
-// Close implements sqldb.DB.
+// Close implements sqldb.DB. The connections to files that another program has written into stay
+// open: closing the last one would write the log into them.
 func (db *DB) Close() error {
+	if found := db.content.found.Load(); found != nil {
+		return found
+	}
 	err := db.pool.close()
 	if db.committer != nil {
 		err = errors.Join(err, db.committer.close())
@@ -202,7 +206,8 @@ func (db *DB) Close() error {
 	if db.admin != nil {
 		err = errors.Join(err, db.admin.Close())
 	}
-	return errors.Join(err, db.commits.close())
+	db.commits.verified.Store(false)
+	return errors.Join(err, db.content.close())
 }
 
 // Backup implements sqldb.DB. SQLite would sync the new file once, at its end, and commits

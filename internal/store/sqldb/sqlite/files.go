@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -14,14 +13,20 @@ var suffixes = []string{"", "-wal", "-shm"}
 // file that was deleted or replaced under its path: what it writes is gone with its process.
 type openFiles map[string]fs.FileInfo
 
-// ReplacedError says that a file of the database is not the one that is open.
+// ReplacedError says that a file of the database is not the one that is open, or that another
+// program has written into it.
 type ReplacedError struct {
-	Path string
+	Path  string
+	Aside string // where the log is now; empty: where it was
 }
 
 // Error implements error.
 func (e *ReplacedError) Error() string {
-	return fmt.Sprintf("%s was deleted, emptied or replaced while it was open, and nothing is stored any more: stop the service, put the database back, from a backup if need be, and start it", e.Path)
+	text := e.Path + " was deleted, emptied, overwritten or replaced while it was open, and nothing is stored any more: stop the service, put the database back, from a backup if need be, and start it"
+	if e.Aside != "" {
+		text += "; the newest changes are in " + e.Aside + " only, which belongs to the database of before"
+	}
+	return text
 }
 
 // statFiles returns the files of a database that connections have open.
@@ -42,7 +47,7 @@ func statFiles(path string) (openFiles, error) {
 func (o openFiles) check() error {
 	for path, opened := range o {
 		if now, err := os.Stat(path); err != nil || !os.SameFile(opened, now) || now.Size() == 0 && opened.Size() > 0 && !strings.HasSuffix(path, "-wal") {
-			return &ReplacedError{path}
+			return &ReplacedError{Path: path}
 		}
 	}
 	return nil

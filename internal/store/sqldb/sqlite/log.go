@@ -31,13 +31,20 @@ func (db *DB) TruncateLog(ctx context.Context) error {
 	if db.LogSize() <= maxLog {
 		return nil
 	}
+	return db.checkpoint(ctx, "PASSIVE", "TRUNCATE")
+}
+
+// checkpoint writes the log into the database, as far as others let it: the next run tries again.
+func (db *DB) checkpoint(ctx context.Context, modes ...string) error {
+	if err := db.Replaced(); err != nil {
+		return err
+	}
 	c, err := openConn(db.path, truncateTimeout)
 	if err != nil {
 		return err
 	}
 	c.sqlite.SetInterrupt(ctx.Done())
-	for _, mode := range []string{"PASSIVE", "TRUNCATE"} {
-		// busy is 1 if readers or writers are in the way; the next run tries again.
+	for _, mode := range modes {
 		var busy, length, written int64
 		err = errors.Join(err, c.QueryRow(ctx, `PRAGMA wal_checkpoint(`+mode+`)`, nil, &busy, &length, &written))
 	}

@@ -15,6 +15,8 @@ type pool struct {
 	free   chan struct{} // holds one value for each idle connection
 	idle   *idleConns
 	closed chan struct{}
+	// content is that of the files: nothing is read from those of another database.
+	content *content
 	// interruptible makes statements end with their context even while SQLite works
 	// on them. That costs too much for the short statements of requests.
 	interruptible bool
@@ -29,11 +31,14 @@ type idleConns struct {
 }
 
 func newPool(size int) pool {
-	return pool{free: make(chan struct{}, size), idle: &idleConns{}, closed: make(chan struct{})}
+	return pool{free: make(chan struct{}, size), idle: &idleConns{}, closed: make(chan struct{}), content: new(content)}
 }
 
 // take takes a connection out of the pool; put puts it back.
 func (p pool) take(ctx context.Context) (*conn, error) {
+	if found := p.content.found.Load(); found != nil {
+		return nil, found
+	}
 	select {
 	case <-p.free:
 	default:
