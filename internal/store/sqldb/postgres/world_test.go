@@ -212,6 +212,43 @@ func TestFullServer(t *testing.T) {
 	working.Wait()
 }
 
+// TestEndedConnections runs statements right after an administrator has ended all connections.
+func TestEndedConnections(t *testing.T) {
+	t.Parallel()
+	url := pgtest.StartServer(t).Database(t)
+	db, admin := openTest(t, url), openTest(t, url)
+	const read, write = `SELECT last FROM counters WHERE name = 'x'`, `UPDATE counters SET last = last`
+	scan := func(int, sqldb.Rows) error { return nil }
+	for name, use := range map[string]func() error{
+		"statement": func() error { _, err := db.Exec(t.Context(), write); return err },
+		"query":     func() error { _, err := sqldb.Column[int64](t.Context(), db, read); return err },
+		"queries":   func() error { return db.QueryMany(t.Context(), maps.All(map[string][]any{read: nil}), scan) },
+		"transaction": func() error {
+			return db.InTx(t.Context(), func(q sqldb.Querier) error { _, err := q.Exec(t.Context(), write); return err })
+		},
+		"later": func() error {
+			return db.InTx(t.Context(), func(q sqldb.Querier) error { return q.Later(t.Context(), nil, write) })
+		},
+		"snapshot": func() error {
+			return db.Snapshot(t.Context(), func(q sqldb.Querier) error {
+				return q.QueryMany(t.Context(), maps.All(map[string][]any{read: nil}), scan)
+			})
+		},
+	} {
+		for range 5 { // one may come after pingAfter
+			var working sync.WaitGroup
+			for range 4 {
+				working.Go(func() { _, _ = db.Exec(t.Context(), `SELECT pg_sleep(0.01)`) })
+			}
+			working.Wait()
+			testenv.Of(admin.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)).Must(t)
+			if err := use(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
 // TestAdvice has doctor and serve tell of settings with which a database works, but not as it
 // should.
 func TestAdvice(t *testing.T) {
