@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"merchantorders/internal/order"
@@ -69,14 +70,18 @@ func (s *site) answerInBackground(r *web.Request, form url.Values, selected []st
 	}
 	r = r.WithContext(web.Outlasting(r.Context()))
 	var results []order.BatchResult
-	next := func() []string { return selected[len(results):min(len(results)+answerPart, len(selected))] }
+	left := func() []string { return selected[len(results):] }
+	next := func() []string { return left()[:min(answerPart, len(left()))] }
 	keep := func(stopped bool) error {
 		said := saidOf(selected, results, true)
 		said.Set("do", form.Get("do"))
-		if part := next(); len(part) > 0 {
+		for _, reference := range left() {
 			said.Set("total", strconv.Itoa(len(selected)))
 			said.Set("request", r.Caller.RequestID)
-			said["part"] = slices.DeleteFunc(slices.Clone(part), func(reference string) bool { return !order.ValidReference(reference) })
+			said.Set("reason", string(update.Reason))
+			if order.ValidReference(reference) {
+				said.Add(shownField, shownAs(reference, shown[reference]))
+			}
 		}
 		if stopped {
 			said.Set("stopped", "yes")
@@ -93,7 +98,7 @@ func (s *site) answerInBackground(r *web.Request, form url.Values, selected []st
 		defer s.answering.Delete(r.Caller.MerchantID)
 		var err error
 		// Who has signed out, or whose token is revoked, answers no further ones.
-		for len(next()) > 0 && err == nil && !web.IsStopping(r.Context()) {
+		for len(left()) > 0 && err == nil && !web.IsStopping(r.Context()) {
 			_, grant, ended := s.find(r)
 			if err = ended; grant.Suspended {
 				err = web.ErrSuspended
@@ -106,7 +111,7 @@ func (s *site) answerInBackground(r *web.Request, form url.Values, selected []st
 				err = keep(false)
 			}
 		}
-		if len(next()) > 0 {
+		if len(left()) > 0 {
 			err = errors.Join(err, keep(true))
 		}
 		if err != nil {
@@ -154,8 +159,8 @@ func (s *site) readResult(r *web.Request) (url.Values, error) {
 }
 
 // keptResult returns what is kept for the form with a key, or for the "last" one; nil: nothing.
-// It has the time at which it was kept, total while orders are left, and stopped if nobody answers
-// them any more.
+// It has the time at which it was kept and the key, total while orders are left, and stopped if
+// nobody answers them any more.
 func (s *site) keptResult(r *web.Request, name string) (url.Values, error) {
 	kept, err := s.Sessions.Kept(r.Context(), r.Caller.MerchantID, r.Session, token.KeptResult)
 	i := slices.IndexFunc(kept, func(k token.Kept) bool { return name == "last" || k.Name == name })
@@ -164,29 +169,40 @@ func (s *site) keptResult(r *web.Request, name string) (url.Values, error) {
 	}
 	said, err := url.ParseQuery(kept[i].Value)
 	said.Set("at", kept[i].At.Format(time.RFC3339))
+	said.Set("key", kept[i].Name)
 	if key, _ := s.answering.Load(r.Caller.MerchantID); said.Has("total") && key != kept[i].Name && s.Orders.Now().Sub(kept[i].At) >= answerStale {
 		said.Set("stopped", "yes")
 	}
 	return said, err
 }
 
-// readLeft puts into the view how many of the orders of all pages were not answered because
-// the work has stopped. Of the part that it was at, the orders' events tell.
+// readLeft puts into the view how many of the orders of all pages are left because the work has
+// stopped. What became of the part that it was at, the orders tell.
 func (s *site) readLeft(r *web.Request, said url.Values, view *queueView) error {
 	if !said.Has("total") {
 		return nil
 	}
-	view.Left = numberOf(said, "total") - doneOf(said)
-	for _, reference := range said["part"] {
+	left, err := s.allUnanswered(r, said)
+	if err != nil {
+		return err
+	}
+	view.Left, view.Rest, view.Reason = int64(len(left)), said.Get("key"), said.Get("reason")
+	for _, shown := range said[shownField][:min(answerPart, len(said[shownField]))] {
+		if slices.Contains(left, shown) {
+			continue
+		}
+		reference, _, _ := strings.Cut(shown, " ")
 		events, err := s.Orders.OrderEvents(r.Context(), r.Caller.MerchantID, order.ByReference(reference), order.FeedQuery{Limit: order.MaxFeedLimit})
 		if err != nil && !errors.Is(err, order.ErrNotFound) {
 			return err
 		}
 		if slices.ContainsFunc(events, func(e order.EventRecord) bool { return e.By.RequestID == said.Get("request") }) {
 			view.Answered++
-			view.Left--
+		} else {
+			said.Add("refused", reference)
 		}
 	}
+	view.Unnamed += int64(max(0, len(said["refused"])-maxSelected))
 	return nil
 }
 

@@ -58,7 +58,16 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	}
 	all := form.Get("all") != ""
 	if all && form.Get("sure") == "" {
-		if form[shownField], err = s.allUnanswered(r); err != nil {
+		var rest url.Values
+		if form.Has("rest") {
+			if rest, err = s.keptResult(r, form.Get("rest")); err == nil && rest == nil {
+				err = strict.ErrInvalidPayload
+			}
+		}
+		if err == nil {
+			form[shownField], err = s.allUnanswered(r, rest)
+		}
+		if err != nil {
 			return err
 		}
 		delete(form, "order")
@@ -167,6 +176,11 @@ func (s *site) askAnswers(w http.ResponseWriter, r *web.Request, form url.Values
 // reference and its revision.
 const shownField = "shown"
 
+// shownAs returns what shownField has for an order.
+func shownAs(reference string, revision int64) string {
+	return reference + " " + strconv.FormatInt(revision, 10)
+}
+
 // shownRevisions returns the revisions of the orders that the page of a form showed. A
 // browser may tick boxes by their position after a step back, on a list that has changed.
 func shownRevisions(form url.Values) map[string]int64 {
@@ -181,16 +195,23 @@ func shownRevisions(form url.Values) map[string]int64 {
 }
 
 // allUnanswered returns what the page of a form with all orders of the queue would have shown,
-// for shownField: of more than maxAll the soonest deadlines.
-func (s *site) allUnanswered(r *web.Request) (shown []string, err error) {
+// for shownField: of more than maxAll the soonest deadlines. of is the result of work that has
+// stopped: only what it left, as it was shown; nil: all.
+func (s *site) allUnanswered(r *web.Request, of url.Values) (shown []string, err error) {
+	left := make(map[string]bool)
+	for _, text := range of[shownField] {
+		left[text] = true
+	}
 	for page, err := range s.queueOrders(r) {
 		if err != nil {
 			return nil, err
 		}
 		for _, o := range page {
-			shown = append(shown, o.Reference+" "+strconv.FormatInt(o.Revision, 10))
+			if text := shownAs(o.Reference, o.Revision); of == nil || left[text] {
+				shown = append(shown, text)
+			}
 		}
-		if len(shown) >= maxAll {
+		if len(shown) >= maxAll || of != nil && len(shown) == len(left) {
 			break
 		}
 	}

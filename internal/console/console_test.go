@@ -176,7 +176,7 @@ func (b *browser) send(method, path, contentType string, body io.Reader) page {
 	return got
 }
 
-var hiddenField = regexp.MustCompile(`<input type="hidden" name="(key|revision|shown|order|sure|reason|do|was|all)" value="([^"]*)">`)
+var hiddenField = regexp.MustCompile(`<input type="hidden" name="(key|revision|shown|order|sure|reason|do|was|all|rest)" value="([^"]*)">`)
 
 // form returns the hidden fields of the form with an action on a page.
 func (p page) form(t testing.TB, action string) url.Values {

@@ -48,8 +48,9 @@ type queueView struct {
 	Answered      int64     // how many were answered
 	Rejected      bool      // they were rejected, not accepted
 	Refused       []refusal
-	Unnamed       int64 // how many were refused beside Refused
-	Left          int64 // how many were not answered because the work stopped
+	Unnamed       int64  // how many were refused beside Refused
+	Left          int64  // how many are left because the work stopped
+	Rest, Reason  string // the key of its form, and the reason of a rejection
 	Names         names
 }
 
