@@ -375,13 +375,13 @@ type watchedResults struct {
 }
 
 // Keep implements token.SessionStore.
-func (w watchedResults) Keep(ctx context.Context, merchantID int64, kind token.KeptKind, person string, k token.Kept, most int) error {
+func (w watchedResults) Keep(ctx context.Context, merchantID int64, kind token.KeptKind, person string, k token.Kept, most int, check func([]token.Kept) (string, error)) error {
 	if kind == token.KeptResult {
 		if err := w.before(); err != nil {
 			return err
 		}
 	}
-	return w.Store.Keep(ctx, merchantID, kind, person, k, most)
+	return w.Store.Keep(ctx, merchantID, kind, person, k, most, check)
 }
 
 // TestAnswerAgain answers an order while the database fails before the result is kept: the same form

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -46,26 +47,21 @@ func (s Session) keeper() string {
 
 // Keep keeps something for the person of a session of a merchant, in place of what has its name.
 func (s *Sessions) Keep(ctx context.Context, merchantID int64, session Session, kind KeptKind, name, value string) error {
-	return s.store.Keep(ctx, merchantID, kind, session.keeper(), Kept{name, value, s.now()}, maxKept[kind])
+	return s.store.Keep(ctx, merchantID, kind, session.keeper(), Kept{name, value, s.now()}, maxKept[kind], nil)
 }
 
 // KeepView keeps a view for the person of a session of a merchant, in place of the one that was
 // named was; empty: it is new. Errors: ErrViewExists, ErrTooManyViews.
 func (s *Sessions) KeepView(ctx context.Context, merchantID int64, session Session, was, name, value string) error {
-	kept, err := s.Kept(ctx, merchantID, session, KeptView)
-	if err != nil {
-		return err
-	}
-	find := func(name string) int { return slices.IndexFunc(kept, func(k Kept) bool { return k.Name == name }) }
-	if i := find(name); i >= 0 && name != was && kept[i].Value != value { // the same one: a repetition
-		return ErrViewExists
-	} else if i < 0 && find(was) < 0 && len(kept) >= MaxViews {
-		return ErrTooManyViews
-	}
-	if err := s.Keep(ctx, merchantID, session, KeptView, name, value); err != nil || was == "" || was == name {
-		return err
-	}
-	return s.Forget(ctx, merchantID, session, KeptView, was)
+	return s.store.Keep(ctx, merchantID, KeptView, session.keeper(), Kept{name, value, s.now()}, maxKept[KeptView], func(kept []Kept) (string, error) {
+		find := func(name string) int { return slices.IndexFunc(kept, func(k Kept) bool { return k.Name == name }) }
+		if i := find(name); i >= 0 && name != was && kept[i].Value != value { // the same one: a repetition
+			return "", ErrViewExists
+		} else if i < 0 && find(was) < 0 && len(kept) >= MaxViews {
+			return "", ErrTooManyViews
+		}
+		return cmp.Or(was, name), nil
+	})
 }
 
 // Kept returns what is kept for the person of a session of a merchant, the newest first.

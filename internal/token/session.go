@@ -104,8 +104,10 @@ type SessionStore interface {
 	TouchSession(ctx context.Context, hash Hash, at time.Time) error
 	// Keep keeps something for a person of a merchant, in place of what has its name, and
 	// deletes what is older than the newest things of the kind for the merchant's people, of
-	// which there are most.
-	Keep(ctx context.Context, merchantID int64, kind KeptKind, person string, k Kept, most int) error
+	// which there are most. check, unless it is nil, gets what is kept for the person, one after
+	// another for the merchant, and returns the name of what is deleted instead of what has the
+	// name, or an error of Keep.
+	Keep(ctx context.Context, merchantID int64, kind KeptKind, person string, k Kept, most int, check func([]Kept) (instead string, err error)) error
 	// Kept returns what is kept for a person, the newest first.
 	Kept(ctx context.Context, merchantID int64, kind KeptKind, person string) ([]Kept, error)
 	// Forget deletes what is kept for a person under a name.

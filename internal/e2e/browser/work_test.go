@@ -21,9 +21,9 @@ type slowResults struct {
 }
 
 // Keep implements token.SessionStore.
-func (s slowResults) Keep(ctx context.Context, merchantID int64, kind token.KeptKind, person string, k token.Kept, most int) error {
+func (s slowResults) Keep(ctx context.Context, merchantID int64, kind token.KeptKind, person string, k token.Kept, most int, check func([]token.Kept) (string, error)) error {
 	s.before()
-	return s.Store.Keep(ctx, merchantID, kind, person, k, most)
+	return s.Store.Keep(ctx, merchantID, kind, person, k, most, check)
 }
 
 // TestWork rejects the orders of all pages while the database is slow, with scripts and without:

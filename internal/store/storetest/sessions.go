@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -522,7 +523,7 @@ func testOverview(f *fixture) {
 func testKept(f *fixture) {
 	ctx := f.Context()
 	keep := func(merchantID int64, kind token.KeptKind, person, name, value string, at time.Time) {
-		testenv.NoError(f, f.a.Keep(ctx, merchantID, kind, person, token.Kept{Name: name, Value: value, At: at}, 3))
+		testenv.NoError(f, f.a.Keep(ctx, merchantID, kind, person, token.Kept{Name: name, Value: value, At: at}, 3, nil))
 	}
 	keep(alpha, token.KeptView, "Νίκος", "b", "old", noon.Add(-time.Hour))
 	keep(alpha, token.KeptView, "Νίκος", "b", "1", noon.Add(time.Second))
@@ -541,4 +542,22 @@ func testKept(f *fixture) {
 	want(b)
 	testenv.NoError(f, f.b.Forget(ctx, alpha, token.KeptView, "Νίκος", "b"))
 	want()
+
+	// Views that two instances keep at the same time are within the limit together.
+	var both [2]*token.Sessions
+	for i, instance := range []token.SessionStore{f.a, f.b} {
+		both[i] = token.NewSessions(instance, token.NewRegistry(f.a, func() time.Time { return noon }))
+	}
+	session := token.Session{Name: "Άννα"}
+	testenv.Together(2*token.MaxViews, func(n int, ready func()) {
+		name := strconv.Itoa(n)
+		ready()
+		if err := both[n%2].KeepView(ctx, alpha, session, "", name, "?"+name); err != nil && !errors.Is(err, token.ErrTooManyViews) {
+			f.Error(err)
+		}
+	})
+	kept := testenv.Of(both[0].Kept(ctx, alpha, session, token.KeptView)).Must(f)
+	testenv.Equal(f, "views", token.MaxViews, len(kept))
+	testenv.NoError(f, both[0].KeepView(ctx, alpha, session, kept[0].Name, "another", "?"))
+	testenv.Equal(f, "views with another name", token.MaxViews, len(testenv.Of(both[0].Kept(ctx, alpha, session, token.KeptView)).Must(f)))
 }
