@@ -38,6 +38,13 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	switch form.Get("do") {
 	case "none": // the first button of the form, which Enter presses
 		return s.showQueue(w, r, http.StatusOK, view)
+	case "/print", "/pick", "/orders.xlsx", "/invoices": // a page about the selected orders
+		shown := url.Values{"order": form["order"], "back": form["back"]}
+		if form.Has("all") {
+			shown["all"] = form["all"]
+		}
+		http.Redirect(w, r.Request, s.root+Prefix+form.Get("do")+"?"+shown.Encode(), http.StatusSeeOther)
+		return nil
 	case "accept":
 		if form.Get("reason") != "" {
 			view.Problem = reasonOfAcceptance

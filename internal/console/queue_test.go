@@ -279,6 +279,32 @@ func TestPackingSlip(t *testing.T) {
 	}
 }
 
+// TestLongSelection selects a hundred orders with the longest references, in a browser without
+// scripts: addresses have room for them.
+func TestLongSelection(t *testing.T) {
+	t.Parallel()
+	var documents [][]byte
+	var references []string
+	for n := range 100 {
+		references = append(references, fmt.Sprintf("A-%03d%s", n, strings.Repeat("x", order.MaxReferenceLength-5)))
+		documents = append(documents, newOrder(n+1, references[n]))
+	}
+	s := start(t, documents...)
+	b := s.signedIn(s.token)
+	const page = "/console/new?limit=100"
+	form := b.get(page).form(t, page)
+	form["order"], form["back"] = references, []string{page}
+	for do, want := range map[string]string{"/print": "100 packing slips", "/pick": "items of 100 orders", "/orders.xlsx": "PK", "/invoices": references[99]} {
+		form["do"] = []string{do}
+		b.get(b.post(page, form).location()).WantText(t, http.StatusOK, want)
+	}
+	form["do"] = []string{"accept"}
+	form = b.post(page, form).form(t, page)
+	form["then"] = []string{"print"}
+	b.get(b.post(page, form).location()).WantText(t, http.StatusOK, "100 packing slips")
+	b.get(b.post(page, form).location()).WantText(t, http.StatusOK, "100 packing slips") // the keys have what was done
+}
+
 // TestSlipOfStore sets what the packing slips say of the store, and where tracking codes lead.
 func TestSlipOfStore(t *testing.T) {
 	t.Parallel()

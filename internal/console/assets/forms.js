@@ -33,14 +33,8 @@ document.addEventListener("click", (event) => {
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!form.matches("[data-once]")) return;
-  // A button that only shows something, perhaps in another tab, leaves the form as it is. Its address
-  // would be too long with what only an answer needs.
-  if (event.submitter?.formMethod === "get") {
-    const unneeded = [...form.querySelectorAll("[name=shown]")];
-    for (const field of unneeded) field.disabled = true;
-    setTimeout(() => { for (const field of unneeded) field.disabled = false; });
-    return;
-  }
+  // A button that only shows something, perhaps in another tab, leaves the form as it is.
+  if (event.submitter?.dataset.shows !== undefined) return;
   if (event.submitter?.value === "none") { // Enter in a box
     event.preventDefault();
     return;

@@ -41,6 +41,10 @@ func (p *staff) useNoScripts(t *testing.T) {
 	p.click(t, ".actionbar .primary")
 	p.wait(t, ".notice.bad", "No order was selected.")
 	p.forgive("status of 422")
+	p.click(t, `input[value="C-17"]`)
+	p.click(t, `.actionbar [value="/print"]`)
+	p.wait(t, "h1", "1 packing slip")
+	p.see(t, "/console/new", "h2", "orders")
 	for n := range 3 {
 		p.click(t, fmt.Sprintf(`input[value="C-%d"]`, 17+n))
 	}
