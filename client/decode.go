@@ -153,7 +153,7 @@ func decodeSummaries(r response) (cursorPage[wireSummary], error) {
 func decodeOrder(r response) (Order, error) {
 	wire, err := decode(r, func(w struct{ Order wireOrder }) bool { return w.Order.complete() })
 	o := wire.Order.order()
-	o.Tag = r.header.Get("ETag")
+	o.Tag = tagOf(r.header)
 	return o, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -30,19 +31,25 @@ func (c *Client) responseError(call *call, r response) *Error {
 	}
 	e.Kind = kindOf(call, e)
 	if e.Message == "" {
-		e.Message = c.clean(e.Kind.Error() + redirectTarget(r))
+		e.Message = c.clean(e.Kind.Error() + ": " + foreign(r))
 	}
 	return e
 }
 
-// redirectTarget returns a text with the target of a redirect, which the client
-// does not follow.
-func redirectTarget(r response) string {
-	to, err := url.Parse(r.header.Get("Location"))
-	if r.status/100 != 3 || err != nil || to.Host == "" {
-		return ""
+// markup is what people do not read of a page.
+var markup = regexp.MustCompile(`(?is)<head.*?</head>|<[^>]*>`)
+
+// foreign says what a response is that has no words of the service: it is from a proxy, or from
+// another server.
+func foreign(r response) string {
+	if to, err := url.Parse(r.header.Get("Location")); r.status/100 == 3 && err == nil && to.Host != "" {
+		return "a redirect to " + to.Scheme + "://" + to.Host
 	}
-	return ": a redirect to " + to.Scheme + "://" + to.Host
+	text := "a proxy or another server responded"
+	if page := strings.Fields(string(markup.ReplaceAll(r.body, []byte(" ")))); len(page) > 0 {
+		text += ": " + strings.Join(page, " ")
+	}
+	return text
 }
 
 // kindOf returns the kind of an error: by its code, in either set of codes

@@ -108,7 +108,7 @@ func TestErrorResponses(t *testing.T) {
 		{"list", 502, "<html>", client.ErrUnavailable, ""},
 		{"list", 504, "", client.ErrUnavailable, ""},
 		{"list", 404, "<html>", client.ErrUnsupported, ""},
-		{"list", 400, "<html>", client.ErrResponse, ""},
+		{"list", 400, "<html><head><title>x</title></head>\n<h1>Not Found</h1>", client.ErrResponse, ""},
 		{"list", 400, "{", client.ErrResponse, ""},
 		{"list", 400, `{"error":7}`, client.ErrResponse, ""},
 		{"list", 401, "null", client.ErrUnauthorized, ""},
@@ -129,6 +129,9 @@ func TestErrorResponses(t *testing.T) {
 					continue
 				}
 				e := wantKind(t, call.do(t.Context(), f.client), test.kind)
+				if strings.HasPrefix(test.body, "<") && !strings.Contains(e.Message, ": a proxy or another server responded") || strings.Contains(test.body, "<h1>") && !strings.HasSuffix(e.Message, ": Not Found") {
+					t.Errorf("it does not say who responded: %q", e.Message)
+				}
 				if e.Status != test.status || e.Code != test.code || e.RequestID != "from-service" || e.Message == "" || e.Tries != 1 {
 					t.Errorf("%+v", e)
 				}

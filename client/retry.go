@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -113,7 +114,7 @@ func (w *write) fillReceipt(r response) {
 		return
 	}
 	*w.receipt = Receipt{
-		Tag:       r.header.Get("ETag"),
+		Tag:       tagOf(r.header),
 		Replayed:  r.header.Get("Idempotent-Replayed") == "true",
 		RequestID: r.requestID,
 	}
@@ -121,3 +122,7 @@ func (w *write) fillReceipt(r response) {
 		w.receipt.Key = *w.key
 	}
 }
+
+// tagOf returns the tag of an order. Every one of the service is strong; a proxy that compresses
+// makes it weak, and a weak one matches nothing.
+func tagOf(header http.Header) string { return strings.TrimPrefix(header.Get("ETag"), "W/") }

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -50,6 +53,19 @@ func TestRetries(t *testing.T) {
 				testenv.Equal(t, "without retries of writes", again && !call.write, call.do(t.Context(), f.client) == nil)
 			})
 		}
+	}
+}
+
+// TestCertificate calls a service whose certificate nobody trusts, once.
+func TestCertificate(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(always(200, goodSuccess))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	err := testenv.Of(client.New(server.URL, secret)).Must(t).Accept(t.Context(), "SF-1")
+	if e := wantKind(t, err, client.ErrTransport); e.Tries != 1 || !strings.Contains(e.Error(), "certificate") {
+		t.Errorf("%d attempts, %v", e.Tries, e)
 	}
 }
 
@@ -129,7 +145,7 @@ func TestKeys(t *testing.T) {
 func TestWriteOptions(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("ETag", `"915664-18"`)
+		w.Header().Set("ETag", `W/"915664-18"`) // of a proxy
 		w.Header().Set("Idempotent-Replayed", "true")
 		w.Header().Set("X-Request-Id", "r-1")
 		response(w, 200, goodSuccess)

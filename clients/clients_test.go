@@ -6,8 +6,11 @@ package clients_test
 import (
 	"bytes"
 	"cmp"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -26,6 +29,7 @@ import (
 	"time"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/certtest"
 	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/testenv"
@@ -148,13 +152,13 @@ func TestPHPWithoutNetwork(t *testing.T) {
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	for name, program := range map[string]string{
-		"python": "import os\nfrom merchant_orders import Client\nclient = Client(os.environ['ORDERS_URL'], 'mo_x', tries=1)\nfor _ in range(5):\n    client.accept('SF-1')\n",
-		"php":    "<?php\nrequire 'MerchantOrders.php';\n$client = new MerchantOrders\\Client(getenv('ORDERS_URL'), 'mo_x', 60, 1);\nfor ($i = 0; $i < 5; $i++) {\n    $client->accept('SF-1');\n}\n",
+		"python": "import os\nfrom merchant_orders import Client\nclient = Client(os.environ['ORDERS_URL'], 'mo_x', tries=1)\nfor _ in range(5):\n    client.reject('SF-1', 'damaged')\n",
+		"php":    "<?php\nrequire 'MerchantOrders.php';\n$client = new MerchantOrders\\Client(getenv('ORDERS_URL'), 'mo_x', 60, 1);\nfor ($i = 0; $i < 5; $i++) {\n    $client->reject('SF-1', 'damaged');\n}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var requests, connections atomic.Int64
-			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			var requests atomic.Int64
+			s := startTLS(t, "127.0.0.1", later, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
 				w.Header().Set("Content-Length", "16")
 				_, _ = w.Write([]byte(`{"success":true}`))
@@ -162,19 +166,99 @@ func TestConnections(t *testing.T) {
 					_ = http.NewResponseController(w).Flush()
 					panic(http.ErrAbortHandler)
 				}
-			}))
-			server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-				if state == http.StateNew {
-					connections.Add(1)
-				}
+			})
+			if output, err := s.run(startable(t, name, program), s.cert); err != nil {
+				t.Fatalf("%v\n%s", err, output)
 			}
-			server.Start()
-			defer server.Close()
-			runAt(t, languages[slices.IndexFunc(languages, func(l language) bool { return l.name == name })], program, server.URL)
 			testenv.Equal(t, "requests", 5, requests.Load())
-			testenv.Equal(t, "connections", 2, connections.Load())
+			testenv.Equal(t, "connections", 2, s.connections.Load())
 		})
 	}
+}
+
+// TestCertificates calls services whose certificate is not good: no client tries again, and
+// each says so.
+func TestCertificates(t *testing.T) {
+	t.Parallel()
+	programs := map[string]string{
+		"python":     "import os\nfrom merchant_orders import Client\nClient(os.environ['ORDERS_URL'], 'mo_x').order('SF-1')\n",
+		"php":        "<?php\nrequire 'MerchantOrders.php';\n(new MerchantOrders\\Client(getenv('ORDERS_URL'), 'mo_x'))->order('SF-1');\n",
+		"typescript": "import { Client } from 'merchant-orders';\nawait new Client(process.env.ORDERS_URL!, 'mo_x').order('SF-1');\n",
+	}
+	programs["php -n"] = programs["php"]
+	cases := map[string]struct {
+		host    string
+		until   time.Time
+		trusted bool
+	}{
+		"unknown":         {"127.0.0.1", later, false},
+		"expired":         {"127.0.0.1", time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC), true},
+		"of another host": {"127.0.0.2", later, true},
+	}
+	for name, program := range programs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start := startable(t, name, program)
+			for what, c := range cases {
+				s := startTLS(t, c.host, c.until, http.NotFound)
+				authority := certtest.New(t, later).Cert
+				if c.trusted {
+					authority = s.cert
+				}
+				output, err := s.run(start, authority)
+				if err == nil || !strings.Contains(output, "certificate") {
+					t.Errorf("%s: %v, %s", what, err, output)
+				}
+				testenv.Equal(t, "connections, "+what, 1, s.connections.Load())
+			}
+		})
+	}
+}
+
+var later = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// tlsService is a service with a certificate.
+type tlsService struct {
+	url, cert   string
+	connections atomic.Int64
+}
+
+func startTLS(t *testing.T, host string, until time.Time, handle http.HandlerFunc) *tlsService {
+	t.Helper()
+	pair := certtest.New(t, until)
+	s := &tlsService{cert: pair.Cert}
+	server := &http.Server{Handler: handle, TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, ErrorLog: log.New(io.Discard, "", 0), ConnState: func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.connections.Add(1)
+		}
+	}}
+	listener := testenv.Of(net.Listen("tcp", host+":0")).Must(t)
+	s.url = "https://" + listener.Addr().String()
+	ended := make(chan error, 1)
+	go func() { ended <- server.ServeTLS(listener, pair.Cert, pair.Key) }()
+	t.Cleanup(func() {
+		testenv.NoError(t, server.Close())
+		<-ended
+	})
+	return s
+}
+
+// startable returns the start of a program of a language, for PHP with its arguments.
+func startable(t *testing.T, name, program string) func(environment ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	name, arguments, _ := strings.Cut(name, " ")
+	l := languages[slices.IndexFunc(languages, func(l language) bool { return l.name == name })]
+	if name == "php" {
+		l.prepare = phpWith(append(strings.Fields(arguments), "-d", "curl.cainfo=${SSL_CERT_FILE}", "-d", "openssl.cafile=${SSL_CERT_FILE}")...)
+	}
+	return l.program(t, t.TempDir(), []byte(program))
+}
+
+// run runs a program that trusts an authority.
+func (s *tlsService) run(start func(environment ...string) (*exec.Cmd, *bytes.Buffer), authority string) (output string, err error) {
+	command, printed := start("ORDERS_URL="+s.url, "SSL_CERT_FILE="+authority, "NODE_EXTRA_CA_CERTS="+authority)
+	err = command.Run()
+	return printed.String(), err
 }
 
 // TestExportAsItArrives accepts each order of an export before the service sends the next.
@@ -276,6 +360,7 @@ var calls = map[string]any{
 	},
 	"followed": true, "history": "changed",
 	"named": 4.0, "requestId": true, "broken": []any{"r1", "r1", "r1"}, "downloaded": "%PDF-1.4", "linked": "%PDF-1.4", "deleted": 0.0,
+	"proxied": "a proxy or another server responded: Not Found Bearer [token] nginx (status 404)", "missed": false,
 	"key": true, "moved": true, "cut": true, "webhook": "till", "rotated": true, "webhooks": 0.0, "tokens": []any{"till", "till"},
 }
 
@@ -365,11 +450,18 @@ func testDeliveries(t *testing.T, secret delivery.Secret) map[string]any {
 // flaky starts a proxy for a service, and returns its address. The first attempt of each
 // request fails: by turns the response is a 503, or breaks off after half of its body. A
 // request with LIMITED is refused for an hour; the response of one with MOVED is a
-// redirect, that of one with CUT, HTML or BROKEN is bad.
+// redirect, that of one with GONE a page, that of one with CUT, HTML or BROKEN is bad. Tags are
+// weak, as if the proxy compressed.
 func flaky(t *testing.T, service string) string {
 	t.Helper()
 	target := testenv.Of(url.Parse(service)).Must(t)
 	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		if tag := r.Header.Get("ETag"); tag != "" {
+			r.Header.Set("ETag", "W/"+tag)
+		}
+		return nil
+	}
 	var mu sync.Mutex
 	seen := make(map[string]bool)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -388,6 +480,10 @@ func flaky(t *testing.T, service string) string {
 		switch {
 		case strings.HasSuffix(request, "/MOVED"):
 			http.Redirect(w, r, "https://orders.example.com/", http.StatusMovedPermanently)
+		case strings.HasSuffix(request, "/GONE"):
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = w.Write([]byte("<html>\n<head><title>404</title></head>\n<h1>Not Found</h1>" + r.Header.Get("Authorization") + "<hr>nginx</html>"))
 		case strings.HasSuffix(request, "/CUT"):
 			w.Header().Set("Content-Type", "Application/JSON")
 			_, _ = w.Write([]byte(`{"order":{"id`))

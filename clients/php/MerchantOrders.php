@@ -212,7 +212,7 @@ class Client
     public function order(string $reference): array
     {
         [$body, $headers] = $this->call('GET', path($reference));
-        return [$body->order, $headers['etag'] ?? ''];
+        return [$body->order, (string) preg_replace('~^W/~', '', $headers['etag'] ?? '')]; // weak: of a proxy that compresses
     }
 
     /** Accepts a registered order. */
@@ -538,7 +538,7 @@ class Client
         $received = headers($lines);
         $status = (int) $received[':status'];
         if ($status < 200 || $status > 299) {
-            throw refusal($status, $received, joined($parts));
+            throw refusal($status, $received, str_replace($this->token, '[token]', joined($parts)));
         }
         if ($type !== '*/*' && stripos($received['content-type'] ?? '', $type) !== 0) {
             throw new ClientError("unexpected response: it is no $type", false, $status, '', 0, requestId($received));
@@ -755,7 +755,8 @@ function streams(string $method, string $url, array $headers, ?string $body, int
     $source = fopen($url, 'r', false, $context);
     restore_error_handler();
     if (!$source) {
-        throw new TransportError("no response: $problem", strpos($problem, 'certificate verify failed') === false);
+        $problem = (string) preg_replace('/\s+/', ' ', $problem);
+        throw new TransportError("no response: $problem", !preg_match('/peer certificate|certificate verify failed/i', $problem));
     }
     $lines = stream_get_meta_data($source)['wrapper_data'];
     $missing = preg_match('/^Content-Length: *(\d+)/mi', implode("\n", $lines), $match) ? (int) $match[1] : 0;
@@ -860,8 +861,11 @@ function refusal(int $status, array $headers, string $text): ClientError
     $kind = $kinds[$status] ?? ($status >= 500 ? UnavailableError::class : ClientError::class);
     $error = $body->error ?? null;
     [$code, $message] = [$error->code ?? '', $error->message ?? $body->message ?? ''];
-    if (!is_string($message) || $message === '') { // it is from a proxy
-        $message = 'the service refused the request' . (isset($headers['location']) ? ": it is at {$headers['location']}" : '');
+    if (!is_string($message) || $message === '') {
+        $page = (string) preg_replace(['~<head.*?</head>|<[^>]*>~is', '/\s+/'], ' ', $text);
+        $about = isset($headers['location']) ? "it is at {$headers['location']}" : substr(trim($page), 0, 200);
+        $message = rtrim("a proxy or another server responded: $about", ': ');
+        $kind = $status === 404 ? ClientError::class : $kind; // the order may exist
     }
     return new $kind($message, $temporary, $status, is_scalar($code) ? (string) $code : '', $seconds, requestId($headers), $headers['error-detail'] ?? '');
 }

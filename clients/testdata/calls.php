@@ -63,6 +63,8 @@ $once = new Client(getenv('ORDERS_URL'), 'mo_x', 60, 1);
 foreach ([fn () => $once->order('BROKEN'), fn () => $once->order('HTML'), fn () => iterator_to_array($once->export('', 'BROKEN')->orders())] as $call) {
     $result['broken'][] = refused($call)->requestId;
 }
+$gone = refused(fn () => $once->order('GONE'));
+$result += ['proxied' => $gone->getMessage(), 'missed' => $gone instanceof NotFoundError];
 $moved = strpos(refused(fn () => $once->order('MOVED'))->getMessage(), 'https://orders.example.com/') !== false;
 $result += ['moved' => $moved, 'cut' => refused(fn () => $once->order('CUT'))->temporary];
 $client->reject($second, 'damaged');

@@ -51,6 +51,8 @@ result["named"] = sum(type(error) is kind for kind, error in named.items())
 result["requestId"] = 0 < len(unknown.request_id) and unknown.request_id in str(unknown)
 once = Client(os.environ["ORDERS_URL"], "mo_x", tries=1)
 result["broken"] = [refusal(once.order, name).request_id for name in ("BROKEN", "HTML")] + [refusal(list, once.export(date_from="BROKEN").orders()).request_id]
+gone = refusal(once.order, "GONE")
+result |= {"proxied": str(gone), "missed": isinstance(gone, NotFoundError)}
 result |= {"moved": "https://orders.example.com/" in str(refusal(once.order, "MOVED")), "cut": refusal(once.order, "CUT").temporary}
 client.reject(second, "damaged")
 result["answers"] = [answer["status"] for answer in client.answers([

@@ -50,6 +50,8 @@ result.requestId = unknown.requestId !== "" && unknown.message.includes(unknown.
 const once = new Client(process.env.ORDERS_URL!, "mo_x", { tries: 1 });
 const broken = [once.order("BROKEN"), once.order("HTML"), all(once.export({ dateFrom: "BROKEN" }).orders())];
 result.broken = (await Promise.all(broken.map(refusal))).map((error) => error.requestId);
+const gone = await refusal(once.order("GONE"));
+[result.proxied, result.missed] = [gone.message, gone instanceof NotFoundError];
 result.moved = (await refusal(once.order("MOVED"))).message.includes("https://orders.example.com/");
 result.cut = (await refusal(once.order("CUT"))).temporary;
 await client.reject(second, "damaged");

@@ -161,7 +161,7 @@ class Client:
     def order(self, reference: str) -> tuple[Order, str]:
         """Returns an order and its tag for if_match."""
         body, headers = self.request("GET", _path(reference))
-        return body["order"], headers.get("ETag", "")
+        return body["order"], headers.get("ETag", "").removeprefix("W/")  # of a proxy that compresses
 
     def accept(self, reference: str, *, if_match: str = "", key: str = "") -> None:
         """Accepts a registered order. With if_match, only if it has not changed since its tag was read."""
@@ -355,7 +355,7 @@ class Client:
             request_id = _request_id(response)
             try:
                 if not 200 <= response.status <= 299:
-                    raise _refusal(response)
+                    raise _refusal(response, self._token)
                 if kind not in (response.headers.get_content_type(), "*/*"):
                     raise ClientError("unexpected response: it is no " + kind, status=response.status, request_id=request_id)
                 yield response
@@ -383,7 +383,7 @@ class Client:
                 return connection, connection.getresponse()
             if kept.sock and (process, origin) == (os.getpid(), _origin(url)):
                 kept.sock.settimeout(timeout)
-                with contextlib.suppress(ConnectionError):  # the service had closed it, or it recognizes the key of a write
+                with contextlib.suppress(ConnectionError, ssl.SSLError):  # the service had closed it, or it recognizes the key of a write
                     kept.request(method, target, body, headers)
                     return kept, kept.getresponse()
             kept.close()
@@ -527,20 +527,24 @@ def _lines(response: http.client.HTTPResponse, end: dict[str, Any]) -> Iterator[
     raise TransportError("the response has no end", temporary=True, request_id=_request_id(response))
 
 
-def _refusal(response: http.client.HTTPResponse) -> ClientError:
+def _refusal(response: http.client.HTTPResponse, token: str) -> ClientError:
     """Returns the error of a status that is no success."""
-    code, message = "", ""
+    code, message, text = "", "", ""
     with contextlib.suppress(OSError, http.client.HTTPException, EOFError, zlib.error, ValueError, AttributeError):
-        body = json.loads(_plain(response).read())
+        text = _plain(response).read().decode(errors="replace").replace(token, "[token]")
+        body = json.loads(text)
         error = body["error"] if isinstance(body.get("error"), dict) else body  # a proxy has other forms
         code, message = str(error.get("code") or ""), str(error.get("message") or "")
     status, retry_after = response.status, _seconds(response.headers.get("Retry-After", ""))
     # A 409 without Retry-After stays.
     temporary = status in (408, 429) or status >= 500 or status == 409 and retry_after > 0
     kind = UnavailableError if status >= 500 else _KINDS.get(status, ClientError)
+    if not message:
+        moved, page = response.headers.get("Location"), " ".join(re.sub("(?is)<head.*?</head>|<[^>]*>", " ", text).split())[:200]
+        message = "a proxy or another server responded" + (f": it is at {moved}" if moved else f": {page}" if page else "")
+        kind = ClientError if status == 404 else kind  # the order may exist
     return kind(
-        message or "the service refused the request" + (f": it is at {moved}" if (moved := response.headers.get("Location")) else ""),
-        temporary=temporary, status=status, code=code, retry_after=retry_after,
+        message, temporary=temporary, status=status, code=code, retry_after=retry_after,
         request_id=_request_id(response), detail=response.headers.get("Error-Detail", ""),
     )
 

@@ -146,7 +146,7 @@ export class Client {
   /** Returns an order and its tag for ifMatch. */
   async order(reference: string, options?: Abortable): Promise<{ order: Order; tag: string }> {
     const { body, headers } = await this.request<{ order: Order }>("GET", path(reference), undefined, options);
-    return { order: body.order, tag: headers.get("ETag") ?? "" };
+    return { order: body.order, tag: (headers.get("ETag") ?? "").replace(/^W\//, "") }; // weak: of a proxy that compresses
   }
 
   /** Accepts a registered order. */
@@ -206,7 +206,7 @@ export class Client {
     try {
       const response = await fetch(url, { headers, redirect: "manual", signal: signal ? AbortSignal.any([ends, signal]) : ends });
       if (response.ok) return new Uint8Array(await response.arrayBuffer());
-      throw refusal(response, await response.text());
+      throw refusal(response, await response.text(), this.#token);
     } catch (error) {
       throw unsent(error, signal);
     }
@@ -374,7 +374,7 @@ export class Client {
         stop.abort();
       }
     })();
-    if (!response.ok) throw refusal(response, (await all(texts).catch(() => [])).join(""));
+    if (!response.ok) throw refusal(response, (await all(texts).catch(() => [])).join(""), this.#token);
     if (!response.headers.get("Content-Type")?.toLowerCase().startsWith(type)) {
       stop.abort();
       throw new ClientError("unexpected response: it is no " + type, { status: response.status, ...requestOf(response.headers) });
@@ -516,18 +516,22 @@ function unsent(error: any, signal?: AbortSignal, answer?: Headers): unknown {
 }
 
 /** Returns the error of a status that is no success. */
-function refusal({ status, headers }: Response, text: string): ClientError {
-  let body: any = {};
+function refusal({ status, headers }: Response, body: string, token: string): ClientError {
+  const text = body.replaceAll(token, "[token]");
+  let error: any = {};
   try {
-    body = JSON.parse(text) ?? {};
+    error = JSON.parse(text) ?? {};
+    error = error.error ?? error;
   } catch {
-    // The status is sufficient.
+    // It is from a proxy.
   }
   const asked = headers.get("Retry-After") ?? "";
   const retryAfter = /^[0-9]+$/.test(asked) ? Number(asked) : Math.max((Date.parse(asked) - Date.now()) / 1000, 0) || 0;
   // A 409 without Retry-After stays.
   const temporary = status === 408 || status === 429 || status >= 500 || (status === 409 && retryAfter > 0);
-  const moved = headers.get("Location");
-  const message = String(body.error?.message ?? body.message ?? "the service refused the request" + (moved ? ": it is at " + moved : ""));
-  return new (errorOf[status] ?? (status >= 500 ? UnavailableError : ClientError))(message, { temporary, status, code: String(body.error?.code ?? ""), retryAfter, ...requestOf(headers), detail: headers.get("Error-Detail") ?? "" });
+  const [moved, page] = [headers.get("Location"), text.replace(/<head.*?<\/head>|<[^>]*>/gis, " ").replace(/\s+/g, " ").trim().slice(0, 200)];
+  const message = error.message || "a proxy or another server responded" + (moved ? ": it is at " + moved : page && ": " + page);
+  // Of a proxy's 404 nobody knows whether the order exists.
+  const kind = status >= 500 ? UnavailableError : status !== 404 || error.message ? errorOf[status] : undefined;
+  return new (kind ?? ClientError)(String(message), { temporary, status, code: String(error.code ?? ""), retryAfter, ...requestOf(headers), detail: headers.get("Error-Detail") ?? "" });
 }
