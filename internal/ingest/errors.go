@@ -19,7 +19,7 @@ import (
 type DocumentError struct {
 	Field   string // as in "lineItems[0].quantity"; empty: the whole document
 	Problem string // as in "must be 1 or more"
-	nearest string // key that an unknown one may mean; empty: none
+	hint    string // what an unknown key may mean; may be empty
 }
 
 // Error returns the field and its problem.
@@ -40,10 +40,7 @@ func lineProblem(err error) string {
 
 // Detail implements strict.Detailed.
 func (e *DocumentError) Detail() string {
-	if e.nearest != "" {
-		return e.Error() + "; the nearest one is " + e.nearest + "."
-	}
-	return e.Error() + "."
+	return e.Error() + e.hint + "."
 }
 
 // noObject returns the error of a document that is not one JSON object.
@@ -80,7 +77,7 @@ func decodingError(text []byte, err error) *DocumentError {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		field := fieldName(semantic.JSONPointer)
 		if errors.Is(semantic.Err, json.ErrUnknownName) {
-			return &DocumentError{Field: field, Problem: "unknown key", nearest: nearestKey(semantic)}
+			return &DocumentError{Field: field, Problem: "unknown key", hint: knownKeys(semantic)}
 		}
 		return &DocumentError{Field: field, Problem: typeProblem(semantic)}
 	}
@@ -90,8 +87,11 @@ func decodingError(text []byte, err error) *DocumentError {
 	return noObject("it cannot be read")
 }
 
-// nearestKey returns the key that an unknown one may mean; empty: none.
-func nearestKey(err *json.SemanticError) string {
+// fewKeys is how many keys an error lists.
+const fewKeys = 8
+
+// knownKeys returns the hint of an unknown key: the one that it may mean, or all if they are few.
+func knownKeys(err *json.SemanticError) string {
 	if err.GoType == nil || err.GoType.Kind() != reflect.Struct {
 		return ""
 	}
@@ -101,7 +101,13 @@ func nearestKey(err *json.SemanticError) string {
 			keys = append(keys, key)
 		}
 	}
-	return strict.Nearest(err.JSONPointer.LastToken(), keys...)
+	if nearest := strict.Nearest(err.JSONPointer.LastToken(), keys...); nearest != "" {
+		return "; the nearest one is " + nearest
+	}
+	if len(keys) > fewKeys {
+		return ""
+	}
+	return "; known are " + strings.Join(keys, ", ")
 }
 
 // typeProblem returns which type a value of the wrong type must have.

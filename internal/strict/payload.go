@@ -24,10 +24,18 @@ var mistaken = []struct{ begins, detail string }{
 	{"\xff\xd8\xff", fileItself},
 	{"--", "The body is multipart/form-data: send a JSON object."},
 	{"<", "The body is XML or HTML: send a JSON object."},
+	{"x\x01", deflated},
+	{"x\x9c", deflated},
+	{"x\xda", deflated},
+	{"[object ", "The body is what JavaScript makes of an object as a text: send what JSON.stringify returns."},
+	{"eyJ", "The body is base64: send the object itself."},
+	{"%7B", "The body is percent-encoded: send the object itself."},
 	{"[", "The body is an array: send one object."},
 	{`"`, "The body is a JSON text, perhaps encoded twice: send the object itself."},
 	{"'", "The body is in single quotes, perhaps those of a shell: send the object itself."},
 }
+
+const deflated = "The body is compressed with deflate: send it as it is, without Content-Encoding."
 
 const fileItself = "The body is the file itself: send a JSON object with filename and, in base64, contentBase64."
 
@@ -35,6 +43,8 @@ var (
 	formBody    = regexp.MustCompile(`^[\w.%+\[\]-]{1,64}=`)
 	singleQuote = regexp.MustCompile(`^\{\s*'|[:,\[{]\s*'`)
 	bareName    = regexp.MustCompile(`^\{\s*[A-Za-z_]\w*\s*:`)
+	otherQuote  = regexp.MustCompile(`^(?:[“”„«»]|&quot;|&#34;)`)
+	otherWord   = regexp.MustCompile(`^(?:NaN|-?Infinity|None|True|False|undefined|NULL|nil)\b`)
 	lastComma   = regexp.MustCompile(`,\s*[}\]]`)
 )
 
@@ -64,7 +74,7 @@ func JSONProblem(body []byte, err error) string {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return "A key is given twice: send it once."
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "The JSON is cut: its last brace or quote is missing."
+		return "The JSON is cut: its last brace or quote is missing. Content-Length counts bytes, not characters."
 	case singleQuote.Match(text):
 		return "Keys and texts need double quotes, not single ones."
 	case bareName.Match(text):
@@ -76,11 +86,19 @@ func JSONProblem(body []byte, err error) string {
 	case err != nil && strings.Contains(err.Error(), "after top-level value"):
 		return "Something follows the JSON object: send one object alone."
 	}
-	place := ""
+	place, cure := "", `let a JSON library write it, with texts in double quotes and every line break in them as \n.`
 	if syntactic != nil {
 		place = fmt.Sprintf(" at its byte %d", syntactic.ByteOffset+1)
+		switch rest := body[min(syntactic.ByteOffset, int64(len(body))):]; {
+		case otherQuote.Match(rest):
+			cure = "keys and texts need plain double quotes, neither typographic ones nor those of HTML."
+		case otherWord.Match(rest):
+			cure = "it has no such word as NaN, None or True; values without quotes are numbers, true, false and null."
+		case bytes.HasPrefix(rest, []byte(`\`)):
+			cure = `a backslash in a text is written \\, or begins an escape such as \n.`
+		}
 	}
-	return "The JSON is not valid" + place + ": let a JSON library write it, with texts in double quotes and every line break in them as \\n."
+	return "The JSON is not valid" + place + ": " + cure
 }
 
 // OtherLetters returns the ErrInvalidPayload of a name that is a known one in other letters; nil: it

@@ -47,10 +47,11 @@ type FirstError struct{ err error }
 // were parsed count for nothing.
 func (e *FirstError) Err() error { return e.err }
 
-// Refuse records what is wrong with a parameter or a member; empty: nothing.
-func (e *FirstError) Refuse(name, problem string) {
+// Refuse records what is wrong with a parameter or a member; empty: nothing. The hints are those
+// of a ParamError.
+func (e *FirstError) Refuse(name, problem string, hints ...string) {
 	if e.err == nil && problem != "" {
-		e.err = &ParamError{Name: name, Problem: problem}
+		e.err = &ParamError{Name: name, Problem: problem, Hint: strings.Join(hints, "")}
 	}
 }
 

@@ -152,7 +152,10 @@ func credential(r *http.Request) (text string, basic bool, problem string) {
 		return rest, false, ""
 	case strings.EqualFold(scheme, "Basic"):
 		pair, err := base64.StdEncoding.DecodeString(rest)
-		if _, password, _ := strings.Cut(string(pair), ":"); err == nil && password != "" {
+		switch name, password, _ := strings.Cut(string(pair), ":"); {
+		case err == nil && strings.HasPrefix(name, "mo_") && !strings.HasPrefix(password, "mo_"):
+			return "", true, "The token is the password of Basic, not the name: write any name, a colon and the token."
+		case err == nil && password != "":
 			return password, true, ""
 		}
 		return "", true, "What follows Basic is not the base64 of a name, a colon and the token."

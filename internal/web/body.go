@@ -38,7 +38,7 @@ func ReadBody(r *Request, limit int64) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
 	switch {
 	case err != nil:
-		return nil, strict.Detail(strict.ErrInvalidPayload, "The body did not arrive completely and in time.")
+		return nil, strict.Detail(strict.ErrInvalidPayload, "The body did not arrive completely and in time: is Content-Length the number of its bytes?")
 	case int64(len(body)) > limit:
 		return nil, tooLong
 	}

@@ -57,7 +57,7 @@ func detailOf(err error) string {
 	case errors.As(err, &limit):
 		return limitDetails[limit.Limit]
 	case errors.As(err, &method):
-		return "This path takes " + method.Allow + "."
+		return "This path takes " + method.Allow + "." + method.Hint
 	}
 	for _, row := range details {
 		if errors.Is(err, row.err) {
@@ -77,7 +77,7 @@ func noOrder(r *http.Request) string {
 	_, isID := order.ParseID(id + reference)
 	switch {
 	case id != "" && !isID:
-		return "Version 1 takes order_id, in digits: the reference of an order belongs below /v2/orders."
+		return "Version 1 takes order_id, in digits, without sign, point or leading zero: the reference of an order belongs below /v2/orders."
 	case id != "":
 		return "The merchant has no order with this order_id. Orders of other merchants are as if they did not exist."
 	case isID:
@@ -117,6 +117,9 @@ func setDetail(h http.Header, r *http.Request, err error, status int, body any) 
 	detail := detailOf(err)
 	if errors.Is(err, order.ErrNotFound) {
 		detail = noOrder(r)
+	}
+	if errors.Is(err, order.ErrPreconditionFailed) && strings.HasPrefix(r.Header.Get(ifMatch), "W/") {
+		detail = "If-Match has a weak tag, as proxies that compress make them: send it without W/."
 	}
 	if coded, ok := body.(CodedBody); ok {
 		detail = cmp.Or(detail, coded.Error.Message+listing(r, coded.Error.Message))

@@ -38,6 +38,7 @@ func (e *RedirectError) Error() string { return "redirected to the sign-in" }
 // MethodError says that a path has no route for a method.
 type MethodError struct {
 	Allow string // the methods that it has, as in the Allow header
+	Hint  string // what else helps, for Error-Detail; may be empty
 }
 
 // Error implements error.

@@ -51,9 +51,17 @@ func ParseRawQuery(raw string) *Query {
 	q := &Query{}
 	var err error
 	if q.values, err = url.ParseQuery(raw); err != nil {
-		q.Refuse("query", "is malformed; write % as %25 and ; as %3B")
+		q.Refuse("query", "is malformed; write % as %25 and ; as %3B", ", and & as it is, not as &amp;")
 	}
 	return q
+}
+
+// Refuse is that of strict.FirstError, with a hint to a mistake that any parameter may have.
+func (q *Query) Refuse(name, problem string, hints ...string) {
+	if strings.Contains(q.values.Get(name), "?") {
+		hints = append(hints, "; an & comes before a further parameter, not a ?")
+	}
+	q.FirstError.Refuse(name, problem, hints...)
 }
 
 // Text returns a parameter unchanged, empty if it is absent.
@@ -84,15 +92,15 @@ func (q *Query) OneOf(name string, words ...string) string {
 }
 
 // Int returns a parameter that is a whole number in plain digits, from minimum to
-// maximum. It returns absent if there is no such parameter.
-func (q *Query) Int(name string, absent, minimum, maximum int64) int64 {
+// maximum. It returns absent if there is no such parameter. The hints are those of a ParamError.
+func (q *Query) Int(name string, absent, minimum, maximum int64, hints ...string) int64 {
 	text := q.Text(name)
 	if text == "" {
 		return absent
 	}
 	n, problem := strict.ParseInt(text, minimum, maximum)
 	if problem != "" {
-		q.Refuse(name, problem)
+		q.Refuse(name, problem, hints...)
 		return absent
 	}
 	return n

@@ -41,17 +41,18 @@ type RouterConfig struct {
 type Router struct {
 	config    RouterConfig
 	mux       *http.ServeMux
-	first     *http.ServeMux          // of the routes that are First
-	prefixes  []string                // which their paths have before the first wildcard
-	groups    []RouteGroup            // the longest prefix first
-	errors    map[string]ErrorEncoder // by pattern
-	known     []knownPath             // of the interfaces
+	first     *http.ServeMux            // of the routes that are First
+	prefixes  []string                  // which their paths have before the first wildcard
+	groups    []RouteGroup              // the longest prefix first
+	errors    map[string]ErrorEncoder   // by pattern
+	methods   map[string]methodHandlers // by pattern, of the interfaces
+	known     []knownPath               // of the interfaces
 	crossSite http.CrossOriginProtection
 }
 
 // NewRouter returns a router over groups, one of which has an empty prefix.
 func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
-	rt := &Router{config: config, mux: http.NewServeMux(), first: http.NewServeMux(), groups: slices.Clone(groups), errors: make(map[string]ErrorEncoder)}
+	rt := &Router{config: config, mux: http.NewServeMux(), first: http.NewServeMux(), groups: slices.Clone(groups), errors: make(map[string]ErrorEncoder), methods: make(map[string]methodHandlers)}
 	if config.Origin != "" {
 		// Its error is that of a URL with more than an origin.
 		_ = rt.crossSite.AddTrustedOrigin(config.Origin)
@@ -77,8 +78,9 @@ func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
 				prefix, _, _ := strings.Cut(pattern, "{")
 				mux, rt.prefixes = rt.first, append(rt.prefixes, prefix)
 			}
-			mux.Handle(pattern, methods.handler(pattern, rt.errors[pattern]))
+			mux.Handle(pattern, rt.methodsHandler(pattern, methods, rt.errors[pattern]))
 			if group.Interface != "" {
+				rt.methods[pattern] = methods
 				rt.known = append(rt.known, knownPath{group, pattern, segmentsOf(pathPattern)})
 			}
 		}
@@ -187,8 +189,8 @@ func (rt *Router) group(escapedPath string) RouteGroup {
 // methodHandlers are the handlers of one path, by method.
 type methodHandlers map[string]http.Handler
 
-// handler returns the handler of the path with a pattern.
-func (m methodHandlers) handler(pattern string, encode ErrorEncoder) http.Handler {
+// methodsHandler returns the handler of the path with a pattern.
+func (rt *Router) methodsHandler(pattern string, m methodHandlers, encode ErrorEncoder) http.Handler {
 	if get, ok := m[http.MethodGet]; ok {
 		m[http.MethodHead] = get
 	}
@@ -197,15 +199,31 @@ func (m methodHandlers) handler(pattern string, encode ErrorEncoder) http.Handle
 		allowed = append(allowed, method)
 	}
 	slices.Sort(allowed)
-	notAllowed := serveError(encode, &MethodError{Allow: strings.Join(allowed, ", ")})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		logEntryOf(r).route = pattern
-		handler, ok := m[r.Method]
-		if !ok {
-			handler = notAllowed
+		if handler, ok := m[r.Method]; ok {
+			handler.ServeHTTP(w, r)
+			return
 		}
-		handler.ServeHTTP(w, r)
+		writeError(w, r, encode, &MethodError{Allow: strings.Join(allowed, ", "), Hint: rt.methodHint(pattern, allowed, r)})
 	})
+}
+
+// methodHint says what a request with another method than those allowed may mean: the same one in
+// capitals, or the nearest path above that has it.
+func (rt *Router) methodHint(pattern string, allowed []string, r *http.Request) string {
+	if r.Header.Get("Access-Control-Request-Method") != "" {
+		return " A browser asks for a web page of another site: call from your server."
+	}
+	if slices.Contains(allowed, strings.ToUpper(r.Method)) {
+		return " Methods are in capital letters."
+	}
+	for above := path.Dir(pattern); len(above) > 1; above = path.Dir(above) {
+		if rt.methods[above][r.Method] != nil {
+			return " " + r.Method + " is for " + above + "."
+		}
+	}
+	return ""
 }
 
 // encodingErrors returns handle, the handler of a route, as an http.Handler that sends

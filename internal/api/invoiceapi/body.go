@@ -263,6 +263,9 @@ func (b *buffers) decodeContent(d *decoder) error {
 // base64Characters are those of standard base64 and the ends of lines.
 const base64Characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n"
 
+// maxName is the length of texts that may be a name instead of content, in bytes.
+const maxName = 300
+
 // base64Problem returns what is wrong with a text that is not valid base64.
 func base64Problem(text []byte) string {
 	begins := func(prefix string) bool { return bytes.HasPrefix(text, []byte(prefix)) }
@@ -271,6 +274,8 @@ func base64Problem(text []byte) string {
 		return "begins with data: and a type; send only what follows base64 and the comma"
 	case begins("%PDF"), begins("\u0089PNG"):
 		return "is the file itself: encode it in base64"
+	case len(text) < maxName && bytes.ContainsAny(text, ".:@"):
+		return "is a name or an address: send the content of the file"
 	case bytes.ContainsAny(text, " \t"):
 		return "has a space or a tab: only line breaks are allowed in it"
 	case bytes.ContainsAny(text, "%"):

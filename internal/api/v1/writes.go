@@ -47,7 +47,7 @@ func parseAction(body []byte) (action, error) {
 		return action{}, err
 	}
 	if !object.Has("status") {
-		return action{}, strict.Detail(strict.ErrInvalidPayload, "status is missing: send G, which accepts, or D, which rejects.")
+		return action{}, strict.Detail(strict.ErrInvalidPayload, "status is missing at the top of the object: send G, which accepts, or D, which rejects.")
 	}
 	switch status, _ := object.Text("status"); status {
 	case "G":

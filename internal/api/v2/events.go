@@ -123,7 +123,11 @@ func parseFeedQuery(r *web.Request, ofFeed bool) (order.FeedQuery, error) {
 	query := web.ParseQuery(r)
 	var feed order.FeedQuery
 	if feed.Latest = ofFeed && query.Text("after") == "latest"; !feed.Latest {
-		feed.After = query.Int("after", 0, 0, strict.MaxInt)
+		hint := ""
+		if ofFeed {
+			hint = ", or latest"
+		}
+		feed.After = query.Int("after", 0, 0, strict.MaxInt, hint)
 	}
 	feed.Limit = query.Limit(order.DefaultFeedLimit, order.MaxFeedLimit)
 	if ofFeed {

@@ -41,6 +41,9 @@ func (a API) updateOrder(r *web.Request) (web.Response, error) {
 		Note:      merchantText(body, "merchantNote", order.MerchantNoteProblem),
 	}
 	if err := body.Err(); err != nil {
+		if body.Has("status") || body.Has("state") {
+			err = strict.Detail(err, "PATCH .../accept or .../reject answers an order; this request takes merchantReference and merchantNote, and no state.")
+		}
 		return web.Response{}, err
 	}
 	result, err := a.Orders.UpdateMerchantData(r.Context(), r.Caller, orderID(r), update, web.Options(r, respondSuccess))
