@@ -135,3 +135,11 @@ func encodeLine(l *order.LineItem) lineItem {
 		PickupDate:         dayText(l.PickupDate), DeliveryDate: dayText(l.DeliveryDate),
 	}
 }
+
+// vatRate returns a VAT rate as it is given; empty if absent.
+func (r *reader) vatRate(field, given string) string {
+	if given != "" && !order.ValidVATRate(given) {
+		r.refuse(field, "must be a percentage from 0 to 100 with at most 3 decimals, as text such as \"6.5\"")
+	}
+	return given
+}

@@ -156,14 +156,6 @@ func (r *reader) id(field string, given *int64, least int64) int64 {
 	return id
 }
 
-// vatRate returns a VAT rate as it is given; empty if absent.
-func (r *reader) vatRate(field, given string) string {
-	if given != "" && !order.ValidVATRate(given) {
-		r.refuse(field, "must be a percentage from 0 to 100 with at most 3 decimals, as text such as \"6.5\"")
-	}
-	return given
-}
-
 // computed returns value, which follows from other fields. A given number must
 // be equal to it.
 func (r *reader) computed(field string, given *int64, value int64, rule string) int64 {
