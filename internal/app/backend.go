@@ -180,6 +180,12 @@ func (o *Opener) OpenBucket(ctx context.Context) (*s3.Store, error) {
 	return store, nil
 }
 
+// What serve and doctor say of a bucket that Overwrites.
+const (
+	BucketOverwrites = "the storage lets a second file take the place of the first"
+	BucketAdvice     = "it ignores If-None-Match, which protects files from being overwritten after a restore of the database: use another server, or a newer version of it"
+)
+
 // bucket returns a bucket with its credentials.
 func (o *Opener) bucket(settings config.Bucket) (s3.Bucket, error) {
 	credentials, err := o.Sources.S3Credentials()

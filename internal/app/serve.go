@@ -127,6 +127,9 @@ func (s *server) open(ctx context.Context, schema migrations.Options) error {
 	if err != nil {
 		return err
 	}
+	if bucket != nil && bucket.Overwrites() {
+		s.log.Warn(BucketOverwrites, "advice", BucketAdvice)
+	}
 	schema.BeforeCreate = func(ctx context.Context) error { return s.expectEmptyBucket(ctx, bucket) }
 	db, err := s.OpenDatabase(ctx, store.Options{Observe: s.observeDatabase, Schema: schema, Wrap: s.traceDatabase()})
 	if err != nil {

@@ -216,9 +216,13 @@ func (d *doctor) checkRetention(ctx context.Context) {
 func (d *doctor) checkStorage(ctx context.Context) {
 	name := d.Settings.StorageName()
 	if _, bucket := d.Settings.Bucket(); bucket {
-		if _, err := d.OpenBucket(ctx); err != nil {
+		bucket, err := d.OpenBucket(ctx)
+		switch {
+		case err != nil:
 			d.problem("storage", err)
 			return
+		case bucket.Overwrites():
+			d.add(statusWarning, "storage", app.BucketOverwrites, app.BucketAdvice)
 		}
 		d.add(statusOK, "storage", name+": an object was written, read and deleted", "")
 		return

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"merchantorders/internal/app"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/filestore/s3test"
 	"merchantorders/internal/testenv"
@@ -80,17 +81,24 @@ func TestServePortInUse(t *testing.T) {
 	}
 }
 
-// TestServeTestsBucketOnce counts the objects with which a server tests its bucket.
+// TestServeTestsBucketOnce counts the objects with which a server tests its bucket: the second
+// one tries to take the place of the first. Where it can, serve and doctor say so.
 func TestServeTestsBucketOnce(t *testing.T) {
 	t.Parallel()
-	memory := new(s3test.Memory)
-	bucket := httptest.NewServer(memory)
-	defer bucket.Close()
-	f := folder(t)
-	f.Settings = []string{"--storage", "s3://bucket?region=eu-central-1&endpoint=" + bucket.URL}
-	f.Serve(t).Stop(t)
-	if got := memory.Puts(); got != 1 || memory.Objects() != 0 {
-		t.Errorf("%d objects were written, want 1, and %d are left", got, memory.Objects())
+	for _, overwrites := range []bool{false, true} {
+		memory := &s3test.Memory{Overwrites: overwrites}
+		bucket := httptest.NewServer(memory)
+		defer bucket.Close()
+		f := folder(t)
+		f.Settings = []string{"--storage", "s3://bucket?region=eu-central-1&endpoint=" + bucket.URL}
+		s := f.Serve(t)
+		s.Stop(t)
+		testenv.Equal(t, "objects that were written", map[bool]int{false: 1, true: 2}[overwrites], memory.Puts())
+		testenv.Equal(t, "objects that are left", 0, memory.Objects())
+		got := f.Run(t, "", "doctor")
+		for where, text := range map[string]string{"log": s.Log(), "doctor": got.Stdout} {
+			testenv.Equal(t, "the "+where+" names it", overwrites, strings.Contains(text, app.BucketOverwrites))
+		}
 	}
 }
 

@@ -99,7 +99,7 @@ func newClient(bucket Bucket, headerTimeout time.Duration, attempts int) (*minio
 	})
 }
 
-// probe writes, reads and deletes an object where invoice files go.
+// probe writes, reads and deletes an object where invoice files go, and tries to overwrite it.
 func (s *Store) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
@@ -108,6 +108,7 @@ func (s *Store) probe(ctx context.Context) error {
 	if err := s.put(ctx, name, path.Base(name), content, size); err != nil {
 		return fmt.Errorf("cannot be written to: %w", explain(err))
 	}
+	s.overwrites = s.put(ctx, name, path.Base(name), bytes.NewReader(filestore.ProbeContent), size) == nil
 	object, readErr := s.client.StatObject(ctx, s.bucket, name, minio.StatObjectOptions{})
 	same := false
 	if readErr == nil {

@@ -46,9 +46,14 @@ const (
 // bucket before its commit.
 type Store struct {
 	*disk.Staging
-	client *minio.Client
-	bucket string
+	client     *minio.Client
+	bucket     string
+	overwrites bool
 }
+
+// Overwrites reports whether a second object has taken the place of the first when the bucket
+// was opened: the server ignores If-None-Match.
+func (s *Store) Overwrites() bool { return s.overwrites }
 
 var _ order.Files = (*Store)(nil)
 

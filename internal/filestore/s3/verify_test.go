@@ -52,6 +52,19 @@ func TestBucketKeepsSomethingElse(t *testing.T) {
 	}
 }
 
+// TestBucketOverwrites opens a bucket that ignores If-None-Match.
+func TestBucketOverwrites(t *testing.T) {
+	t.Parallel()
+	for _, overwrites := range []bool{false, true} {
+		memory := &s3test.Memory{Overwrites: overwrites}
+		server := httptest.NewServer(memory)
+		defer server.Close()
+		bucket := s3.Bucket{Name: "files", Region: s3test.Region, Endpoint: server.URL, Credentials: s3.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}}
+		testenv.Equal(t, "overwrites", overwrites, testenv.Of(s3.Open(t.Context(), bucket)).Must(t).Overwrites())
+		testenv.Equal(t, "objects that are left", 0, memory.Objects())
+	}
+}
+
 // TestBucketRefuses opens buckets that refuse requests: the error says what to do, and whether
 // to wait.
 func TestBucketRefuses(t *testing.T) {

@@ -18,6 +18,8 @@ type Memory struct {
 	Keep func(content []byte) []byte
 	// ETag is the entity tag of all objects; empty: the MD5 of what was sent.
 	ETag string
+	// Overwrites says that the server ignores If-None-Match.
+	Overwrites bool
 
 	mu      sync.Mutex
 	puts    int
@@ -141,7 +143,7 @@ func (m *Memory) put(w http.ResponseWriter, r *http.Request) {
 
 // keep keeps an object, which must be new if the request says so, and reports whether it was.
 func (m *Memory) keep(w http.ResponseWriter, r *http.Request, stored object) bool {
-	if _, found := m.objects[r.URL.Path]; found && r.Header.Get("If-None-Match") != "" {
+	if _, found := m.objects[r.URL.Path]; found && !m.Overwrites && r.Header.Get("If-None-Match") != "" {
 		w.WriteHeader(http.StatusPreconditionFailed)
 		return false
 	}
