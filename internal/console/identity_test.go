@@ -35,6 +35,7 @@ type provider struct {
 	claims    map[string]any // of the next answer
 	forged    bool           // the next answer is signed with another key
 	unsigned  bool           // it is not signed
+	noKeys    string         // what is in place of the keys
 	challenge string         // of the attempt
 	requests  atomic.Int64   // for codes
 }
@@ -55,6 +56,17 @@ func startProvider(t *testing.T) *provider {
 		})
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
+		switch p.noKeys {
+		case "":
+		case "502":
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		case "nothing":
+			panic(http.ErrAbortHandler)
+		default:
+			_, _ = w.Write([]byte(p.noKeys))
+			return
+		}
 		point := testenv.Of(p.key.PublicKey.Bytes()).Must(t)
 		writeJSON(w, map[string]any{"keys": []any{map[string]any{
 			"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": "1", "x": encode(point[1:33]), "y": encode(point[33:]),
@@ -209,9 +221,12 @@ func TestIdentityProvider(t *testing.T) {
 		}, http.StatusForbidden, "has no access here"},
 		"an id that rounds to one": {func(url.Values) { p.claims["store"] = json.RawMessage("400.00000000000000000001") }, http.StatusForbidden, "has no access here"},
 		"an operator's id":         {func(url.Values) { p.claims["store"] = 0 }, http.StatusForbidden, "has no access here"},
+		"keys of a failure":        {func(url.Values) { p.forged, p.noKeys = true, "502" }, http.StatusServiceUnavailable, "cannot be reached"},
+		"keys that do not come":    {func(url.Values) { p.forged, p.noKeys = true, "nothing" }, http.StatusServiceUnavailable, "cannot be reached"},
+		"a page in place of keys":  {func(url.Values) { p.forged, p.noKeys = true, "<html>" }, http.StatusServiceUnavailable, "cannot be reached"},
 		"a failure":                {func(url.Values) { p.status = http.StatusBadGateway }, http.StatusServiceUnavailable, "cannot be reached"},
 	} {
-		p.status, p.forged, p.unsigned = http.StatusOK, false, false
+		p.status, p.forged, p.unsigned, p.noKeys = http.StatusOK, false, false, ""
 		b := s.browser()
 		query := begin(t, b, "//evil.example")
 		p.claims["store"] = 400
@@ -229,7 +244,7 @@ func TestIdentityProvider(t *testing.T) {
 	}
 
 	// A session ends after half a day, and the audit log says how it began.
-	p.status, p.forged, p.unsigned = http.StatusOK, false, false
+	p.status, p.forged, p.unsigned, p.noKeys = http.StatusOK, false, false, ""
 	b := s.browser()
 	query := begin(t, b, "//evil.example")
 	p.claims["groups"] = "support"

@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -163,7 +164,11 @@ func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, qu
 		err = numbers.Decode(&claims)
 	}
 	if err != nil {
-		return token.Person{}, fmt.Errorf("%w: %w", ErrRefused, err)
+		kind := ErrRefused
+		if isKeyless(err) {
+			kind = ErrUnavailable
+		}
+		return token.Person{}, fmt.Errorf("%w: %w", kind, shortened{err})
 	}
 	return personOf(claims, p.Rules, p.TrustUnverifiedEmail)
 }
@@ -221,9 +226,24 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 // Check returns why nobody can sign in, as far as the provider tells without a person.
 // Errors: ErrUnavailable, ErrSettings.
 func (p *Provider) Check(ctx context.Context) error {
-	_, err := p.discover(ctx)
-	return err
+	provider, err := p.discover(ctx)
+	if err != nil {
+		return err
+	}
+	var known struct {
+		Keys string `json:"jwks_uri"`
+	}
+	_ = provider.Claims(&known)                  // an empty address cannot be reached either
+	const signed = "eyJhbGciOiJSUzI1NiJ9.e30.AA" // by nobody
+	if _, err := oidc.NewRemoteKeySet(oidc.ClientContext(ctx, &http.Client{Timeout: timeout}), known.Keys).VerifySignature(ctx, signed); isKeyless(err) {
+		return fmt.Errorf("%w: %w", ErrUnavailable, shortened{err})
+	}
+	return nil
 }
+
+// isKeyless reports whether the keys of the provider could not be read, for which the library has
+// no type.
+func isKeyless(err error) bool { return strings.Contains(err.Error(), "fetching keys ") }
 
 // shortened is an error whose text may have a whole page of the provider.
 type shortened struct{ error }

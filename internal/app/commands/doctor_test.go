@@ -205,14 +205,18 @@ func TestDoctorCertificate(t *testing.T) {
 }
 
 // TestDoctorOutside tests the servers of others: a mail server that refuses the sender, an
-// identity provider that calls itself something else, and a collector that takes no spans;
-// and all of them dead.
+// identity provider that calls itself something else, or has no keys, and a collector that takes
+// no spans; and all of them dead.
 func TestDoctorOutside(t *testing.T) {
 	t.Parallel()
 	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/openid-configuration") {
 			w.Header().Set("Content-Type", "application/json")
-			_, _ = fmt.Fprintf(w, `{"issuer": "http://%s/"}`, r.Host)
+			name, _, _ := strings.Cut(r.URL.Path, ".well-known") // with a slash at its end
+			if name != "/" {
+				name = strings.TrimSuffix(name, "/")
+			}
+			_, _ = fmt.Fprintf(w, `{"issuer": "http://%s%s", "jwks_uri": "http://%[1]s/keys"}`, r.Host, name)
 			return
 		}
 		http.Error(w, "spans are not for you", http.StatusForbidden)
@@ -237,7 +241,8 @@ func TestDoctorOutside(t *testing.T) {
 		"refuse": {outside.URL, mail.Addr().String(), []string{
 			"554 5.7.1 your address is blocked", `calls itself \"` + outside.URL + `/\", so set --oidc-issuer to that`, "403",
 		}},
-		"dead": {"http://127.0.0.1:1", "127.0.0.1:1", []string{"mail", "the identity provider cannot be reached", "connection refused"}},
+		"no keys": {outside.URL + "/shop", "127.0.0.1:1", []string{"the identity provider cannot be reached: fetching keys", "403"}},
+		"dead":    {"http://127.0.0.1:1", "127.0.0.1:1", []string{"mail", "the identity provider cannot be reached", "connection refused"}},
 	} {
 		got, r, statuses := doctor(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.http}, "--data", f.Data, "--base-url=http://localhost",
 			"--smtp=smtp://"+c.mail, "--smtp-from=orders@example.com", "--oidc-issuer="+c.http, "--oidc-client-id=x", "--oidc-rules=sub=1 operator orders:read")
