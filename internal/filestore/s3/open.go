@@ -188,7 +188,7 @@ func explain(err error) error {
 	case errors.As(err, &opErr):
 		err = opErr.Err
 	default:
-		if err = storeError("request", err); dnsErr == nil {
+		if err = storeError("request", err); dnsErr == nil && !errors.Is(err, errClosed) {
 			return err
 		}
 	}

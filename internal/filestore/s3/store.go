@@ -232,6 +232,9 @@ func (s *Store) Each(ctx context.Context, fn func(path string) error) error {
 // errNoResponse means that a request took longer than requestTimeout.
 var errNoResponse = errors.New("S3 does not respond")
 
+// errClosed means that the server ended a connection before its response.
+var errClosed = errors.New("the server closed the connection without a response")
+
 // file is a stored file being read. The reader may be slow; each read from S3
 // must finish within requestTimeout.
 type file struct {
@@ -278,6 +281,8 @@ func storeError(action string, err error) error {
 	var urlErr *url.Error
 	var response minio.ErrorResponse
 	switch {
+	case errors.As(err, &urlErr) && strings.Contains(urlErr.Err.Error(), urlErr.URL):
+		err = errClosed // in the words of the library
 	case errors.As(err, &urlErr):
 		err = urlErr.Err
 	case errors.As(err, &response) && response.Code == minio.NoSuchKey:

@@ -81,6 +81,7 @@ func TestBucketRefuses(t *testing.T) {
 		"XMinioStorageFull":    {507, "are full", true},
 		"SlowDown":             {503, "S3 responds SlowDown", true},
 		"TemporaryRedirect":    {307, "another endpoint", false},
+		"a closed connection":  {0, "closed the connection without a response", true},
 		"a page":               {200, "not that of an S3 server: check the endpoint", false},
 		"listing":              {403, "cannot be listed: the credentials do not allow this", false},
 	} {
@@ -92,6 +93,9 @@ func TestBucketRefuses(t *testing.T) {
 					memory.ServeHTTP(w, r)
 					return
 				}
+				if test.status == 0 {
+					panic(http.ErrAbortHandler)
+				}
 				w.WriteHeader(test.status)
 				_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
 			}))
@@ -99,7 +103,7 @@ func TestBucketRefuses(t *testing.T) {
 			_, err := s3.Open(t.Context(), s3.Bucket{
 				Name: "files", Region: s3test.Region, Endpoint: server.URL, Credentials: s3.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"},
 			})
-			if err == nil || !strings.Contains(err.Error(), test.want) || s3.IsNotReady(err) != test.notReady {
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), order.InvoiceFolder) || s3.IsNotReady(err) != test.notReady {
 				t.Errorf("error %v, not ready %t", err, s3.IsNotReady(err))
 			}
 		})
