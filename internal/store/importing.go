@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/orderpb"
@@ -71,10 +72,15 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause or
 	for first := 0; first < len(items); {
 		part := items[first:]
 		if limit := db.dialect.MaxImportOrders; limit != 0 {
+			if db.importWaited.Load() {
+				limit /= 2
+			}
 			part = part[:min(len(part), limit)]
 		}
 		part = part[:distinctReferences(part)]
+		begun := time.Now()
 		err := db.inTx(ctx, "add", func(t *tx) error {
+			db.importWaited.Store(time.Since(begun) > db.longWait)
 			return (&importTx{tx: t}).importAll(ctx, part, cause)
 		})
 		if err != nil {

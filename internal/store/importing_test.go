@@ -14,27 +14,53 @@ import (
 )
 
 // TestImportInSlices checks that no transaction of an import on SQLite, for which all
-// other changes wait, has more than MaxImportOrders orders.
+// other changes wait, has more than MaxImportOrders orders, or half after it has waited
+// for one of them.
 func TestImportInSlices(t *testing.T) {
 	t.Parallel()
-	transactions := 0
+	transactions, begun := 0, make(chan struct{}, 1)
 	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{Observe: func(ctx context.Context, operation string) (context.Context, func(error)) {
 		if operation == "add" {
 			transactions++
+			select {
+			case begun <- struct{}{}:
+			default:
+			}
 		}
 		return ctx, func(error) {}
 	}})
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
-	for orders, want := range map[int]int{1: 1, 384: 1, 385: 2, 1000: 3} {
+	test := func(name string, orders, want int) {
 		transactions = 0
-		results, err := db.ImportOrders(t.Context(), testBatch(1, time.Duration(orders).String(), orders), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
+		results, err := db.ImportOrders(t.Context(), testBatch(1, name, orders), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
 		if err != nil || len(results) != orders || results[orders-1].Status != order.Created {
-			t.Fatalf("%d orders: %d results, error %v", orders, len(results), err)
+			t.Fatalf("%s: %d results, error %v", name, len(results), err)
 		}
-		testenv.Equal(t, fmt.Sprintf("transactions of %d orders", orders), want, transactions)
+		testenv.Equal(t, name+": transactions", want, transactions)
 	}
+	db.longWait = time.Hour // also on a busy machine
+	for orders, want := range map[int]int{1: 1, 384: 1, 385: 2, 1000: 3} {
+		test(fmt.Sprint(orders), orders, want)
+	}
+	db.longWait = time.Millisecond
+	holds, done := make(chan struct{}), make(chan error)
+	<-begun
+	go func() {
+		done <- db.inTx(t.Context(), "test", func(*tx) error {
+			close(holds)
+			<-begun
+			time.Sleep(2 * time.Millisecond)
+			return nil
+		})
+	}()
+	<-holds
+	test("waits", 384, 1)
+	testenv.NoError(t, <-done)
+	db.longWait = time.Hour
+	test("after it", 384, 2)
+	test("alone again", 384, 1)
 }
 
 // TestImportOfManyMerchants counts the statements of a batch whose orders belong to

@@ -17,6 +17,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"merchantorders/internal/delivery/digest"
@@ -55,10 +56,14 @@ type DB struct {
 	// on SQLite and 0.2 us on PostgreSQL. Farther down it takes less to find the day on which
 	// the page begins. It is a field for tests.
 	maxSkipped int64
-	grants     grantCache
-	merchants  tokenMerchants
-	feeds      feeds
-	onEvents   subscribers
+	// importWaited says that the last transaction of an import waited for longer than
+	// longWait, so that others write too. longWait is a field for tests.
+	importWaited atomic.Bool
+	longWait     time.Duration
+	grants       grantCache
+	merchants    tokenMerchants
+	feeds        feeds
+	onEvents     subscribers
 
 	// Statements that differ by database.
 	selectFeed, takeEventNumbers, selectMarketEvents, selectMarketEnd, selectMarketDue string
@@ -84,7 +89,7 @@ func New(db sqldb.DB, options Options) *DB {
 	return &DB{
 		sql: db, dialect: dialect, options: options, selectFeed: selectFeed(dialect), takeEventNumbers: takeEventNumbers(dialect),
 		selectMarketEvents: selectMarketEvents(dialect), selectMarketEnd: selectMarketEnd(dialect), selectMarketDue: selectMarketDue(dialect),
-		maxSkipped: 2000, merchants: tokenMerchants{byHash: lru.New[token.Hash, int64](maxTokenMerchants)},
+		maxSkipped: 2000, longWait: time.Millisecond / 2, merchants: tokenMerchants{byHash: lru.New[token.Hash, int64](maxTokenMerchants)},
 	}
 }
 

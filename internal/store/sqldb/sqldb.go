@@ -198,7 +198,8 @@ type Dialect struct {
 	CheckedTables  string
 	IntegrityCheck string
 	// MaxImportOrders is how many orders a transaction of an import may have, where
-	// no other transaction can write meanwhile. 0 means no limit.
+	// no other transaction can write meanwhile; half as many while others write. 0 means no
+	// limit.
 	MaxImportOrders int
 	// QuickCheck finds most damage of a table, whose name in parentheses follows it, in
 	// less time. Its first row is as CheckResult takes it. It is empty if the database is
