@@ -101,7 +101,9 @@ func (s *soak) dumpOrRestore() {
 	d := s.database
 	if d.dump == nil {
 		var err error
+		s.uploading.Lock()
 		d.dump, err = d.primary.Dump(d.name)
+		s.uploading.Unlock()
 		s.noError(err)
 		return
 	}
@@ -130,7 +132,9 @@ func (s *soak) copyOrRestore() {
 	d := s.database
 	if d.copy == nil {
 		d.copied = s.now()
+		s.uploading.Lock()
 		d.copy = d.primary.StartCopy(s.t)
+		s.uploading.Unlock()
 		d.copy.Stop()
 		return
 	}

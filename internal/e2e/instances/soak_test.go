@@ -105,6 +105,11 @@ type soak struct {
 	timelines []map[int64]*timeline
 
 	checking sync.Mutex // held while events are read
+
+	// uploading is held for reading during an upload, and locked while the database is copied.
+	// A copy with the reservation of an upload that has succeeded since would have its file
+	// removed once it expires, and a later copy that is put back after that lacks the file.
+	uploading sync.RWMutex
 }
 
 // soakMerchant is a merchant of the soak.

@@ -144,6 +144,8 @@ func (w *soakWorker) post(m *soakMerchant, n sample, _ string) {
 
 // upload uploads a file. It is refused if other uploads may have taken the slots.
 func (w *soakWorker) upload(m *soakMerchant, n sample, _ string) {
+	w.uploading.RLock()
+	defer w.uploading.RUnlock()
 	name := fmt.Sprintf("invoice-%d-%d.pdf", w.who, w.made)
 	one := w.uploads.start(n, w.now())
 	afterReplacement := w.sinceReplacement() < reservationTime
