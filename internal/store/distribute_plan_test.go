@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/store/sqldb/postgres"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
 )
 
 // openCluster opens a database with merchants 1 to 8 on a cluster.
@@ -58,6 +60,14 @@ func TestDistributedPlans(t *testing.T) {
 	if len(nodes) != 8 {
 		t.Errorf("each of 8 merchants should be on one node: %v", nodes)
 	}
+	recorded.forget()
+	// Of an unknown token, or an operator's; readiness is this too.
+	testenv.Of(db.Grant(t.Context(), token.Hash{})).WantError(t, "grant", token.ErrUnknown)
+	for _, s := range recorded.statements() {
+		if tasks, where := explain(t, db, s); tasks != 0 {
+			t.Errorf("%d tasks on %s: %s", tasks, where, s.text)
+		}
+	}
 	for name, text := range map[string]string{"stale": selectExpiredReservations, "deleted": selectDeletedInvoices, "old keys": selectOldIdempotencyKeys} {
 		// They belong to no request: every node runs them.
 		if tasks, _ := explain(t, db, statement{text, []any{1, 1}}); tasks < 2 {
@@ -89,10 +99,29 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	t.Helper()
 	ctx := t.Context()
 	db.maxSkipped = 1
+	service := order.NewService(db, nil, func() time.Time { return testTime }, slog.New(slog.DiscardHandler))
 	results := testenv.Of(db.ImportOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})).Must(t)
 	number := results[0].LegacyID
 	testenv.NoError(t, transitionTest(ctx, db, merchant, number, order.Canceled))
+	var batch []order.BatchChange
+	for n := range 4 {
+		update := order.Update{To: order.Canceled}
+		if n%2 == 0 {
+			update = order.Update{Correction: order.Correction{Carrier: order.CarrierCorrection{TrackingCodes: order.To("x")}}}
+		}
+		batch = append(batch, order.BatchChange{MerchantID: merchant, Reference: fmt.Sprintf("M%d-%d", merchant, 1+n), Update: update})
+	}
+	for _, result := range testenv.Of(service.ChangeOrders(ctx, order.Command(), batch, nil)).Must(t) {
+		testenv.NoError(t, result.Err)
+	}
 	fileTest(t, db, merchant, number)
+	testenv.Of(db.StateCounts(ctx, merchant)).Must(t)
+	testenv.Of(db.Unanswered(ctx, merchant, order.UnansweredQuery{Limit: 2})).Must(t)
+	testenv.Of(db.WithoutInvoice(ctx, merchant, nil, 2)).Must(t)
+	testenv.Of(db.Inspect(ctx, merchant, fmt.Sprintf("M%d-0", merchant))).Must(t)
+	if _, _, err := db.ByMerchantReference(ctx, merchant, "x", 2); err != nil {
+		t.Error(err)
+	}
 	for _, key := range []order.Identifier{order.ByLegacyID(number), order.ByReference(fmt.Sprintf("M%d-0", merchant))} {
 		testenv.Of(db.Order(ctx, merchant, key)).Must(t)
 		if events, err := db.OrderEvents(ctx, merchant, key, 0, 10); err != nil || len(events) == 0 {
@@ -195,8 +224,8 @@ func (s statement) names(table string) bool {
 	return regexp.MustCompile(`\b` + table + `\b`).MatchString(s.text)
 }
 
-// explain returns into how many tasks for nodes a statement is divided, and the
-// node of one of them.
+// explain returns into how many tasks for nodes a statement is divided, those of its parts
+// included, and the node of one of them.
 func explain(t *testing.T, db *DB, s statement) (int, string) {
 	t.Helper()
 	tasks, node := 0, ""
@@ -204,7 +233,9 @@ func explain(t *testing.T, db *DB, s statement) (int, string) {
 		var line string
 		err := rows.Scan(&line)
 		line = strings.TrimSpace(line)
-		_, _ = fmt.Sscanf(line, "Task Count: %d", &tasks)
+		var count int
+		_, _ = fmt.Sscanf(line, "Task Count: %d", &count)
+		tasks += count
 		if where, ok := strings.CutPrefix(line, "Node: "); ok {
 			node = where
 		}

@@ -19,11 +19,8 @@ import (
 const (
 	eventFields  = `e.merchant_id, e.position, e.seq, e.nonce, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.detail, e.invoice_id, e.token_id, e.request_id, e.webhook_id, length(o.details) AS order_size`
 	eventColumns = eventFields + `, o.legacy_id, o.reference, i.name`
-	// eventOrder is the reference of the order of an event, also of a deleted one.
-	eventOrder = `COALESCE(o.reference,
-		(SELECT d.reference FROM deleted_orders d WHERE d.merchant_id = e.merchant_id AND d.legacy_id = e.legacy_id)) AS reference`
-	joinOrder   = ` LEFT JOIN orders o ON o.merchant_id = e.merchant_id AND o.legacy_id = e.legacy_id`
-	joinInvoice = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.legacy_id = e.legacy_id AND i.id = e.invoice_id`
+	joinOrder    = ` LEFT JOIN orders o ON o.merchant_id = e.merchant_id AND o.legacy_id = e.legacy_id`
+	joinInvoice  = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.legacy_id = e.legacy_id AND i.id = e.invoice_id`
 
 	// An order without matching events is a row too; no row means no order. The
 	// index alone yields the keys k first: SQLite would scan all events of the
@@ -36,13 +33,20 @@ const (
 	selectOrderEventsByReference = selectOrderEvents + `o.reference = $3 ORDER BY k.seq LIMIT $4+0`
 )
 
+// eventOrder returns the reference of the order of an event of a merchant, also of a deleted
+// one. A cluster knows the node of the statement only if it is told the merchant here too.
+func eventOrder(merchant string) string {
+	return `COALESCE(o.reference,
+		(SELECT d.reference FROM deleted_orders d WHERE d.merchant_id = ` + merchant + ` AND d.legacy_id = e.legacy_id)) AS reference`
+}
+
 // selectFeed returns the statement that reads a page of the feed, with the nonce of
 // an earlier event and the data version, the history and the place of the same moment. A
 // page without events is a row too.
 func selectFeed(d *sqldb.Dialect) string {
 	return `SELECT k.*, (SELECT nonce FROM events WHERE merchant_id = $1 AND seq = $2), m.last_event, m.data_nonce, ` + d.History + `,
 	` + cmp.Or(d.Feed.Place, `0, '', 0`) + ` FROM merchants m
-	LEFT JOIN (SELECT ` + eventFields + `, e.legacy_id, ` + eventOrder + `, i.name
+	LEFT JOIN (SELECT ` + eventFields + `, e.legacy_id, ` + eventOrder(`$1`) + `, i.name
 		FROM events e` + joinOrder + joinInvoice + `
 		WHERE e.merchant_id = $1 AND e.seq > $3 ORDER BY e.seq LIMIT $4+0) k ON TRUE
 	WHERE m.id = $1 ORDER BY k.seq`

@@ -36,7 +36,7 @@ func countsAnew(d *sqldb.Dialect, feed string) string {
 func selectMarketEvents(d *sqldb.Dialect) string {
 	return `SELECT k.*, (SELECT COUNT(*) FROM events WHERE position = $1 AND merchant_id = $2 AND seq = $3 AND nonce = $4), ` + marketHistory(d) + `
 	FROM event_feed m
-	LEFT JOIN (SELECT ` + eventFields + `, e.legacy_id, ` + eventOrder + `, i.name
+	LEFT JOIN (SELECT ` + eventFields + `, e.legacy_id, ` + eventOrder(`e.merchant_id`) + `, i.name
 		FROM events e` + joinOrder + joinInvoice + `
 		WHERE (e.position, e.merchant_id, e.seq) > ($1, $2, $3) AND e.position < ` + d.Feed.End + `
 		ORDER BY e.position, e.merchant_id, e.seq LIMIT $5+0) k ON TRUE

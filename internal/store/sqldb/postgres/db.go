@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -129,6 +130,10 @@ func Open(ctx context.Context, url string, reread func() (string, error), schema
 	rotate(config, url, reread)
 	admin := stdlib.OpenDB(*config.ConnConfig, stdlib.OptionBeforeConnect(config.BeforeConnect))
 	cluster, err := prepare(ctx, admin, schema)
+	var coordinator string
+	if err == nil && cluster {
+		err = admin.QueryRowContext(ctx, `SELECT CAST(`+server+` AS TEXT)`).Scan(&coordinator)
+	}
 	if err == nil {
 		admin.SetMaxIdleConns(0)
 		made := keepWritable(config)
@@ -138,6 +143,8 @@ func Open(ctx context.Context, url string, reread func() (string, error), schema
 			db := &DB{querier: querier{on: connections{pool}, timeout: statementTimeout}, pool: pool, admin: admin, dialect: dialect}
 			if cluster {
 				db.dialect.RecursiveQueries, db.dialect.Feed, db.dialect.WordLists = false, clusterFeed, ""
+				// 1.0.0 reads it from the coordinator, and this statement is a worker's.
+				db.dialect.History = strings.Replace(history, server, `'`+coordinator+`'`, 1)
 			}
 			return db, nil
 		}
