@@ -191,8 +191,12 @@ func (s *server) prepare(ctx context.Context, locks *ServeLocks) error {
 	if locks.AloneInDatabase() {
 		reserved, leases = future, s.DB.ReleaseEndpoints(ctx)
 	}
-	err := errors.Join(s.Files.RemoveStagedFiles(staged), s.expireReservations(ctx, reserved, s.log), leases)
-	if err != nil {
+	rows := errors.Join(s.expireReservations(ctx, reserved, s.log), leases)
+	if errors.Is(rows, order.ErrUnavailable) { // a node of a cluster fails, or a table is locked
+		s.log.Warn("cannot clean up after a crashed server yet; jobs do it later", "error", rows)
+		rows = nil
+	}
+	if err := errors.Join(s.Files.RemoveStagedFiles(staged), rows); err != nil {
 		return fmt.Errorf("clean up after a crashed server: %w", err)
 	}
 	return locks.share(ctx)

@@ -45,6 +45,24 @@ func TestStartTogether(t *testing.T) {
 	}
 }
 
+// TestStartWhileTableIsLocked starts an instance while the entries of invoice files cannot be
+// read, as where a node of a cluster fails: it serves what needs none of them.
+func TestStartWhileTableIsLocked(t *testing.T) {
+	t.Parallel()
+	i := onPostgres(t, pgtest.Shared(t).Database(t))
+	token := i.filled(t, 1)
+	tx := testenv.Of(i.tables(t).BeginTx(t.Context(), nil)).Must(t)
+	defer func() { testenv.NoError(t, tx.Rollback()) }()
+	testenv.Of(tx.ExecContext(t.Context(), `LOCK TABLE invoices IN ACCESS EXCLUSIVE MODE`)).Must(t)
+	s := i.process(t)
+	if got := apptest.NewClient(t, s.BaseURL, token).Ask(t, http.MethodGet, "/v2/events", ""); got.Status != http.StatusServiceUnavailable {
+		t.Errorf("events, with their files: %d %s", got.Status, got.Body)
+	}
+	if got := apptest.NewClient(t, s.BaseURL, token).Ask(t, http.MethodGet, "/v2/orders", ""); got.Status != http.StatusOK {
+		t.Errorf("orders: %d %s\n%s", got.Status, got.Body, s.Log())
+	}
+}
+
 // beginStart starts a server and does not wait for it.
 func beginStart(t *testing.T, flags ...string) *apptest.Process {
 	t.Helper()
