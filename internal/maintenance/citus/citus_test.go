@@ -11,6 +11,7 @@ import (
 	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
+	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/storetest"
 	"merchantorders/internal/testenv"
@@ -97,31 +98,35 @@ func transitionUntil(ctx context.Context, db *store.DB) error {
 	return nil
 }
 
-// TestMigrateDistributed changes the schema of distributed tables like a later
-// version may do it: every node gets the change.
+// TestMigrateDistributed distributes tables as 1.0.0 has made them, with a row, and takes all
+// later steps: every node gets the changes.
 func TestMigrateDistributed(t *testing.T) {
 	t.Parallel()
 	pgtest.NeedCluster(t)
-	in := maintenancetest.New(t, maintenancetest.Kind{Postgres: true})
-	addOrders(t, in.Store, 1, 0)
-	tx, err := in.SQL.BeginTx(t.Context(), nil) // like goose: one transaction for each step
-	testenv.NoError(t, err)
-	defer func() { _ = tx.Rollback() }()
-	for _, text := range []string{
-		`ALTER TABLE merchants ADD COLUMN later TEXT`,
-		`ALTER TABLE orders ADD COLUMN later BIGINT NOT NULL DEFAULT 7`,
-		`CREATE INDEX orders_later ON orders (merchant_id, later)`,
-		`CREATE TABLE later (merchant_id BIGINT NOT NULL PRIMARY KEY)`,
-		`UPDATE merchants SET later = 'x' WHERE later IS NULL`,
-	} {
-		if _, err := tx.ExecContext(t.Context(), text); err != nil {
-			t.Fatalf("%s: %v", text, err)
+	url := pgtest.Empty(t)
+	tables := maintenancetest.OpenSQL(t, url)
+	execute := func(text string) {
+		t.Helper()
+		testenv.Of(tables.ExecContext(t.Context(), text)).Must(t)
+	}
+	db := testenv.Of(store.OpenPostgres(t.Context(), url, store.Options{Schema: migrations.Options{OnStep: func(step migrations.Step) {
+		if step.Version > 1 {
+			return
 		}
+		execute(`INSERT INTO merchants (id, name, created_at) VALUES (1, 'Merchant 1', 0)`)
+		for _, table := range citus.Tables {
+			execute(fmt.Sprintf(`SELECT create_distributed_table('%s', '%s')`, table.Name, table.Column))
+		}
+	}}})).Must(t)
+	t.Cleanup(func() { _ = db.Close() })
+	var batch []order.Incoming
+	for i := range 2 {
+		batch = append(batch, maintenancetest.Incoming(1, i))
 	}
-	testenv.NoError(t, tx.Commit())
-	var later string
-	if err := in.DB.QueryRow(t.Context(), `SELECT later FROM merchants WHERE id = 1`, nil, &later); err != nil || later != "x" {
-		t.Errorf("got %q, error %v", later, err)
+	for _, result := range testenv.Of(db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: maintenancetest.Now})).Must(t) {
+		testenv.Equal(t, "import", order.Created, result.Status)
 	}
-	in.Import(t, 1, 0, 2)
+	for _, table := range testenv.Of(citus.Distribute(t.Context(), db.SQL())).Must(t).Tables {
+		testenv.Equal(t, table.Name+": distributed before", true, table.AlreadyDistributed)
+	}
 }
