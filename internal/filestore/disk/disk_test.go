@@ -146,3 +146,13 @@ func TestMovedInvoices(t *testing.T) {
 		t.Errorf("the link leads nowhere: %v", err)
 	}
 }
+
+// TestRemovedStaging removes the staging directory of an open store.
+func TestRemovedStaging(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files := openDisk(t, dir)
+	testenv.NoError(t, os.Remove(filepath.Join(dir, "tmp")))
+	store(t, files, "invoices/a.pdf", "a")
+	wantFile(t, files, "invoices/a.pdf", "a")
+}

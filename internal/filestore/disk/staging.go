@@ -72,7 +72,12 @@ func (s *Staging) Stage(ctx context.Context) (order.StagedFile, error) {
 		return nil, filestore.Error("create a staged file", fs.ErrInvalid)
 	}
 	name := path.Join(filestore.StagingDir, stagedPrefix+rand.Text())
-	file, err := s.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode)
+	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
+	file, err := s.root.OpenFile(name, flags, fileMode)
+	if errors.Is(err, fs.ErrNotExist) && s.root.Mkdir(filestore.StagingDir, dirMode) == nil {
+		// A program that cleans folders with such a name has removed it.
+		file, err = s.root.OpenFile(name, flags, fileMode)
+	}
 	if err != nil {
 		return nil, filestore.Error("create a staged file", err)
 	}
