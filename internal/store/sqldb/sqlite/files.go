@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"strings"
@@ -18,10 +19,14 @@ type openFiles map[string]fs.FileInfo
 type ReplacedError struct {
 	Path  string
 	Aside string // where the log is now; empty: where it was
+	Err   error  // why nobody can tell; nil: it is so
 }
 
 // Error implements error.
 func (e *ReplacedError) Error() string {
+	if e.Err != nil {
+		return "nothing is stored any more until the database can be found at its path: " + e.Err.Error()
+	}
 	text := e.Path + " was deleted, emptied, overwritten or replaced while it was open, and nothing is stored any more: stop the service, put the database back, from a backup if need be, and start it"
 	if e.Aside != "" {
 		text += "; the newest changes are in " + e.Aside + " only, which belongs to the database of before"
@@ -46,7 +51,11 @@ func statFiles(path string) (openFiles, error) {
 // empty that SQLite does not empty. It takes some microseconds.
 func (o openFiles) check() error {
 	for path, opened := range o {
-		if now, err := os.Stat(path); err != nil || !os.SameFile(opened, now) || now.Size() == 0 && opened.Size() > 0 && !strings.HasSuffix(path, "-wal") {
+		now, err := os.Stat(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // such as a folder whose owner has changed
+			return &ReplacedError{Path: path, Err: err}
+		}
+		if err != nil || !os.SameFile(opened, now) || now.Size() == 0 && opened.Size() > 0 && !strings.HasSuffix(path, "-wal") {
 			return &ReplacedError{Path: path}
 		}
 	}

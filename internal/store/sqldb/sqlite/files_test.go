@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"zombiezen.com/go/sqlite"
@@ -74,6 +75,8 @@ func TestChangedLink(t *testing.T) {
 	if replaced, ok := errors.AsType[*ReplacedError](db.Replaced()); !ok || replaced.Path != link {
 		t.Errorf("a link to another file: %v", db.Replaced())
 	}
+	testenv.NoError(t, errors.Join(os.Remove(link), os.Symlink(link, link)))
+	testenv.Equal(t, "a link that cannot be followed", true, strings.Contains(db.Replaced().Error(), "symbolic links"))
 }
 
 // TestOpenCopy opens a backup: no file appears beside it, which a file system without shared memory
