@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"merchantorders/internal/identity"
 	"merchantorders/internal/order"
@@ -171,14 +172,42 @@ func (s *site) makePasskey(w http.ResponseWriter, r *web.Request) error {
 // removePasskey serves POST /passkeys/remove, a form of the own passkeys and of the people.
 func (s *site) removePasskey(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	id, _ := order.ParseID(values.Get("passkey"))
+	page := Prefix + passkeysPath
+	if people := peopleBase(r); s.pageOfForm(r.Request) == people || values.Get("page") == people {
+		page = people
+	}
+	if values.Get("sure") == "" {
+		return s.askRemovePasskey(w, r, values, id, page)
+	}
 	err := replayed(s.Sessions.RemovePasskey(r.Context(), r.Caller, r.Session, id, web.FormOptions[int64](r)))
 	if err != nil && !errors.Is(err, token.ErrNoPasskey) { // it has ended meanwhile
 		return err
 	}
-	page := Prefix + passkeysPath
-	if s.pageOfForm(r.Request) == peopleBase(r) {
-		page = peopleBase(r)
-	}
 	http.Redirect(w, r.Request, s.root+page+"?done=removed", http.StatusSeeOther)
 	return nil
+}
+
+// askRemovePasskey asks whether a passkey is to be removed: nobody makes it again without a link.
+func (s *site) askRemovePasskey(w http.ResponseWriter, r *web.Request, values url.Values, id int64, page string) error {
+	view := question{
+		Title: "passkey.ask", Button: "passkey.remove", Danger: true, Text: "ask.forever", Path: Prefix + passkeysPath + "/remove", Back: page,
+		Fields: url.Values{"key": values["key"], "passkey": values["passkey"], "page": {page}, "sure": {"yes"}},
+	}
+	if id == r.Caller.TokenID {
+		view.Text = "passkey.ask.own"
+	}
+	of := &r.Session
+	if r.Caller.Can(order.ScopeTokens) {
+		of = nil
+	}
+	passkeys, err := s.Sessions.Passkeys(r.Context(), r.Caller.MerchantID, of)
+	for _, t := range passkeys {
+		if t.ID == id {
+			view.Subject = joined(" · ", t.Person(), strconv.FormatInt(id, 10))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return s.show(w, r, http.StatusOK, "ask", view)
 }

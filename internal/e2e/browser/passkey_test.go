@@ -106,6 +106,14 @@ func (p *person) usePasskey(t *testing.T, selector, text string) {
 	p.wait(t, selector, text)
 }
 
+// removePasskey removes a passkey of the page after a question.
+func (p *person) removePasskey(t *testing.T, warning string) {
+	t.Helper()
+	p.click(t, `form[action$="/passkeys/remove"] button`)
+	p.wait(t, "main", warning)
+	p.click(t, "main .danger")
+}
+
 // credential returns the only credential of the device.
 func (p *person) credential(t *testing.T) *webauthn.Credential {
 	t.Helper()
@@ -148,12 +156,12 @@ func TestPasskeys(t *testing.T) {
 		other.comeBack(t, ".account", "Μαρία")
 		other.see(t, "/console/people", passkeyRows, "Μαρία")
 		value(t, other.tab, chromedp.Evaluate[bool](fmt.Sprintf(`document.querySelector(%q).value = %q, true`, passkeyID, own)))
-		other.click(t, `form[action$="/passkeys/remove"] button`)
+		other.removePasskey(t, "cannot be undone")
 		other.wait(t, ".notice", "is removed")
 		nikos.comeBack(t, ".account", "Νίκος")
 		other.comeBack(t, ".account", "Μαρία")
 		other.see(t, "/console/people", passkeyRows, "Μαρία")
-		other.click(t, `form[action$="/passkeys/remove"] button`) // ends the session, too
+		other.removePasskey(t, "this signs you out")
 		other.usePasskey(t, "[role=alert]", refusedPasskey)
 		other.forgive("403")
 	})
