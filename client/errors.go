@@ -1,8 +1,10 @@
 package client
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -92,6 +94,19 @@ func (e *Error) Unwrap() []error {
 func (e *Error) Timeout() bool {
 	var late interface{ Timeout() bool }
 	return e.err != nil && errors.As(e.err, &late) && late.Timeout()
+}
+
+// Temporary reports whether a later attempt may succeed.
+func (e *Error) Temporary() bool {
+	switch {
+	case errors.Is(e.Kind, ErrTransport):
+		// Time does not make a certificate valid.
+		var certificate *tls.CertificateVerificationError
+		return !errors.As(e.err, &certificate)
+	case slices.Contains(retryableKinds, e.Kind):
+		return true
+	}
+	return e.Status == http.StatusRequestTimeout
 }
 
 // notSent returns the error of a call that is not sent.

@@ -3,11 +3,9 @@ package client
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
@@ -86,15 +84,7 @@ func (c *Client) retryable(call *call, e *Error) bool {
 	if call.write != nil && (call.write.key == nil || !c.writeTries) {
 		return false
 	}
-	switch {
-	case errors.Is(e.Kind, ErrTransport):
-		// A retry does not make a certificate valid.
-		var certificate *tls.CertificateVerificationError
-		return !errors.As(e.err, &certificate)
-	case slices.Contains(retryableKinds, e.Kind):
-		return true
-	}
-	return e.Status == http.StatusRequestTimeout
+	return e.Temporary()
 }
 
 // backoff returns the wait after an attempt: Retry-After of the service, else

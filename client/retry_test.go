@@ -64,7 +64,7 @@ func TestCertificate(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	err := testenv.Of(client.New(server.URL, secret)).Must(t).Accept(t.Context(), "SF-1")
-	if e := wantKind(t, err, client.ErrTransport); e.Tries != 1 || !strings.Contains(e.Error(), "certificate") {
+	if e := wantKind(t, err, client.ErrTransport); e.Tries != 1 || e.Temporary() || !strings.Contains(e.Error(), "certificate") {
 		t.Errorf("%d attempts, %v", e.Tries, e)
 	}
 }

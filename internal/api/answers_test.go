@@ -100,6 +100,8 @@ func TestAnswers(t *testing.T) {
 			`{"line":1,"merchantId":355,"reference":"R-1","status":"unchanged","state":"in-processing"}`+"\n"+changeSummary(0, 1, 0, 0, 0, 1))
 	}
 
+	s.Send(s.merchant, "POST", "/v2/orders/answers", `{"id":"R-1","answer":"accept"}`).WantText(t, 200, "id: unknown key; known are orderReference, answer, reason, ifMatch")
+
 	// Again, as lines: what was done is unchanged, except that the tag is an old one now.
 	body := strings.Join(items, "\n") + "\n\n{\"orderReference\":\"" + strings.Repeat("x", 1<<20) + "\n" + `{"orderReference":"R-6","answer":"accept"}` + "\n" + `{"orderRef`
 	last := []string{
