@@ -3,7 +3,6 @@ package order_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"reflect"
@@ -52,6 +51,18 @@ func feedStore(t *testing.T, watched bool) *database {
 		testenv.NoError(t, db.WatchCommits(t.Context()))
 	}
 	return db
+}
+
+// secondHistory gives the merchant another history, whose events differ.
+func secondHistory(t *testing.T, db *database, events string) {
+	err := db.SQL().InTx(t.Context(), func(q sqldb.Querier) error {
+		_, eventsErr := q.Exec(t.Context(), `UPDATE events SET `+events+` WHERE merchant_id = $1`, merchant)
+		_, err := q.Exec(t.Context(), `UPDATE merchants SET history = 'second', data_nonce = data_nonce + 1 WHERE id = $1`, merchant)
+		return errors.Join(eventsErr, err)
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // TestNoWakeUpIsLost makes changes at every moment of a long poll: before, during and
@@ -304,14 +315,7 @@ func TestHistoryEndsWait(t *testing.T) {
 		accept(t, s)
 		go func() {
 			time.Sleep(time.Second)
-			err := db.SQL().InTx(t.Context(), func(q sqldb.Querier) error {
-				_, eventsErr := q.Exec(t.Context(), `UPDATE events SET nonce = nonce + 1 WHERE merchant_id = $1`, merchant)
-				_, err := q.Exec(t.Context(), `UPDATE merchants SET history = 'second', data_nonce = data_nonce + 1 WHERE id = $1`, merchant)
-				return errors.Join(eventsErr, err)
-			})
-			if err != nil {
-				t.Error(err)
-			}
+			secondHistory(t, db, `nonce = nonce + 1`)
 		}()
 		start := time.Now()
 		feed, err := s.Events(t.Context(), merchant, order.FeedQuery{After: 2, Limit: 10, Wait: order.MaxFeedWait})
@@ -379,14 +383,7 @@ func TestEventsOfTypes(t *testing.T) {
 		want("beyond the newest", read(order.FeedQuery{After: many + 9, Limit: 2, Wait: order.MaxFeedWait}, order.OrderCreated), 0, many+9)
 		go func() {
 			time.Sleep(time.Second)
-			err := db.SQL().InTx(t.Context(), func(q sqldb.Querier) error {
-				_, eventsErr := q.Exec(t.Context(), `UPDATE events SET nonce = nonce + 1, type = CASE seq WHEN 2 THEN 4 ELSE type END WHERE merchant_id = $1`, merchant)
-				_, err := q.Exec(t.Context(), `UPDATE merchants SET history = 'second', data_nonce = data_nonce + 1 WHERE id = $1`, merchant)
-				return errors.Join(eventsErr, err)
-			})
-			if err != nil {
-				t.Error(err)
-			}
+			secondHistory(t, db, `nonce = nonce + 1, type = CASE seq WHEN 2 THEN 4 ELSE type END`)
 		}()
 		again := read(order.FeedQuery{Limit: 10, Wait: order.MaxFeedWait}, order.InvoiceUploaded)
 		want("another history", again, time.Since(start), many+1, 2)
@@ -475,14 +472,6 @@ func TestImportWakes(t *testing.T) {
 			t.Errorf("%d events after %s, error %v", n, took, err)
 		}
 	})
-}
-
-func TestOrderEventsNeedAKey(t *testing.T) {
-	t.Parallel()
-	s := feedService(newDatabase(t, sample(order.Registered)))
-	for _, id := range []order.Identifier{{}, order.ByReference("a\x00"), order.ByReference("SF-2"), order.ByLegacyID(-1)} {
-		testenv.Of(s.OrderEvents(t.Context(), merchant, id, order.FeedQuery{Limit: 1})).WantError(t, fmt.Sprintf("%v", id), order.ErrNotFound)
-	}
 }
 
 // TestFeedLag checks what Waiting tells of a poll loop that works, that fails and

@@ -87,7 +87,8 @@ func TestInvalidIdentifiersDoNotReachTheStore(t *testing.T) {
 		_, rejectErr := s.Reject(ctx, order.CommandFor(merchant), id, "whim", order.Options[order.WriteResult]{})
 		_, moveErr := s.ChangeOrder(ctx, order.Command(), merchant, id, order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})
 		_, uploadErr := s.Upload(ctx, order.CommandFor(merchant), id, "a.exe", order.Content{}, order.Options[order.WriteResult]{})
-		for name, err := range map[string]error{"get": getErr, "accept": acceptErr, "reject": rejectErr, "move": moveErr, "upload": uploadErr} {
+		_, eventsErr := s.OrderEvents(ctx, merchant, id, order.FeedQuery{Limit: 1})
+		for name, err := range map[string]error{"get": getErr, "events": eventsErr, "accept": acceptErr, "reject": rejectErr, "move": moveErr, "upload": uploadErr} {
 			testenv.Equal(t, fmt.Sprintf("%s of %+v", name, id), order.ErrNotFound, err)
 		}
 		testenv.Of(s.DeleteInvoice(ctx, order.CommandFor(merchant), id, 1, order.Options[order.WriteResult]{})).WantError(t, fmt.Sprintf("delete of %+v", id), order.ErrInvoiceNotFound)

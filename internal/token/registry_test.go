@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -206,30 +205,6 @@ func TestRotateRefuses(t *testing.T) {
 		t.Errorf("expired: error %v", err)
 	}
 	testenv.Equal(t, "tokens", 1, len(db.tokens(t)))
-}
-
-func TestRevoke(t *testing.T) {
-	t.Parallel()
-	for name, by := range map[string]func(token.Token, string) string{
-		"by id":   func(made token.Token, _ string) string { return strconv.FormatInt(made.ID, 10) },
-		"by text": func(_ token.Token, text string) string { return text },
-	} {
-		registry, db, clock := newRegistry(t)
-		kept, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
-		testenv.NoError(t, err)
-		text, made, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
-		testenv.NoError(t, err)
-		for range 2 { // revoking again changes nothing
-			clock.move(time.Minute)
-			testenv.Of(registry.Revoke(t.Context(), order.Command(), by(made, text))).Want(t, name+": id", made.ID)
-		}
-		testenv.Equal(t, name+": revoked at", noon.Truncate(time.Second).Add(time.Minute), db.tokens(t)[made.ID].RevokedAt)
-		// In force at the very next request.
-		testenv.Of(registry.Authenticate(t.Context(), text, netip.Addr{})).WantError(t, name+": the revoked token", token.ErrUnknown)
-		if _, err := registry.Authenticate(t.Context(), kept, netip.Addr{}); err != nil {
-			t.Errorf("%s: the other token: error %v", name, err)
-		}
-	}
 }
 
 func TestRevokeUnknown(t *testing.T) {

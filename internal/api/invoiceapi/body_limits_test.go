@@ -1,7 +1,6 @@
 package invoiceapi
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -71,15 +70,6 @@ func TestReadUploadSizes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestReadUploadEscapedSlashes reads the largest body that the largest file can
-// have without needless escapes.
-func TestReadUploadEscapedSlashes(t *testing.T) {
-	t.Parallel()
-	content := bytes.Repeat([]byte{0xff}, order.MaxInvoiceSize)
-	body := bodyOf(content, func(text string) string { return strings.ReplaceAll(text, "/", `\/`) })
-	testenv.Equal(t, "result", accepted("a.pdf", string(content)), read(t, strings.NewReader(body)))
 }
 
 func TestReadUploadBodyLimit(t *testing.T) {
@@ -165,15 +155,6 @@ func TestReadUploadManyNames(t *testing.T) {
 			t.Errorf("%s: %d MiB for a body of %d MiB", name, used>>20, len(body)>>20)
 		}
 	}
-}
-
-func TestReadUploadContentUpToTheBodyLimit(t *testing.T) {
-	t.Parallel()
-	frame := len(bodyOf(nil, asIs))
-	largest := noise((MaxBody - frame) / 4 * 3)
-	testenv.Equal(t, "result", accepted("a.pdf", string(largest)), read(t, strings.NewReader(bodyOf(largest, asIs))))
-	over := bodyOf(append(largest, noise(3)...), asIs)
-	testenv.Equal(t, "result", refused(ErrBodyTooBig), read(t, strings.NewReader(over)))
 }
 
 // TestReadUploadEndless checks that a body is not read far beyond the limit.

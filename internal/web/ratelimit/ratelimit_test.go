@@ -3,7 +3,6 @@ package ratelimit
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"net/netip"
 	"sync"
@@ -70,41 +69,6 @@ func TestAddressBucketsAreBounded(t *testing.T) {
 	if !b.get(1).AllowN(noon, 1) {
 		t.Error("the address that failed longest ago was not evicted")
 	}
-}
-
-// TestDelay has requests of a token at once: those of the burst pass, those of the
-// next second are delayed, and the others are refused and use up nothing.
-// Proves decision 5 (request limit).
-func TestDelay(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l, start := New(5, 10_000, time.Now), time.Now()
-		var mu sync.Mutex
-		var all sync.WaitGroup
-		passed := make(map[time.Duration]int) // by the time that they waited
-		refused := 0
-		for range ofToken.requests {
-			all.Go(func() {
-				err := enter(t, l, 7)
-				mu.Lock()
-				defer mu.Unlock()
-				if limit, ok := errors.AsType[*Error](err); ok && limit.Limit == Rate {
-					refused++
-				} else {
-					passed[time.Since(start)]++
-				}
-			})
-		}
-		all.Wait()
-		const delay = time.Second / 5
-		want := map[time.Duration]int{0: 10, delay: 1, 2 * delay: 1, 3 * delay: 1, 4 * delay: 1, 5 * delay: 1}
-		if !maps.Equal(passed, want) || refused != int(ofToken.requests)-15 {
-			t.Errorf("passed after %v, %d refused; want %v", passed, refused, want)
-		}
-		if err := enter(t, l, 7); err != nil || time.Since(start) != 6*delay {
-			t.Errorf("the next one passed after %s, error %v", time.Since(start), err)
-		}
-	})
 }
 
 // TestDelayEndsWithTheRequest checks that a request that waits ends when its client

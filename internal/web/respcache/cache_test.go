@@ -78,61 +78,6 @@ func TestLookupValidates(t *testing.T) {
 	}
 }
 
-func TestAdmission(t *testing.T) {
-	t.Parallel()
-	c := newCache(1 << 20)
-	c.Store(key, entry(v1, order.NoDay, "x"))
-	if c.Lookup(key, v1) != nil {
-		t.Error("admitted at the first request")
-	}
-	c.Store(key, entry(v1, order.NoDay, "x"))
-	if c.Lookup(key, v1) == nil {
-		t.Error("not admitted at the second request")
-	}
-	v2 := order.DataVersion{Event: 2, Nonce: 9}
-	c.Store(key, entry(v2, order.NoDay, "y"))
-	if found := c.Lookup(key, v2); found == nil || string(found.Body) != "y" {
-		t.Error("not replaced by the next version")
-	}
-	c.Store(key, entry(v2, order.NoDay, ""))
-	if found := c.Lookup(key, v2); found == nil || found.Body == nil {
-		t.Error("an entry with a body was replaced by one without")
-	}
-	large := Key{Path: "/large"}
-	c.storeTwice(large, &Entry{Version: v1, Day: order.NoDay, Body: make([]byte, 2<<20)})
-	if c.Lookup(large, v1) != nil || c.Lookup(key, v2) == nil {
-		t.Error("an entry larger than the cache was admitted")
-	}
-}
-
-func TestCoalesce(t *testing.T) {
-	t.Parallel()
-	const clients = 20
-	c := newCache(1 << 20)
-	made, begun, finish := 0, make(chan struct{}), make(chan struct{})
-	compute := func() (*Entry, error) {
-		made++
-		close(begun)
-		<-finish
-		return entry(v1, order.NoDay, "x"), nil
-	}
-	get := func() {
-		if e, err := c.Coalesce(key, v1, compute); err != nil || string(e.Body) != "x" {
-			t.Errorf("%+v, error %v", e, err)
-		}
-	}
-	c.Store(key, entry(order.DataVersion{}, order.NoDay, "old"))
-	var all sync.WaitGroup
-	all.Go(get)
-	<-begun
-	for range clients {
-		all.Go(get) // waits for the leader, or finds its entry
-	}
-	close(finish)
-	all.Wait()
-	testenv.Equal(t, "times computed", 1, made)
-}
-
 // TestCoalesceLeaderFails checks that each waiter computes the response itself if
 // the leader fails.
 func TestCoalesceLeaderFails(t *testing.T) {
