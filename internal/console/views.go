@@ -61,17 +61,16 @@ func (s *site) keepView(w http.ResponseWriter, r *web.Request, values url.Values
 	}
 	if form.valid() && form.Savable() && sent.valid() {
 		switch err := s.Sessions.KeepView(r.Context(), r.Caller.MerchantID, r.Session, values.Get("was"), name, form.query(1)); {
+		case err == nil:
+			http.Redirect(w, r.Request, s.root+listPath+form.query(1), http.StatusSeeOther)
+			return nil
 		case errors.Is(err, token.ErrViewExists):
 			sent.refuse("name", "views.exists")
 		case errors.Is(err, token.ErrTooManyViews):
 			sent.refuse("name", "views.toomany")
-		case err != nil:
+		default:
 			return err
 		}
 	}
-	if !form.valid() || !form.Savable() || !sent.valid() {
-		return s.showList(w, r, http.StatusUnprocessableEntity, sent)
-	}
-	http.Redirect(w, r.Request, s.root+listPath+form.query(1), http.StatusSeeOther)
-	return nil
+	return s.showList(w, r, http.StatusUnprocessableEntity, sent)
 }
