@@ -39,12 +39,7 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	case "none": // the first button of the form, which Enter presses
 		return s.showQueue(w, r, http.StatusOK, view)
 	case "/print", "/pick", "/orders.xlsx", "/invoices": // a page about the selected orders
-		shown := url.Values{"order": form["order"], "back": form["back"]}
-		if form.Has("all") {
-			shown["all"] = form["all"]
-		}
-		http.Redirect(w, r.Request, s.root+Prefix+form.Get("do")+"?"+shown.Encode(), http.StatusSeeOther)
-		return nil
+		return s.showSelection(w, r, form)
 	case "accept":
 		if form.Get("reason") != "" {
 			view.Problem = reasonOfAcceptance
@@ -65,19 +60,12 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	}
 	all := form.Get("all") != ""
 	if all && form.Get("sure") == "" {
-		var rest url.Values
-		if form.Has("rest") {
-			if rest, err = s.keptResult(r, form.Get("rest")); err == nil && rest == nil {
-				err = strict.ErrInvalidPayload
-			}
-		}
-		if err == nil {
-			form[shownField], err = s.allUnanswered(r, rest)
-		}
-		if err != nil {
+		if left, err := s.selectAll(r, form); err != nil {
 			return err
+		} else if !left { // it was answered meanwhile
+			http.Redirect(w, r.Request, s.root+withQuery(queuePage(size, after), "result="+form.Get("rest")), http.StatusSeeOther)
+			return nil
 		}
-		delete(form, "order")
 	}
 	selected, problem := selection(form)
 	shown := shownRevisions(form)
@@ -119,6 +107,35 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	// A page of its own: a person comes back to it from the packing slips.
 	http.Redirect(w, r.Request, s.root+withQuery(queuePage(size, after), said.Encode()), http.StatusSeeOther)
 	return nil
+}
+
+// showSelection leads to a page about the selected orders. What the form needs for an answer would
+// make its address too long.
+func (s *site) showSelection(w http.ResponseWriter, r *web.Request, form url.Values) error {
+	shown := url.Values{"order": form["order"], "back": form["back"]}
+	if form.Get("all") != "" {
+		shown = url.Values{"all": {"yes"}, "back": form["back"]}
+	} else if _, problem := selection(form); problem != "" {
+		return s.showQueue(w, r, http.StatusUnprocessableEntity, queueView{Form: newForm(form), Problem: problem})
+	}
+	http.Redirect(w, r.Request, s.root+Prefix+form.Get("do")+"?"+shown.Encode(), http.StatusSeeOther)
+	return nil
+}
+
+// selectAll selects all orders of the queue, or what the work with the key rest has left. left is
+// false if that is nothing.
+func (s *site) selectAll(r *web.Request, form url.Values) (left bool, err error) {
+	var of url.Values
+	if form.Has("rest") {
+		if of, err = s.keptResult(r, form.Get("rest")); err == nil && of == nil {
+			err = strict.ErrInvalidPayload
+		}
+	}
+	if err == nil {
+		form[shownField], err = s.allUnanswered(r, of)
+	}
+	delete(form, "order")
+	return of == nil || len(form[shownField]) > 0, err
 }
 
 // ofSelected is the name of the result of the orders that were selected last.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"html"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -298,6 +299,9 @@ func TestLongSelection(t *testing.T) {
 		form["do"] = []string{do}
 		b.get(b.post(page, form).location()).WantText(t, http.StatusOK, want)
 	}
+	none := maps.Clone(form)
+	delete(none, "order")
+	b.post(page, none).WantText(t, http.StatusUnprocessableEntity, "No order was selected")
 	form["do"] = []string{"accept"}
 	form = b.post(page, form).form(t, page)
 	form["then"] = []string{"print"}
@@ -392,6 +396,9 @@ func (s *service) finish(t *testing.T, b *browser, result string) {
 	result = b.post("/console/new", asked.form(t, queueForm)).location()
 	testenv.Eventually(t, "the rest is rejected", func() bool { return strings.Contains(b.get(result).Body, "48 orders were rejected.") })
 	b.get(result).WantText(t, http.StatusOK, "2 orders</h2>")
+	if page := b.get(b.post("/console/new", form).location()); !strings.Contains(page.Body, "200 orders were rejected.") || strings.Contains(page.Body, "were not answered") {
+		t.Errorf("the rest of nothing: %s", page.Body)
+	}
 }
 
 // watchedResults calls a function before it keeps a result.
