@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -224,24 +222,6 @@ func (t *tx) CountTokens(ctx context.Context, merchantID int64, now, after time.
 	}
 	err = t.QueryRow(ctx, selectTokenCounts, []any{merchantID, now.Unix(), max(token.MaxValid, token.MaxPerDay, token.MaxPasskeys), after.Unix()}, sqldb.Int(&n.Valid), sqldb.Int(&n.Created), sqldb.Int(&n.Passkeys), sqldb.Int(&n.Links))
 	return n, err
-}
-
-// RecordTokenUse implements token.Store.
-func (db *DB) RecordTokenUse(ctx context.Context, used map[int64]token.Use) error {
-	return db.inTx(ctx, "token", func(t *tx) error {
-		// In the order of ids, so that two transactions cannot deadlock.
-		for _, id := range slices.Sorted(maps.Keys(used)) {
-			use := used[id]
-			var from sql.NullString
-			if use.From.IsValid() {
-				from = sql.NullString{String: use.From.String(), Valid: true}
-			}
-			if _, err := t.Exec(ctx, `UPDATE tokens SET last_used_at = $1, last_used_from = $2 WHERE id = $3`, seconds(use.At), from, id); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // selectEndedTokens finds the tokens of sessions that ended before a time, the oldest first.

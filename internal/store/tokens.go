@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 	"sync"
 
 	"merchantorders/internal/lru"
@@ -102,6 +104,24 @@ func (r *grantRow) grant() token.Grant {
 	g.NameNonce, g.Suspended = r.name.Int64, r.suspended.Valid
 	g.RateLimit = order.RateLimit{PerSecond: int(r.rate.Int64), Burst: int(r.burst.Int64)}
 	return g
+}
+
+// RecordTokenUse implements token.Store.
+func (db *DB) RecordTokenUse(ctx context.Context, used map[int64]token.Use) error {
+	return db.inTx(ctx, "token", func(t *tx) error {
+		// In the order of ids, so that two transactions cannot deadlock.
+		for _, id := range slices.Sorted(maps.Keys(used)) {
+			use := used[id]
+			var from sql.NullString
+			if use.From.IsValid() {
+				from = sql.NullString{String: use.From.String(), Valid: true}
+			}
+			if _, err := t.Exec(ctx, `UPDATE tokens SET last_used_at = $1, last_used_from = $2 WHERE id = $3`, seconds(use.At), from, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // selectRevoked is completed by Dialect.InList.

@@ -118,3 +118,12 @@ func newSummaryView(o order.Summary) summaryView {
 		Customer:         customerView(o.Customer),
 	}
 }
+
+// timeOf returns a time as text, nil if there is none.
+func timeOf(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format(timeFormat)
+	return &text
+}

@@ -2,7 +2,6 @@ package v2
 
 import (
 	"encoding/json"
-	"time"
 
 	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/api/orderapi"
@@ -234,15 +233,6 @@ func newLineItemViews(lines []order.LineItem) []lineItemView {
 			VATRate:            line.VATRate,
 		}
 	})
-}
-
-// timeOf returns a time as text, nil if there is none.
-func timeOf(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := t.UTC().Format(timeFormat)
-	return &text
 }
 
 // estimationOf returns an estimation as imported, or in the form of other times if
