@@ -263,11 +263,6 @@ func Wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// serveError returns a handler that responds to every request with one error.
-func serveError(encode ErrorEncoder, err error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { writeError(w, r, encode, err) })
-}
-
 // withPlainPath returns the request with one slash less at the end of its path, if
 // there is one, and with one slash for each run of them if the group merges slashes.
 // A slash that is percent-encoded is part of a segment.
