@@ -78,6 +78,19 @@ func TestLookupValidates(t *testing.T) {
 	}
 }
 
+// TestEntryStays checks that neither a 304, which has no body, nor a response that is larger
+// than the cache takes an entry away.
+func TestEntryStays(t *testing.T) {
+	t.Parallel()
+	c := newCache(1 << 20)
+	c.storeTwice(key, entry(v1, order.NoDay, "x"))
+	c.Store(key, entry(v1, order.NoDay, ""))
+	c.storeTwice(Key{Path: "/large"}, &Entry{Version: v1, Day: order.NoDay, Body: make([]byte, 2<<20)})
+	if found := c.Lookup(key, v1); found == nil || found.Body == nil {
+		t.Errorf("found %+v", found)
+	}
+}
+
 // TestCoalesceLeaderFails checks that each waiter computes the response itself if
 // the leader fails.
 func TestCoalesceLeaderFails(t *testing.T) {
