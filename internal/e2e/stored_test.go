@@ -187,7 +187,7 @@ func (in storedInstallation) serve(t *testing.T, f apptest.Folder) {
 	t.Helper()
 	s := f.Serve(t, storedSettings...)
 	for path, want := range in.responses {
-		if got := in.get(t, s, path); !hasAll(got, decoded(t, want)) {
+		if got := in.get(t, s, path); !hasAll(got, lasting(decoded(t, want))) {
 			t.Errorf("%s: got %s, want all of %s", path, asJSON(t, got), want)
 		}
 	}
@@ -243,21 +243,27 @@ func replaceToday(params any, served time.Time) {
 
 func endOf(day time.Time) string { return day.UTC().Format(time.DateOnly) + " 23:59:59" }
 
-// lasting returns a JSON value without the members that another server shows in other
-// ways. In an inspected order, history is the list of its events.
+// lasting returns a JSON value without what another server, or one on another day, shows in
+// other ways. In an inspected order, history is the list of its events. The token of a session,
+// without a hint, is deleted some time after its end.
 func lasting(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, member := range value {
 			if _, isList := member.([]any); !isList && slices.Contains([]string{"history", "next", "lastUsedAt", "lastUsedFrom"}, name) {
 				delete(value, name)
+				continue
 			}
-			lasting(member)
+			value[name] = lasting(member)
 		}
 	case []any:
-		for _, member := range value {
-			lasting(member)
+		for i, member := range value {
+			value[i] = lasting(member)
 		}
+		return slices.DeleteFunc(value, func(member any) bool {
+			token, _ := member.(map[string]any)
+			return token["hint"] == ""
+		})
 	}
 	return value
 }
