@@ -26,8 +26,8 @@ const waitTimeout = 2 * time.Minute
 func TestScrape(t *testing.T) {
 	testenv.Release(t)
 	t.Parallel()
-	server := apptest.Start(t)
-	p := startPrometheus(t, strings.TrimPrefix(server.BaseURL, "http://"))
+	server := apptest.Start(t, "--admin-listen=127.0.0.1:0")
+	p := startPrometheus(t, strings.TrimPrefix(server.AdminURL(), "http://"))
 	p.wait(t, "up", func() bool {
 		var found []sample
 		p.query(t, `up{job="merchant-orders"}`, &found)
