@@ -208,12 +208,14 @@ func webkitEngine(t *testing.T, _ *apptest.Server, scripts bool) engine {
 	port := testenv.Of(testenv.FreePort()).Must(t)
 	startProgram(t, "", display, driver, fmt.Sprintf("--port=%d", port))
 	session := fmt.Sprintf("http://127.0.0.1:%d/session", port)
+	// The driver forgets a script whose page ends; one is tried again.
+	client := http.Client{Timeout: testenv.WaitTimeout / 6}
 	call := func(path string, body map[string]any, value any) error {
 		text, err := json.Marshal(body)
 		if err != nil {
 			return err
 		}
-		response, err := http.Post(session+path, "application/json", bytes.NewReader(text))
+		response, err := client.Post(session+path, "application/json", bytes.NewReader(text))
 		if err != nil {
 			return err
 		}
