@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,16 +32,19 @@ const (
 	longTimeout = time.Hour
 )
 
-// history combines the stored history with what a restore or a failover changes:
-// the server's identity, its timeline, which a promotion and a recovery to an
-// earlier moment increment, and the table's identity, which a dump does not
-// contain. pg_control_checkpoint would tell the timeline of before the promotion
-// until the next checkpoint.
 const (
-	history  = `substr(md5(concat_ws('/', m.history, m.tableoid, ` + server + `, ` + timeline + `)), 1, 16)`
 	server   = `(SELECT system_identifier FROM pg_control_system())`
 	timeline = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
 )
+
+// historyOn combines the stored history with what a restore or a failover changes:
+// the server's identity, its timeline, which a promotion and a recovery to an
+// earlier moment increment, and the table's identity, which a dump does not
+// contain. pg_control_checkpoint would tell the timeline of before the promotion
+// until the next checkpoint. identity is an expression.
+func historyOn(identity string) string {
+	return `substr(md5(concat_ws('/', m.history, m.tableoid, ` + identity + `, ` + timeline + `)), 1, 16)`
+}
 
 // oldestWriter is the id of the oldest transaction in progress that may write to this
 // database, or of the next one. A snapshot has those of all databases: it leaves out those
@@ -97,7 +99,7 @@ var dialect = sqldb.Dialect{
 	WordLists: `(SELECT block, word COLLATE "C", created_at, legacy_id, merchant_id FROM unnest(CAST($1 AS BIGINT[]), string_to_array($2, chr(10)), CAST($3 AS BIGINT[]),
 		CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[])) AS o (block, words, created_at, legacy_id, merchant_id), unnest(string_to_array(words, chr(9))) AS w (word)) AS l`,
 	ByteOrder:         ` COLLATE "C"`,
-	History:           history,
+	History:           historyOn(server),
 	Feed:              feed,
 	SetInvoiceID:      `SELECT setval('invoice_ids', GREATEST(CAST($1 AS BIGINT), 1), CAST($1 AS BIGINT) > 0)`,
 	Clock:             `SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)`,
@@ -144,7 +146,7 @@ func Open(ctx context.Context, url string, reread func() (string, error), schema
 			if cluster {
 				db.dialect.RecursiveQueries, db.dialect.Feed, db.dialect.WordLists = false, clusterFeed, ""
 				// 1.0.0 reads it from the coordinator, and this statement is a worker's.
-				db.dialect.History = strings.Replace(history, server, `'`+coordinator+`'`, 1)
+				db.dialect.History = historyOn(`'` + coordinator + `'`)
 			}
 			return db, nil
 		}
