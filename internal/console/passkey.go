@@ -201,13 +201,13 @@ func (s *site) askRemovePasskey(w http.ResponseWriter, r *web.Request, values ur
 		of = nil
 	}
 	passkeys, err := s.Sessions.Passkeys(r.Context(), r.Caller.MerchantID, of)
+	if err != nil {
+		return err
+	}
 	for _, t := range passkeys {
 		if t.ID == id {
 			view.Subject = joined(" · ", t.Person(), strconv.FormatInt(id, 10))
 		}
-	}
-	if err != nil {
-		return err
 	}
 	return s.show(w, r, http.StatusOK, "ask", view)
 }
