@@ -136,7 +136,7 @@ func (p *Provider) Finish(ctx context.Context, redirectURL string, a Attempt, qu
 	if err != nil {
 		return token.Person{}, err
 	}
-	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: timeout})
+	ctx = withClient(ctx)
 	answer, err := p.client(provider, redirectURL).Exchange(ctx, query.Get("code"), oauth2.VerifierOption(a.Verifier))
 	if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refusal.Response.StatusCode < http.StatusInternalServerError {
 		kind := ErrRefused
@@ -202,7 +202,7 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	}
 	discovery := p.discoveries.DoChan("", func() (any, error) {
 		// The provider keeps the context, to read new keys.
-		provider, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: timeout}), p.Issuer)
+		provider, err := oidc.NewProvider(withClient(context.WithoutCancel(ctx)), p.Issuer)
 		if err == nil {
 			p.discovered.Store(provider)
 		}
@@ -235,10 +235,15 @@ func (p *Provider) Check(ctx context.Context) error {
 	}
 	_ = provider.Claims(&known)                  // an empty address cannot be reached either
 	const signed = "eyJhbGciOiJSUzI1NiJ9.e30.AA" // by nobody
-	if _, err := oidc.NewRemoteKeySet(oidc.ClientContext(ctx, &http.Client{Timeout: timeout}), known.Keys).VerifySignature(ctx, signed); isKeyless(err) {
+	if _, err := oidc.NewRemoteKeySet(withClient(ctx), known.Keys).VerifySignature(ctx, signed); isKeyless(err) {
 		return fmt.Errorf("%w: %w", ErrUnavailable, shortened{err})
 	}
 	return nil
+}
+
+// withClient returns the context of requests to the provider.
+func withClient(ctx context.Context) context.Context {
+	return oidc.ClientContext(ctx, &http.Client{Timeout: timeout})
 }
 
 // isKeyless reports whether the keys of the provider could not be read, for which the library has
