@@ -34,7 +34,7 @@ func TestBucketKeepsSomethingElse(t *testing.T) {
 			memory := new(s3test.Memory)
 			server := httptest.NewServer(memory)
 			defer server.Close()
-			bucket := s3.Bucket{Name: "files", Region: s3test.Region, Endpoint: server.URL, Credentials: s3.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}}
+			bucket := bucketOn(server)
 			files := testenv.Of(s3.Open(t.Context(), bucket)).Must(t)
 			testenv.NoError(t, files.OpenStaging(t.TempDir()))
 			defer func() { _ = files.Close() }()
@@ -52,6 +52,11 @@ func TestBucketKeepsSomethingElse(t *testing.T) {
 	}
 }
 
+// bucketOn returns a bucket on a server that takes any credentials.
+func bucketOn(server *httptest.Server) s3.Bucket {
+	return s3.Bucket{Name: "files", Region: s3test.Region, Endpoint: server.URL, Credentials: s3.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}}
+}
+
 // TestBucketOverwrites opens a bucket that ignores If-None-Match.
 func TestBucketOverwrites(t *testing.T) {
 	t.Parallel()
@@ -59,8 +64,7 @@ func TestBucketOverwrites(t *testing.T) {
 		memory := &s3test.Memory{Overwrites: overwrites}
 		server := httptest.NewServer(memory)
 		defer server.Close()
-		bucket := s3.Bucket{Name: "files", Region: s3test.Region, Endpoint: server.URL, Credentials: s3.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}}
-		testenv.Equal(t, "overwrites", overwrites, testenv.Of(s3.Open(t.Context(), bucket)).Must(t).Overwrites())
+		testenv.Equal(t, "overwrites", overwrites, testenv.Of(s3.Open(t.Context(), bucketOn(server))).Must(t).Overwrites())
 		testenv.Equal(t, "objects that are left", 0, memory.Objects())
 	}
 }
@@ -100,9 +104,7 @@ func TestBucketRefuses(t *testing.T) {
 				_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
 			}))
 			defer server.Close()
-			_, err := s3.Open(t.Context(), s3.Bucket{
-				Name: "files", Region: s3test.Region, Endpoint: server.URL, Credentials: s3.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"},
-			})
+			_, err := s3.Open(t.Context(), bucketOn(server))
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), order.InvoiceFolder) || s3.IsNotReady(err) != test.notReady {
 				t.Errorf("error %v, not ready %t", err, s3.IsNotReady(err))
 			}
