@@ -108,6 +108,8 @@ var mistakes = []struct {
 		{"a reference in version 1", "merchant", "GET /api/orders/R-1", "", "", "takes order_id, in digits|/v2/orders"},
 		{"a placeholder that nothing has replaced", "merchant", "GET /v2/orders/%7BorderReference%7D", "", "", "letters, digits|braces"},
 		{"a space after the reference", "merchant", "PATCH /v2/orders/R-4%20/accept", "", "", "without spaces"},
+		{"a variable without a value, for the reference", "merchant", "PATCH /v2/orders//accept", "", "", "is a value missing"},
+		{"a variable without a value, for `order_id`", "merchant", "POST /api/orders//invoices", "", "", "is a value missing"},
 		{"a token that does not exist", "operator", "DELETE /operator/tokens/999", "", "", "GET /operator/tokens lists"},
 		{"a store that does not exist", "operator", "POST /operator/merchants/99/resume", "", "{}", "GET /operator/merchants lists"},
 		{"an order of another store for an operator", "operator", "GET /operator/orders/R-99", "", "", "GET /operator/orders finds"},
@@ -132,6 +134,7 @@ var mistakes = []struct {
 		{"the name of a time zone", "merchant", "GET /v2/orders?dateFrom=2026-11-20T10:00%2B02:00%5BEurope/Athens%5D", "", "", "YYYY-MM-DD"},
 		{"a day for a time", "merchant", "GET /v2/orders/unanswered?expiresBefore=2026-11-20", "", "", "such as 2026-11-20T08:15:30Z"},
 		{"an unknown parameter, with `Prefer: handling=strict`", "merchant", "GET /v2/orders?states=registered", "Prefer: handling=strict", "", "the nearest one is state"},
+		{"a letter forgotten in a parameter, with `Prefer: handling=strict`", "merchant", "GET /v2/orders?itemPerPage=5", "Prefer: handling=strict", "", "the nearest one is itemsPerPage"},
 		{"the last event", "merchant", "GET /v2/events?after=last", "", "", "or latest"},
 		{"a unit of time", "merchant", "GET /v2/events?wait=30s", "", "", "wait must be a whole number from 0 to 30"},
 		{"a part of a type", "merchant", "GET /v2/events?types=created", "", "", "order.created"},
@@ -271,7 +274,7 @@ func TestErrorDetails(t *testing.T) {
 			fmt.Fprintf(&page, "| %s | %d | `%s` | %s |\n", m.what, got.Status, body.Error.Code+body.Message, detail)
 		}
 	}
-	testenv.Equal(t, "wrong requests", 178, count)
+	testenv.Equal(t, "wrong requests", 181, count)
 	const file = "../../docs/guide/error-details.md"
 	if *update {
 		testenv.NoError(t, os.WriteFile(file, []byte(page.String()), 0o644))

@@ -1,6 +1,7 @@
 package strict
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -31,27 +32,28 @@ func (e *detailed) Detail() string { return e.detail }
 func (e *detailed) Unwrap() error { return e.error }
 
 // Nearest returns the word that a misspelled one means: one of the words in other letters, with
-// few letters wrong, or as a part of it. Empty: none of them.
+// few letters wrong, or else the one that has the longest part of it or is that part. Empty: none
+// of them.
 func Nearest(misspelled string, words ...string) string {
 	if len(misspelled) < 2 || len(misspelled) > 64 {
 		return ""
 	}
 	text := plainWord(misspelled)
-	best, nearest := max(1, min(len(text)/3, 3))+1, ""
+	wrong, nearest := max(1, min(len(text)/3, 3))+1, ""
+	shared, part := 3, ""
 	for _, word := range words {
 		meant := plainWord(word)
-		wrong := max(len(text), len(meant)) - min(len(text), len(meant)) // at least
-		switch {
-		case len(text) >= 4 && (strings.Contains(meant, text) || strings.Contains(text, meant)):
-			wrong = min(wrong, 1)
-		case wrong < best:
-			wrong = Distance(text, meant)
+		shorter, longer := min(len(text), len(meant)), max(len(text), len(meant))
+		if longer-shorter < wrong {
+			if distance := Distance(text, meant); distance < wrong {
+				wrong, nearest = distance, word
+			}
 		}
-		if wrong < best {
-			best, nearest = wrong, word
+		if shorter > shared && (strings.Contains(meant, text) || strings.Contains(text, meant)) {
+			shared, part = shorter, word
 		}
 	}
-	return nearest
+	return cmp.Or(nearest, part)
 }
 
 // KnownHint returns the Hint of a name that is not known: the known ones, and which of them or of

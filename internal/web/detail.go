@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -127,7 +128,11 @@ func setDetail(h http.Header, r *http.Request, err error, status int, body any) 
 	if detail == "" && Status(err) == status {
 		detail = meaningOf(err).message
 	}
-	h.Set(DetailHeader, headerText(cmp.Or(detail, http.StatusText(status))))
+	detail = cmp.Or(detail, http.StatusText(status))
+	if asked, err := url.ParseRequestURI(r.RequestURI); err == nil && slashes.MatchString(asked.Path) && !slashes.MatchString(r.URL.Path) {
+		detail = "The path has //, which counts as one slash: is a value missing there? " + detail
+	}
+	h.Set(DetailHeader, headerText(detail))
 }
 
 // tokens are texts of tokens, or what is left of them.
