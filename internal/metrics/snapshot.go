@@ -100,66 +100,6 @@ type ConnectionPool struct {
 	Waits            uint64 // how often a statement has waited for a connection
 }
 
-// descriptions are the metrics of a Snapshot, by their names without prefix.
-var descriptions = make(map[string]*prometheus.Desc)
-
-// describe adds a metric to descriptions.
-func describe(name, help string, labels ...string) *prometheus.Desc {
-	desc := prometheus.NewDesc("merchant_orders_"+name, help, labels, nil)
-	descriptions[name] = desc
-	return desc
-}
-
-// The label of a background job is not job: Prometheus gives every series a label of
-// that name itself.
-var (
-	descBuild       = describe("build_info", "The version of the program; always 1.", "version", "go_version")
-	descDatabaseUp  = describe("database_up", "Whether the database can be read: 1 or 0.")
-	descStorageUp   = describe("storage_up", "Whether invoice files can be stored: 1 or 0.")
-	descSchema      = describe("schema_version", "Version of the schema of the database.")
-	descOrders      = describe("orders", "Orders by state.", "state")
-	descUnanswered  = describe("oldest_unanswered_order_age_seconds", "Age of the oldest order that its merchant has neither accepted nor rejected; 0 if there is none.")
-	descMerchants   = describe("merchants", "Merchants that are not suspended.")
-	descLate        = describe("late_merchants", "Merchants, not suspended, that have not answered an order for more than a day.")
-	descOverdue     = describe("overdue_orders", "Orders that their merchant has neither accepted nor rejected before their deadline; at most 1000.")
-	descCertificate = describe("certificate_not_after_timestamp_seconds", "When the TLS certificate expires; 0 without TLS.")
-	descCanceled    = describe("orders_canceled_by_deadline_total", "Orders that this instance has canceled because of their deadline.")
-	descWarnings    = describe("deadline_warnings_total", "Events order.deadline_near that this instance has written.")
-	descLogDropped  = describe("log_lines_dropped_total", "Lines of the log that were dropped because nobody read them.")
-	descRetention   = describe("retention_announced_orders", "Orders that a new or shorter --retain will delete when its notice of a day ends; 0: none is announced.")
-	descLimited     = describe("rate_limited_total", "Requests refused with 429, by the limit.", "limit")
-	descWaiters     = describe("feed_waiters", "Requests that wait for events.")
-	descLag         = describe("feed_lag_seconds", "Longest time for which a commit of another instance may have gone unnoticed by waiting requests; 0 if none waits.")
-	descDeliveries  = describe("webhook_deliveries_total", "Deliveries to webhooks, by their result.", "result")
-	descSpans       = describe("lost_spans_total", "Spans of traces that could not be sent.")
-	descMails       = describe("mails_total", "E-mails to merchants, by their result (sent; refused by the address; failed), and why those failed.", "result", "reason")
-	descInFlight    = describe("webhook_requests_in_flight", "Requests to webhooks that wait for a response.")
-	descWebhooks    = describe("webhooks", "Webhooks by state.", "state")
-	descHeld        = describe("oldest_held_event_age_seconds", "Age of the oldest event that the feed of all merchants holds back because a transaction is in progress; 0 if there is none.")
-	descClock       = describe("database_clock_offset_seconds", "How far the clock of the database is ahead of that of this machine; from 1 second on, the clock of the database is used.")
-	descUndelivered = describe("oldest_undelivered_event_age_seconds", "Age of the oldest event that an active or failing webhook has yet to acknowledge; 0 if there is none.")
-	descMarketHooks = describe("marketplace_webhooks", "Webhooks of the marketplace by state.", "state")
-	descMarketAge   = describe("marketplace_oldest_undelivered_event_age_seconds", "Age of the oldest event that an active or failing webhook of the marketplace has yet to acknowledge; 0 if there is none.")
-	descBackup      = describe("backup_last_success_timestamp_seconds", "End of the last backup that succeeded; 0 if there was none.")
-	descBackupFails = describe("backup_failed", "Whether the last backup has failed: 1 or 0.")
-	descCheck       = describe("check_last_success_timestamp_seconds", "End of the last check of the whole installation that found nothing; 0 if there was none.")
-	descCheckFails  = describe("check_failed", "Whether the last check has failed or found something: 1 or 0.")
-	descLateHooks   = describe("late_webhooks", "Active and failing webhooks that have yet to acknowledge an event that is older than an hour.")
-	descRun         = describe("job_last_run_timestamp_seconds", "End of the last run of a background job.", "background_job")
-	descSuccess     = describe("job_last_success_timestamp_seconds", "End of the last run of a background job without an error, or the start of the server.", "background_job")
-	descFailures    = describe("job_failures_total", "Failed runs of a background job.", "background_job")
-	descInterval    = describe("job_interval_seconds", "Interval of a background job.", "background_job")
-	descConnections = describe("database_connections", "Connections to the database by use: in_use, idle.", "use")
-	descPoolSize    = describe("database_connections_limit", "Most connections to the database at a time.")
-	descLog         = describe("database_log_bytes", "Size of the write-ahead log of SQLite; 0 on PostgreSQL.")
-	descWaits       = describe("database_connection_waits_total", "How often a statement has waited for a connection to the database.")
-	descHits        = describe("response_cache_hits_total", "Lookups in the response cache that found a valid entry.")
-	descMisses      = describe("response_cache_misses_total", "Lookups in the response cache that found no valid entry.")
-	descCacheBytes  = describe("response_cache_bytes", "Size of the response cache.")
-	descDiskFree    = describe("disk_free_bytes", "Free space of the file system of a folder.", "folder")
-	descDiskSize    = describe("disk_size_bytes", "Size of the file system of a folder.", "folder")
-)
-
 // Watch adds the metrics of the state of the service. read is called by each scrape
 // and must not wait for requests. Watch is called at most once.
 func (m *Metrics) Watch(read func() Snapshot) {
@@ -169,53 +109,50 @@ func (m *Metrics) Watch(read func() Snapshot) {
 // snapshotCollector is the prometheus.Collector of a Snapshot.
 type snapshotCollector struct{ read func() Snapshot }
 
-// Describe implements prometheus.Collector.
-func (snapshotCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, desc := range descriptions {
-		ch <- desc
-	}
-}
+// Describe implements prometheus.Collector. Collect tells the descriptions.
+func (snapshotCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 	s, to := c.read(), metricSender(ch)
-	to.gauge(descBuild, 1, s.Version, runtime.Version())
-	to.gauge(descDatabaseUp, oneIf(s.Database))
-	to.gauge(descStorageUp, oneIf(s.Storage))
-	to.gauge(descCertificate, unixOrZero(s.CertificateEnd))
-	to.gauge(descWaiters, float64(s.FeedWaiters))
-	to.gauge(descLag, s.FeedLag.Seconds())
-	to.gauge(descClock, s.ClockOffset.Seconds())
-	to.gauge(descConnections, float64(s.Pool.InUse), "in_use")
-	to.gauge(descConnections, float64(s.Pool.Idle), "idle")
-	to.gauge(descPoolSize, float64(s.Pool.Max))
-	to.counter(descWaits, s.Pool.Waits)
-	to.gauge(descLog, float64(s.DatabaseLog))
-	to.counter(descCanceled, s.CanceledByDeadline)
-	to.counter(descWarnings, s.DeadlineWarnings)
-	to.counter(descLogDropped, s.LogDropped)
-	to.gauge(descRetention, float64(s.RetentionAnnounced))
-	to.counter(descHits, s.CacheHits)
-	to.counter(descMisses, s.CacheMisses)
-	to.gauge(descCacheBytes, float64(s.CacheBytes))
+	to.gauge("build_info", "The version of the program; always 1.", 1, "version", s.Version, "go_version", runtime.Version())
+	to.gauge("database_up", "Whether the database can be read: 1 or 0.", oneIf(s.Database))
+	to.gauge("storage_up", "Whether invoice files can be stored: 1 or 0.", oneIf(s.Storage))
+	to.gauge("certificate_not_after_timestamp_seconds", "When the TLS certificate expires; 0 without TLS.", unixOrZero(s.CertificateEnd))
+	to.gauge("feed_waiters", "Requests that wait for events.", float64(s.FeedWaiters))
+	to.gauge("feed_lag_seconds", "Longest time for which a commit of another instance may have gone unnoticed by waiting requests; 0 if none waits.", s.FeedLag.Seconds())
+	to.gauge("database_clock_offset_seconds", "How far the clock of the database is ahead of that of this machine; from 1 second on, the clock of the database is used.", s.ClockOffset.Seconds())
+	for use, n := range map[string]int{"in_use": s.Pool.InUse, "idle": s.Pool.Idle} {
+		to.gauge("database_connections", "Connections to the database by use: in_use, idle.", float64(n), "use", use)
+	}
+	to.gauge("database_connections_limit", "Most connections to the database at a time.", float64(s.Pool.Max))
+	to.counter("database_connection_waits_total", "How often a statement has waited for a connection to the database.", s.Pool.Waits)
+	to.gauge("database_log_bytes", "Size of the write-ahead log of SQLite; 0 on PostgreSQL.", float64(s.DatabaseLog))
+	to.counter("orders_canceled_by_deadline_total", "Orders that this instance has canceled because of their deadline.", s.CanceledByDeadline)
+	to.counter("deadline_warnings_total", "Events order.deadline_near that this instance has written.", s.DeadlineWarnings)
+	to.counter("log_lines_dropped_total", "Lines of the log that were dropped because nobody read them.", s.LogDropped)
+	to.gauge("retention_announced_orders", "Orders that a new or shorter --retain will delete when its notice of a day ends; 0: none is announced.", float64(s.RetentionAnnounced))
+	to.counter("response_cache_hits_total", "Lookups in the response cache that found a valid entry.", s.CacheHits)
+	to.counter("response_cache_misses_total", "Lookups in the response cache that found no valid entry.", s.CacheMisses)
+	to.gauge("response_cache_bytes", "Size of the response cache.", float64(s.CacheBytes))
 	for limit, refused := range s.RateLimited {
-		to.counter(descLimited, refused, limit)
+		to.counter("rate_limited_total", "Requests refused with 429, by the limit.", refused, "limit", limit)
 	}
-	to.gauge(descInFlight, float64(s.WebhooksInFlight))
+	to.gauge("webhook_requests_in_flight", "Requests to webhooks that wait for a response.", float64(s.WebhooksInFlight))
 	for result, n := range s.Deliveries {
-		to.counter(descDeliveries, n, result)
+		to.counter("webhook_deliveries_total", "Deliveries to webhooks, by their result.", n, "result", result)
 	}
-	to.counter(descSpans, s.LostSpans)
+	to.counter("lost_spans_total", "Spans of traces that could not be sent.", s.LostSpans)
 	for result, n := range s.Mails {
 		reason := ""
 		if result != "sent" && result != "refused" {
 			result, reason = "failed", result
 		}
-		to.counter(descMails, n, result, reason)
+		to.counter("mails_total", "E-mails to merchants, by their result (sent; refused by the address; failed), and why those failed.", n, "result", result, "reason", reason)
 	}
 	for _, disk := range s.Disks {
-		to.gauge(descDiskFree, float64(disk.Free), disk.Folder)
-		to.gauge(descDiskSize, float64(disk.Size), disk.Folder)
+		to.gauge("disk_free_bytes", "Free space of the file system of a folder.", float64(disk.Free), "folder", disk.Folder)
+		to.gauge("disk_size_bytes", "Size of the file system of a folder.", float64(disk.Size), "folder", disk.Folder)
 	}
 	for _, job := range s.Jobs {
 		to.job(job)
@@ -228,52 +165,62 @@ func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 // metricSender sends metrics to a scrape.
 type metricSender chan<- prometheus.Metric
 
-func (to metricSender) gauge(desc *prometheus.Desc, value float64, labels ...string) {
-	to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+// gauge sends a value with pairs of a label's name and value.
+func (to metricSender) gauge(name, help string, value float64, labels ...string) {
+	to.send(prometheus.GaugeValue, name, help, value, labels)
 }
 
-func (to metricSender) counter(desc *prometheus.Desc, value uint64, labels ...string) {
-	to <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(value), labels...)
+func (to metricSender) counter(name, help string, value uint64, labels ...string) {
+	to.send(prometheus.CounterValue, name, help, float64(value), labels)
+}
+
+func (to metricSender) send(kind prometheus.ValueType, name, help string, value float64, labels []string) {
+	var names, values []string
+	for i := 0; i < len(labels); i += 2 {
+		names, values = append(names, labels[i]), append(values, labels[i+1])
+	}
+	to <- prometheus.MustNewConstMetric(prometheus.NewDesc("merchant_orders_"+name, help, names, nil), kind, value, values...)
 }
 
 // job sends the metrics of a background job. One that runs once has no interval, so
-// that nobody misses its next run.
+// that nobody misses its next run. The label is not job: Prometheus gives every series a label
+// of that name itself.
 func (to metricSender) job(job Job) {
 	if !job.LastRun.IsZero() {
-		to.gauge(descRun, float64(job.LastRun.Unix()), job.Name)
+		to.gauge("job_last_run_timestamp_seconds", "End of the last run of a background job.", float64(job.LastRun.Unix()), "background_job", job.Name)
 	}
 	if job.Interval > 0 {
-		to.gauge(descInterval, job.Interval.Seconds(), job.Name)
-		to.gauge(descSuccess, float64(job.LastSuccess.Unix()), job.Name)
+		to.gauge("job_interval_seconds", "Interval of a background job.", job.Interval.Seconds(), "background_job", job.Name)
+		to.gauge("job_last_success_timestamp_seconds", "End of the last run of a background job without an error, or the start of the server.", float64(job.LastSuccess.Unix()), "background_job", job.Name)
 	}
-	to.counter(descFailures, job.Failures, job.Name)
+	to.counter("job_failures_total", "Failed runs of a background job.", job.Failures, "background_job", job.Name)
 }
 
 func (to metricSender) survey(s *Survey) {
-	to.gauge(descSchema, float64(s.SchemaVersion))
-	to.gauge(descUnanswered, s.OldestUnanswered.Seconds())
-	to.gauge(descMerchants, float64(s.Merchants))
-	to.gauge(descLate, float64(s.LateMerchants))
-	to.gauge(descOverdue, float64(s.Overdue))
+	to.gauge("schema_version", "Version of the schema of the database.", float64(s.SchemaVersion))
+	to.gauge("oldest_unanswered_order_age_seconds", "Age of the oldest order that its merchant has neither accepted nor rejected; 0 if there is none.", s.OldestUnanswered.Seconds())
+	to.gauge("merchants", "Merchants that are not suspended.", float64(s.Merchants))
+	to.gauge("late_merchants", "Merchants, not suspended, that have not answered an order for more than a day.", float64(s.LateMerchants))
+	to.gauge("overdue_orders", "Orders that their merchant has neither accepted nor rejected before their deadline; at most 1000.", float64(s.Overdue))
 	for state, count := range s.Orders {
-		to.gauge(descOrders, float64(count), state)
+		to.gauge("orders", "Orders by state.", float64(count), "state", state)
 	}
-	to.gauge(descHeld, s.OldestHeld.Seconds())
-	to.gauge(descUndelivered, s.OldestUndelivered.Seconds())
-	to.gauge(descLateHooks, float64(s.LateWebhooks))
+	to.gauge("oldest_held_event_age_seconds", "Age of the oldest event that the feed of all merchants holds back because a transaction is in progress; 0 if there is none.", s.OldestHeld.Seconds())
+	to.gauge("oldest_undelivered_event_age_seconds", "Age of the oldest event that an active or failing webhook has yet to acknowledge; 0 if there is none.", s.OldestUndelivered.Seconds())
+	to.gauge("late_webhooks", "Active and failing webhooks that have yet to acknowledge an event that is older than an hour.", float64(s.LateWebhooks))
 	for state, count := range s.Webhooks {
-		to.gauge(descWebhooks, float64(count), state)
+		to.gauge("webhooks", "Webhooks by state.", float64(count), "state", state)
 	}
-	to.gauge(descMarketAge, s.OldestMarketUndelivered.Seconds())
+	to.gauge("marketplace_oldest_undelivered_event_age_seconds", "Age of the oldest event that an active or failing webhook of the marketplace has yet to acknowledge; 0 if there is none.", s.OldestMarketUndelivered.Seconds())
 	for state, count := range s.MarketWebhooks {
-		to.gauge(descMarketHooks, float64(count), state)
+		to.gauge("marketplace_webhooks", "Webhooks of the marketplace by state.", float64(count), "state", state)
 	}
 	if s.Backup != nil {
-		to.gauge(descBackup, unixOrZero(s.Backup.LastSuccess))
-		to.gauge(descBackupFails, oneIf(s.Backup.Failed))
+		to.gauge("backup_last_success_timestamp_seconds", "End of the last backup that succeeded; 0 if there was none.", unixOrZero(s.Backup.LastSuccess))
+		to.gauge("backup_failed", "Whether the last backup has failed: 1 or 0.", oneIf(s.Backup.Failed))
 	}
-	to.gauge(descCheck, unixOrZero(s.Check.LastSuccess))
-	to.gauge(descCheckFails, oneIf(s.Check.Failed))
+	to.gauge("check_last_success_timestamp_seconds", "End of the last check of the whole installation that found nothing; 0 if there was none.", unixOrZero(s.Check.LastSuccess))
+	to.gauge("check_failed", "Whether the last check has failed or found something: 1 or 0.", oneIf(s.Check.Failed))
 }
 
 // unixOrZero returns a time in Unix seconds; 0 for the zero time.
