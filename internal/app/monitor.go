@@ -139,30 +139,28 @@ func newSurvey(read *store.Survey, now time.Time, backups bool) *metrics.Survey 
 	if read == nil {
 		return nil
 	}
-	survey := &metrics.Survey{SchemaVersion: read.SchemaVersion, Orders: make(map[string]int64, len(read.Orders))}
+	age := func(at time.Time) time.Duration {
+		if at.IsZero() {
+			return 0
+		}
+		return max(0, now.Sub(at))
+	}
+	survey := &metrics.Survey{
+		SchemaVersion: read.SchemaVersion, Overdue: read.Overdue, Merchants: read.Merchants,
+		LateMerchants: read.LateMerchants, LateWebhooks: read.LateWebhooks,
+		OldestUnanswered: age(read.OldestNew), OldestUndelivered: age(read.OldestUndelivered),
+		OldestMarketUndelivered: age(read.OldestMarketUndelivered), OldestHeld: age(read.OldestHeld),
+		Orders: make(map[string]int64), Webhooks: make(map[string]int64), MarketWebhooks: make(map[string]int64),
+		Check: metrics.NightlyRun(read.Runs[store.NightlyCheck]),
+	}
 	for state, count := range read.Orders {
 		survey.Orders[state.String()] = count
 	}
-	survey.Overdue, survey.Merchants, survey.LateMerchants, survey.LateWebhooks = read.Overdue, read.Merchants, read.LateMerchants, read.LateWebhooks
-	if !read.OldestNew.IsZero() {
-		survey.OldestUnanswered = max(0, now.Sub(read.OldestNew))
-	}
-	survey.Webhooks, survey.MarketWebhooks = make(map[string]int64, len(read.Webhooks)), make(map[string]int64, len(read.Webhooks))
 	for state, count := range read.Webhooks {
 		survey.Webhooks[state.String()], survey.MarketWebhooks[state.String()] = count, read.MarketWebhooks[state]
 	}
-	if !read.OldestMarketUndelivered.IsZero() {
-		survey.OldestMarketUndelivered = max(0, now.Sub(read.OldestMarketUndelivered))
-	}
-	survey.Check = metrics.NightlyRun(read.Runs[store.NightlyCheck])
 	if run, ok := read.Runs[store.NightlyBackup]; ok || backups {
 		survey.Backup = new(metrics.NightlyRun(run))
-	}
-	if !read.OldestUndelivered.IsZero() {
-		survey.OldestUndelivered = max(0, now.Sub(read.OldestUndelivered))
-	}
-	if !read.OldestHeld.IsZero() {
-		survey.OldestHeld = max(0, now.Sub(read.OldestHeld))
 	}
 	return survey
 }
