@@ -58,6 +58,9 @@ func (i *importItem) reject(status order.LineStatus, format string, args ...any)
 	i.result = order.ImportResult{Status: status, Reason: fmt.Sprintf(format, args...)}
 }
 
+// longWait is longer than a transaction of an import waits unless others write.
+const longWait = time.Millisecond / 2
+
 // ImportOrders implements order.Store.
 func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause order.Cause) ([]order.ImportResult, error) {
 	items := make([]*importItem, len(batch))
@@ -78,9 +81,9 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause or
 			part = part[:min(len(part), limit)]
 		}
 		part = part[:distinctReferences(part)]
-		begun := time.Now()
+		begun := db.now()
 		err := db.inTx(ctx, "add", func(t *tx) error {
-			db.importWaited.Store(time.Since(begun) > db.longWait)
+			db.importWaited.Store(db.now().Sub(begun) > longWait)
 			return (&importTx{tx: t}).importAll(ctx, part, cause)
 		})
 		if err != nil {

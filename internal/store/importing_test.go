@@ -18,19 +18,19 @@ import (
 // for one of them.
 func TestImportInSlices(t *testing.T) {
 	t.Parallel()
-	transactions, begun := 0, make(chan struct{}, 1)
+	var transactions int
+	var wait time.Duration // of the next one
+	now := testTime
 	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{Observe: func(ctx context.Context, operation string) (context.Context, func(error)) {
 		if operation == "add" {
 			transactions++
-			select {
-			case begun <- struct{}{}:
-			default:
-			}
+			now, wait = now.Add(wait), 0
 		}
 		return ctx, func(error) {}
 	}})
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
+	db.now = func() time.Time { return now }
 	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
 	test := func(name string, orders, want int) {
 		transactions = 0
@@ -40,25 +40,11 @@ func TestImportInSlices(t *testing.T) {
 		}
 		testenv.Equal(t, name+": transactions", want, transactions)
 	}
-	db.longWait = time.Hour // also on a busy machine
 	for orders, want := range map[int]int{1: 1, 384: 1, 385: 2, 1000: 3} {
 		test(fmt.Sprint(orders), orders, want)
 	}
-	db.longWait = time.Millisecond
-	holds, done := make(chan struct{}), make(chan error)
-	<-begun
-	go func() {
-		done <- db.inTx(t.Context(), "test", func(*tx) error {
-			close(holds)
-			<-begun
-			time.Sleep(2 * time.Millisecond)
-			return nil
-		})
-	}()
-	<-holds
+	wait = time.Millisecond
 	test("waits", 384, 1)
-	testenv.NoError(t, <-done)
-	db.longWait = time.Hour
 	test("after it", 384, 2)
 	test("alone again", 384, 1)
 }

@@ -56,10 +56,10 @@ type DB struct {
 	// on SQLite and 0.2 us on PostgreSQL. Farther down it takes less to find the day on which
 	// the page begins. It is a field for tests.
 	maxSkipped int64
-	// importWaited says that the last transaction of an import waited for longer than
-	// longWait, so that others write too. longWait is a field for tests.
+	// importWaited says that the last transaction of an import waited for long, so that others
+	// write too. now is a field for tests.
 	importWaited atomic.Bool
-	longWait     time.Duration
+	now          func() time.Time
 	grants       grantCache
 	merchants    tokenMerchants
 	feeds        feeds
@@ -89,7 +89,7 @@ func New(db sqldb.DB, options Options) *DB {
 	return &DB{
 		sql: db, dialect: dialect, options: options, selectFeed: selectFeed(dialect), takeEventNumbers: takeEventNumbers(dialect),
 		selectMarketEvents: selectMarketEvents(dialect), selectMarketEnd: selectMarketEnd(dialect), selectMarketDue: selectMarketDue(dialect),
-		maxSkipped: 2000, longWait: time.Millisecond / 2, merchants: tokenMerchants{byHash: lru.New[token.Hash, int64](maxTokenMerchants)},
+		maxSkipped: 2000, now: time.Now, merchants: tokenMerchants{byHash: lru.New[token.Hash, int64](maxTokenMerchants)},
 	}
 }
 
