@@ -27,23 +27,15 @@ type content struct {
 	files [3]*os.File // in the order of suffixes; nil before open
 	found atomic.Pointer[ReplacedError]
 
-	mu      sync.Mutex
-	watched bool
-	index   logIndex // read before the header
-	header  dbHeader
+	mu     sync.Mutex
+	index  logIndex // read before the header; zero: not watched
+	header dbHeader
 }
 
 // dbHeader is the header of a database file, and the size of the file.
 type dbHeader struct {
 	bytes [100]byte
 	size  int64
-}
-
-// precedes reports whether a checkpoint may have replaced the header by another one.
-func (h dbHeader) precedes(next dbHeader) bool {
-	// Up to the file change counter everything stays: what kind of file it is.
-	counter := func(h dbHeader) uint32 { return binary.BigEndian.Uint32(h.bytes[24:]) }
-	return bytes.Equal(h.bytes[:24], next.bytes[:24]) && int32(counter(next)-counter(h)) >= 0
 }
 
 // logIndex is the beginning of the index of a write-ahead log: two copies of its header, and how
@@ -53,24 +45,12 @@ type logIndex [136]byte
 func (i *logIndex) number(at int) uint32 { return binary.NativeEndian.Uint32(i[at:]) }
 func (i *logIndex) frames() int64        { return int64(i.number(16)) }
 func (i *logIndex) salts() []byte        { return i[32:40] }
-func (i *logIndex) valid() bool          { return i.number(0) == 3007000 && i[12] == 1 }
+func (i *logIndex) written() []byte      { return i[96:100] }  // by checkpoints
+func (i *logIndex) attempted() []byte    { return i[128:132] } // set before a checkpoint writes
 func (i *logIndex) pageSize() int64 {
 	n := int64(binary.NativeEndian.Uint16(i[14:]))
 	return n&^1 + n&1<<16
 }
-
-// checkpoint returns what a checkpoint changes before it writes, and after. They are equal unless
-// one is in progress, or was ended by a crash.
-func (i *logIndex) checkpoint() (begun, done [12]byte) {
-	copy(begun[:], i.salts())
-	copy(done[:], i.salts())
-	copy(begun[8:], i[128:132])
-	copy(done[8:], i[96:100])
-	return begun, done
-}
-
-// errTorn is the error of an index that is being written.
-var errTorn = errors.New("the index of the log is being written")
 
 // open opens the files. They stay open until no connection of the process uses the database: closing
 // one releases the locks that SQLite holds on it.
@@ -90,10 +70,13 @@ func (c *content) open(path string) error {
 func (c *content) watch() (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.index, err = c.readIndex(); err == nil {
+	index, err := c.readIndex()
+	if err == nil {
 		c.header, err = c.readHeader()
 	}
-	c.watched = err == nil
+	if err == nil {
+		c.index = index
+	}
 	return err
 }
 
@@ -101,25 +84,23 @@ func (c *content) watch() (err error) {
 func (c *content) check() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.watched {
-		return nil
-	}
 	if found := c.found.Load(); found != nil {
 		return found
 	}
-	if suffix, ok := c.look(); !ok {
-		found := &ReplacedError{Path: c.path + suffix}
-		if suffix != "-shm" {
-			// The next start would write the log into a database that it does not belong to.
-			aside := c.path + "-wal.aside"
-			if os.Rename(c.path+"-wal", aside) == nil {
-				found.Aside = aside
-			}
-		}
-		c.found.Store(found)
-		return found
+	if c.index == (logIndex{}) {
+		return nil
 	}
-	return nil
+	suffix, ok := c.look()
+	if ok {
+		return nil
+	}
+	found := &ReplacedError{Path: c.path + suffix}
+	// The next start would write the log into a database that it does not belong to.
+	if aside := c.path + "-wal.aside"; suffix != "-shm" && os.Rename(c.path+"-wal", aside) == nil {
+		found.Aside = aside
+	}
+	c.found.Store(found)
+	return found
 }
 
 // look compares the files with those of the last look. If one differs, it returns its suffix.
@@ -128,23 +109,22 @@ func (c *content) look() (suffix string, ok bool) {
 	switch {
 	case errors.Is(err, errTorn):
 		return "", true
-	case err != nil || !index.valid() || bytes.Equal(index.salts(), c.index.salts()) && index.frames() < c.index.frames():
+	case err != nil || index.number(0) != 3007000 || index[12] != 1, bytes.Equal(index.salts(), c.index.salts()) && index.frames() < c.index.frames():
 		return "-shm", false
 	case !c.hasFrames(&index):
-		if now, err := c.readIndex(); err == nil && now == index {
-			return "-wal", false
-		}
-		return "", true
+		now, err := c.readIndex()
+		return "-wal", err != nil || now != index
 	}
 	header, err := c.readHeader()
 	if err != nil {
 		return "", false
 	}
 	if header != c.header {
-		_, before := c.index.checkpoint()
 		now, err := c.readIndex() // after the header
-		begun, done := now.checkpoint()
-		if !c.header.precedes(header) || err == nil && begun == done && done == before {
+		noCheckpoint := err == nil && bytes.Equal(now.salts(), c.index.salts()) && bytes.Equal(now.written(), c.index.written()) && bytes.Equal(now.attempted(), now.written())
+		// Up to the file change counter everything stays: what kind of file it is.
+		counted := int32(binary.BigEndian.Uint32(header.bytes[24:]) - binary.BigEndian.Uint32(c.header.bytes[24:]))
+		if noCheckpoint || counted < 0 || !bytes.Equal(header.bytes[:24], c.header.bytes[:24]) {
 			return "", false
 		}
 	}
@@ -155,21 +135,21 @@ func (c *content) look() (suffix string, ok bool) {
 // hasFrames reports whether the log has the frames that its index counts.
 func (c *content) hasFrames(index *logIndex) bool {
 	const logHeader, frameHeader = 32, 24
-	frames := index.frames()
-	if frames == 0 {
+	if index.frames() == 0 {
 		return true
 	}
 	var log [logHeader]byte
 	var frame [frameHeader]byte
+	end := logHeader + index.frames()*(frameHeader+index.pageSize())
 	_, err := c.files[1].ReadAt(log[:], 0)
-	end := logHeader + frames*(frameHeader+index.pageSize())
-	if err == nil {
-		_, err = c.files[1].ReadAt(frame[:], end-frameHeader-index.pageSize())
-	}
-	info, statErr := c.files[1].Stat()
-	return err == nil && statErr == nil && info.Size() >= end && bytes.Equal(log[16:24], index.salts()) && bytes.Equal(frame[8:16], index.salts()) &&
+	_, frameErr := c.files[1].ReadAt(frame[:], end-frameHeader-index.pageSize())
+	_, endErr := c.files[1].ReadAt(make([]byte, 1), end-1)
+	return err == nil && frameErr == nil && endErr == nil && bytes.Equal(log[16:24], index.salts()) && bytes.Equal(frame[8:16], index.salts()) &&
 		binary.BigEndian.Uint32(frame[16:]) == index.number(24) && binary.BigEndian.Uint32(frame[20:]) == index.number(28)
 }
+
+// errTorn is the error of an index that is being written.
+var errTorn = errors.New("the index of the log is being written")
 
 // readIndex reads the index. SQLite writes its header twice, so that it can be read meanwhile.
 func (c *content) readIndex() (index logIndex, err error) {
