@@ -97,6 +97,9 @@ func (s Schema) Up(ctx context.Context, db *sql.DB, options Options) error {
 	if change, err := s.Check(ctx, db, options); err != nil || !change {
 		return err
 	}
+	if err := s.expectOwn(ctx, db); err != nil {
+		return err
+	}
 	provider, err := s.provider(db)
 	if err != nil {
 		return err
@@ -113,6 +116,24 @@ func (s Schema) Up(ctx context.Context, db *sql.DB, options Options) error {
 			options.OnStep(Step{Version: result.Source.Version, Name: stepName(result.Source.Path), Applied: true, Took: result.Duration})
 		}
 	}
+}
+
+// expectOwn returns an error if a database without a history has a table of the service.
+func (s Schema) expectOwn(ctx context.Context, db *sql.DB) error {
+	applied, err := s.applied(ctx, db)
+	if err != nil || len(applied) > 0 {
+		return err
+	}
+	for _, table := range Tables {
+		var exists bool
+		if err := db.QueryRowContext(ctx, s.hasTable, table).Scan(&exists); err != nil {
+			return err
+		}
+		if exists {
+			return fmt.Errorf("it belongs to another program, whose table %s is in it: use another database", table)
+		}
+	}
+	return nil
 }
 
 // Steps returns all steps in their order.

@@ -22,7 +22,6 @@ const (
 	readOnlyTransaction  = "25006"
 	untranslatable       = "22P05"
 	tooManyConnections   = "53300"
-	duplicateTable       = "42P07"
 )
 
 // unavailableCodes are the prefixes of SQLSTATE codes that mean that the server
@@ -122,8 +121,6 @@ func shortError(err error) error {
 	case errors.As(err, &certificateError):
 		return fmt.Errorf("the certificate of the server is not valid (%w): name that of its issuer with sslrootcert=FILE in the URL, or choose another sslmode; %s",
 			certificateError.Err, defaultMode)
-	case errors.As(err, &pgError) && pgError.Code == duplicateTable:
-		return fmt.Errorf("%s: it belongs to another program, whose database this is: use one of its own", pgError.Message)
 	case errors.As(err, &pgError):
 		// With sslmode=prefer the connection without TLS has got further.
 		return fmt.Errorf("%s (SQLSTATE %s)", pgError.Message, pgError.Code)

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"strings"
 
 	_ "modernc.org/sqlite" // the driver "sqlite" of database/sql
 
@@ -62,11 +61,7 @@ func migrate(ctx context.Context, db *sql.DB, options migrations.Options) error 
 		// SQLite returns no error where the file system lacks shared memory.
 		return fmt.Errorf("%w (journal mode %s)", ErrNoSharedMemory, mode)
 	}
-	err := migrations.SQLite.Up(ctx, db, options)
-	if err != nil && strings.Contains(err.Error(), "already exists") {
-		err = fmt.Errorf("it belongs to another program: use a file of its own: %w", err)
-	}
-	return err
+	return migrations.SQLite.Up(ctx, db, options)
 }
 
 // openSQL opens a file with one connection of database/sql.
