@@ -220,11 +220,11 @@ func (d *doctor) checkStorage(ctx context.Context) {
 		switch {
 		case err != nil:
 			d.problem("storage", err)
-			return
 		case bucket.Overwrites():
-			d.add(statusWarning, "storage", app.BucketOverwrites, app.BucketAdvice)
+			d.add(statusWarning, "storage", name+": "+app.BucketOverwrites, app.BucketAdvice)
+		default:
+			d.add(statusOK, "storage", name+": an object was written, read and deleted", "")
 		}
-		d.add(statusOK, "storage", name+": an object was written, read and deleted", "")
 		return
 	}
 	path := d.Settings.FilesPath()

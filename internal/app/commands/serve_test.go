@@ -99,6 +99,7 @@ func TestServeTestsBucketOnce(t *testing.T) {
 		for where, text := range map[string]string{"log": s.Log(), "doctor": got.Stdout} {
 			testenv.Equal(t, "the "+where+" names it", overwrites, strings.Contains(text, app.BucketOverwrites))
 		}
+		testenv.Equal(t, "rows of doctor", 1, len(regexp.MustCompile(`(?m)^(ok|warning) +storage `).FindAllString(got.Stdout, -1)))
 	}
 }
 
