@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"merchantorders/internal/api/operator"
 	"merchantorders/internal/app"
@@ -56,7 +57,7 @@ func (c *eraseCommand) run(ctx context.Context, p *process) error {
 			found, err := b.Retention.Affected(ctx, target)
 			if errors.Is(err, order.ErrNotFound) {
 				if c.CustomerEmail == "" {
-					return errNoSuchOrder
+					return c.noOrder()
 				}
 				err = nil // no orders
 			}
@@ -71,7 +72,7 @@ func (c *eraseCommand) run(ctx context.Context, p *process) error {
 			total.Orders += erased.Orders
 			total.Files += erased.Files
 			if errors.Is(err, order.ErrNotFound) {
-				return errNoSuchOrder
+				return c.noOrder()
 			}
 			if err != nil {
 				return errors.Join(err, c.printErased(p, total, "; run the command again"))
@@ -96,10 +97,12 @@ func (c *eraseCommand) printErased(p *process, total order.Erasure, rest string)
 	return p.printResult(c.jsonFlag, erasureJSON{total.Orders, total.Files, false}, "erased: orders %d, files %d%s", total.Orders, total.Files, rest)
 }
 
-var (
-	errNoSuchOrder = errors.New("the merchant has no such order")
-	errNoCustomer  = errors.New("no order has a customer with this address, or all are erased already")
-)
+// noOrder returns the error of an order that does not exist.
+func (c *eraseCommand) noOrder() error {
+	return fmt.Errorf("merchant %d has no order %s", c.merchantID, c.Reference)
+}
+
+var errNoCustomer = errors.New("no order has a customer with this address, or all are erased already")
 
 type exportCommand struct {
 	CustomerEmail string `name:"customer-email" placeholder:"TEXT" help:"E-mail address of the customer. This or --orders is required."`

@@ -9,7 +9,7 @@ func TestEraseCommand(t *testing.T) {
 	f.Merchant(t, 355)
 	f.Import(t, document(1, func(d map[string]any) { d["customer"] = map[string]any{"email": "maria@example.com"} }))
 	f.Run(t, "", "erase", "--customer-email", "maria@example.com", "--dry-run").WantOut(t, 0, "would erase: orders 1, files 0\n")
-	f.Run(t, "", "erase", "--merchant=355", "--reference=T-9", "--dry-run").WantText(t, 1, "no such order")
+	f.Run(t, "", "erase", "--merchant=355", "--reference=T-9", "--dry-run").WantText(t, 1, "merchant 355 has no order T-9\n")
 	f.Run(t, "", "erase", "--customer-email", "mara@example.com").WantText(t, 1, "no order has a customer with this address")
 	f.Run(t, "", "export", "--customer-email", "mara@example.com").WantErr(t, 0, "merchant-orders: no order has a customer with this address, or all are erased already\n")
 	f.Run(t, "", "erase", "--customer-email", "maria@example.com", "--customer-email", "mara@example.com").WantText(t, 2, "--customer-email", "is given twice")

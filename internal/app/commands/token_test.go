@@ -122,8 +122,11 @@ func TestTokenRevoke(t *testing.T) {
 		}
 	}
 	unknown, _ := token.NewText(token.MerchantPrefix)
-	for _, name := range []string{"3", "0", "x", unknown} {
-		f.Run(t, "", "token", "revoke", name).WantErr(t, 1, "merchant-orders: there is no such token\n")
+	for name, want := range map[string]string{"3": "3", "0": "0", "x": "with the given text", unknown: "with the given text", unknown[3:]: "with the given text"} {
+		for _, flag := range []string{"", "--children"} {
+			args := append([]string{"token", "revoke"}, strings.Fields(name+" "+flag)...)
+			f.Run(t, "", args...).WantErr(t, 1, "merchant-orders: there is no token "+want+": see \"merchant-orders token list\"\n")
+		}
 	}
 }
 
@@ -149,7 +152,7 @@ func TestTokenRotate(t *testing.T) {
 	f.Run(t, "", "token", "revoke", "1").WantText(t, 0)
 	for name, want := range map[string]string{
 		first: "token 1 has expired or is revoked: create another one with merchant-orders token create\n",
-		"4":   "there is no such token\n",
+		"4":   "there is no token 4: see \"merchant-orders token list\"\n",
 	} {
 		f.Run(t, "", "token", "rotate", name).WantErr(t, 1, "merchant-orders: "+want)
 	}

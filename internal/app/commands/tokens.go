@@ -281,7 +281,7 @@ func (c *tokenRotate) run(ctx context.Context, p *process) error {
 		}
 		switch {
 		case errors.Is(err, token.ErrUnknown):
-			return errNoToken(err)
+			return errNoToken(c.Token, err)
 		case err != nil:
 			return lifetimeError(err)
 		}
@@ -292,12 +292,15 @@ func (c *tokenRotate) run(ctx context.Context, p *process) error {
 }
 
 // errNoToken returns the error for a token that cannot be used. The argument of the
-// command may be a mistyped token, so the error does not repeat it.
-func errNoToken(err error) error {
+// command may be a mistyped token, so the error repeats only an id.
+func errNoToken(argument string, err error) error {
 	if invalid, ok := errors.AsType[*token.InvalidError](err); ok {
 		return fmt.Errorf("token %d has expired or is revoked: create another one with %s token create", invalid.ID, programName)
 	}
-	return errors.New("there is no such token")
+	if strings.Trim(argument, "0123456789") != "" {
+		argument = "with the given text"
+	}
+	return fmt.Errorf("there is no token %s: see %q", argument, programName+" token list")
 }
 
 type tokenRevoke struct {
@@ -334,7 +337,7 @@ func (c *tokenRevoke) run(ctx context.Context, p *process) error {
 		}
 		id, err := b.Tokens.Revoke(ctx, p.caller, c.Token)
 		if errors.Is(err, token.ErrUnknown) {
-			return errNoToken(err)
+			return errNoToken(c.Token, err)
 		}
 		if err != nil {
 			return err
@@ -365,7 +368,7 @@ func (c *tokenRevoke) revokeFamily(ctx context.Context, p *process, tokens *toke
 		revoked, err = tokens.RevokeFamily(ctx, p.caller, id, order.Options[[]int64]{})
 	}
 	if errors.Is(err, token.ErrUnknown) {
-		return errNoToken(err)
+		return errNoToken(c.Token, err)
 	}
 	if err != nil {
 		return err

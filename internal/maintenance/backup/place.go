@@ -2,7 +2,6 @@ package backup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,7 +27,7 @@ func (p Place) Find(ctx context.Context) error {
 	}
 	exists, err := p.Object.Exists(ctx)
 	if err == nil && !exists {
-		err = errors.New("the bucket has no such object")
+		err = fmt.Errorf("the bucket has no object %s", filepath.Base(p.Path))
 	}
 	return err
 }

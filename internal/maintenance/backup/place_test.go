@@ -39,7 +39,7 @@ func TestBackupInBucket(t *testing.T) {
 	folder := t.TempDir()
 	for _, key := range []string{"a.tar", "nightly/a.tar.gz"} {
 		place := inBucket(t, server.URL, folder, key)
-		if _, err := backup.Check(t.Context(), place, new(maintenance.Reporter)); err == nil || !strings.Contains(err.Error(), "no such object") {
+		if _, err := backup.Check(t.Context(), place, new(maintenance.Reporter)); err == nil || !strings.Contains(err.Error(), "the bucket has no object "+filepath.Base(key)) {
 			t.Errorf("check of no backup: %v", err)
 		}
 		made, err := backup.Create(t.Context(), in.Installation, place, maintenancetest.Now, "", new(maintenance.Reporter))
