@@ -221,6 +221,23 @@ func (o *Opener) BackupPlace(text string) (backup.Place, error) {
 	return backup.Place{Path: filepath.Join(folder, filepath.Base(key)), Object: object}, err
 }
 
+// ExpectOutsideFiles returns a UsageError if a path that a command is to write, empty for none, is in
+// the folder of invoice files.
+func (o *Opener) ExpectOutsideFiles(path string) error {
+	if _, bucket := o.Settings.Bucket(); bucket || path == "" {
+		return nil
+	}
+	folder, err := config.Existing(filepath.Dir(path))
+	if err == nil {
+		folder, err = filepath.EvalSymlinks(folder)
+	}
+	files := o.Settings.FilesPath()
+	if err != nil || !disk.Contains(files, folder) { // Who writes into the folder has the error.
+		return nil
+	}
+	return UsageError{Err: fmt.Errorf("%s is in the folder of invoice files, %s, where check takes it for an orphan: name a place outside of it", path, files)}
+}
+
 // openStorage is OpenFiles with the result of OpenBucket.
 func (o *Opener) openStorage(ctx context.Context, bucket *s3.Store, create bool) (Files, error) {
 	var opened Files = bucket

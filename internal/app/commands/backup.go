@@ -42,6 +42,9 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 		return app.UsageError{Err: err}
 	}
 	to, err := p.BackupPlace(c.To)
+	if err == nil {
+		err = p.ExpectOutsideFiles(to.Path)
+	}
 	if err != nil {
 		return err
 	}

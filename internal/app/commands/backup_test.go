@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,9 +54,9 @@ func TestBackupInBucket(t *testing.T) {
 	s.Run(t, "", "check", "--backup", place).WantText(t, 0, "checked: ", "files 2, orphans 0: no findings\n")
 	to := folder(t)
 	other := strings.Replace(place, "b.tar", "c.tar", 1)
-	to.Run(t, "", "restore", other).WantErr(t, 1, "merchant-orders: the bucket has no such object\n")
+	to.Run(t, "", "restore", other).WantErr(t, 1, "merchant-orders: the bucket has no object c.tar.gz\n")
 	to.Run(t, "", "restore", place).WantText(t, 0, "restored and checked: ", "files 2, orphans 0: no findings\n")
-	to.Run(t, "", "restore", strings.Replace(place, bucket, "nobody", 1)).WantText(t, 1, "no such object")
+	to.Run(t, "", "restore", strings.Replace(place, bucket, "nobody", 1)).WantText(t, 1, "the bucket has no object b.tar.gz")
 	s.Run(t, "", "backup", strings.Replace(place, bucket, "nobody", 1)).WantText(t, 1, "bucket nobody on ", "cannot be written to: there is no such bucket (status 404)")
 }
 
@@ -82,6 +83,23 @@ func TestPlacesOfBackups(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFilesAmongInvoiceFiles has commands write into the folder of invoice files: they refuse, and
+// write nothing.
+func TestFilesAmongInvoiceFiles(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	files, linked := filepath.Join(f.Data, "files"), filepath.Join(t.TempDir(), "disk")
+	testenv.NoError(t, errors.Join(os.MkdirAll(files, 0o700), os.MkdirAll(linked, 0o700), os.RemoveAll(filepath.Join(files, "invoices")), os.Symlink(linked, filepath.Join(files, "invoices")), os.Symlink(files, filepath.Join(linked, "..", "files"))))
+	for _, path := range []string{filepath.Join(files, "b"), filepath.Join(files, "new", "..", "b.tar"), filepath.Join(linked, "b.tar.gz"), filepath.Join(linked, "..", "files", "x", "b")} {
+		for _, args := range [][]string{{"backup", path}, {"import", "-", "--rejected", path}, {"copy", "--to-data", path}, {"copy", "--to-storage", "file://" + path}, {"copy", "--to-database", "sqlite://" + path}} {
+			f.Run(t, "", args...).WantText(t, 2, " is in the folder of invoice files, "+files+", where check takes it for an orphan: name a place outside of it\n")
+		}
+	}
+	f.Run(t, "", "backup", filepath.Join(f.Data, "files.tar")).WantText(t, 0, "backed up")
+	mustCheck(t, f)
 }
 
 // TestFollowersOfARestoredFeed follows both feeds over a restore: what was accepted after the

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,16 @@ func (c *copyCommand) run(ctx context.Context, p *process) error {
 	return p.with(ctx, current, c.Target.MovesFiles(), func(b *app.Backend) error {
 		target := *p
 		target.Settings, target.FlagPrefix = c.Target.Config(), "to-"
+		var database, files string // that the copy makes
+		if c.Target.MovesDatabase() {
+			database = target.Settings.DatabaseLocation().File()
+		}
+		if _, bucket := target.Settings.Bucket(); c.Target.MovesFiles() && !bucket {
+			files = target.Settings.FilesPath()
+		}
+		if err := cmp.Or(p.ExpectOutsideFiles(database), p.ExpectOutsideFiles(files)); err != nil {
+			return err
+		}
 		installation, closeTarget, err := target.openTarget(ctx, c.Target, p.Settings.Data)
 		if err != nil {
 			return err

@@ -33,6 +33,9 @@ func (c *importCommand) run(ctx context.Context, p *process) error {
 	// collecting it. This takes 40 MB more memory.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		if err := p.ExpectOutsideFiles(c.Rejected); err != nil {
+			return err
+		}
 		rejected, err := createRejected(c.Rejected)
 		if err != nil {
 			return err

@@ -271,6 +271,22 @@ func (s *Store) Each(ctx context.Context, fn func(path string) error) error {
 	return fnErr
 }
 
+// Contains reports whether a folder, without links in its path, is that of a store or below it.
+func Contains(dir, folder string) bool {
+	for above := folder; ; above = filepath.Dir(above) {
+		info, err := os.Stat(above)
+		for _, of := range []string{dir, filepath.Join(dir, linkedFolder)} {
+			store, storeErr := os.Stat(of)
+			if err == nil && storeErr == nil && os.SameFile(info, store) {
+				return true
+			}
+		}
+		if above == filepath.Dir(above) {
+			return false
+		}
+	}
+}
+
 // syncParents makes the entries of a folder and of every folder above it
 // durable. It does not skip folders that existed before: a concurrent upload or
 // a crashed process may have created one without syncing it.
