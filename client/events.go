@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,58 +73,45 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	return err
 }
 
+// dataOf returns the data of an event of some types, and false for other events.
+func dataOf[T any](e Event, types ...EventType) (data T, ok bool) {
+	if !slices.Contains(types, e.Type) || json.Unmarshal(e.Data, &data) != nil {
+		var none T
+		return none, false
+	}
+	return data, true
+}
+
 // StateChange returns the data of an OrderStateChanged event, and false for other
 // events.
 func (e Event) StateChange() (StateChange, bool) {
-	var change StateChange
-	if e.Type != OrderStateChanged || json.Unmarshal(e.Data, &change) != nil {
-		return StateChange{}, false
-	}
-	return change, true
+	return dataOf[StateChange](e, OrderStateChanged)
 }
 
 // ChangedFields returns the names of the fields that an OrderUpdated event changed, and
 // false for other events.
 func (e Event) ChangedFields() ([]string, bool) {
-	var data struct {
-		Fields []string `json:"fields"`
-	}
-	if e.Type != OrderUpdated || json.Unmarshal(e.Data, &data) != nil {
-		return nil, false
-	}
-	return data.Fields, true
+	data, ok := dataOf[struct{ Fields []string }](e, OrderUpdated)
+	return data.Fields, ok
 }
 
 // InvoiceChange returns the data of an InvoiceUploaded or InvoiceDeleted event, and
 // false for other events.
 func (e Event) InvoiceChange() (InvoiceChange, bool) {
-	var change InvoiceChange
-	if e.Type != InvoiceUploaded && e.Type != InvoiceDeleted || json.Unmarshal(e.Data, &change) != nil {
-		return InvoiceChange{}, false
-	}
-	return change, true
+	return dataOf[InvoiceChange](e, InvoiceUploaded, InvoiceDeleted)
 }
 
 // WebhookFailure returns the data of a WebhookFailed or WebhookFailing event, and false for
 // other events.
 func (e Event) WebhookFailure() (WebhookFailure, bool) {
-	var failure WebhookFailure
-	if e.Type != WebhookFailed && e.Type != WebhookFailing || json.Unmarshal(e.Data, &failure) != nil {
-		return WebhookFailure{}, false
-	}
-	return failure, true
+	return dataOf[WebhookFailure](e, WebhookFailed, WebhookFailing)
 }
 
 // Deadline returns the deadline of a DeadlineNear event, until when the order can be
 // accepted or rejected, and false for other events.
 func (e Event) Deadline() (time.Time, bool) {
-	var data struct {
-		ExpiresAt wireTime `json:"expiresAt"`
-	}
-	if e.Type != DeadlineNear || json.Unmarshal(e.Data, &data) != nil {
-		return time.Time{}, false
-	}
-	return data.ExpiresAt.Time, true
+	data, ok := dataOf[struct{ ExpiresAt wireTime }](e, DeadlineNear)
+	return data.ExpiresAt.Time, ok
 }
 
 // ofOrder reports whether the event is of an order, by its type.
