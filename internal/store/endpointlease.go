@@ -97,10 +97,7 @@ func (db *DB) leaseEndpoint(ctx context.Context, text string, key delivery.Key, 
 			return err
 		}
 		_, err = readEndpoint(ctx, t, selectEndpoint, key)
-		if errors.Is(err, sql.ErrNoRows) {
-			return delivery.ErrNotFound
-		}
-		return cmp.Or(err, delivery.ErrNotDue)
+		return cmp.Or(noRow(err, delivery.ErrNotFound), delivery.ErrNotDue)
 	})
 	return lease, err
 }
@@ -166,10 +163,8 @@ func (t *tx) saveOnlyAttempt(ctx context.Context, lease delivery.Lease, attempt 
 	err := t.QueryRow(ctx, countDelivery, []any{lease.MerchantID, lease.ID, lease.Number}, &attempt.ID)
 	if err == nil {
 		err = t.addDelivery(ctx, lease.Key, *attempt)
-	} else if errors.Is(err, sql.ErrNoRows) {
-		err = nil
 	}
-	return err
+	return noRow(err, nil)
 }
 
 // addFailure records the event of an endpoint that the service disables, which has no

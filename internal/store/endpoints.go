@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -209,10 +208,7 @@ type endpointTx[E any] struct {
 func (t endpointTx[E]) NewestEvent(ctx context.Context, merchantID int64) (int64, error) {
 	var last int64
 	err := t.QueryRow(ctx, `SELECT last_event FROM merchants WHERE id = $1`, []any{merchantID}, &last)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, delivery.ErrNoMerchant
-	}
-	return last, err
+	return last, noRow(err, delivery.ErrNoMerchant)
 }
 
 // Add implements delivery.Tx. It locks the counter first, so that the count is right.
@@ -239,10 +235,7 @@ func (t endpointTx[E]) Add(ctx context.Context, e E) (id int64, err error) {
 // Lock implements delivery.Tx.
 func (t endpointTx[E]) Lock(ctx context.Context, key delivery.Key) (E, error) {
 	r, err := readEndpoint(ctx, t, selectEndpoint+t.db.dialect.RowLock, key)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = delivery.ErrNotFound
-	}
-	return t.of(r), err
+	return t.of(r), noRow(err, delivery.ErrNotFound)
 }
 
 // Update implements delivery.Tx.

@@ -160,10 +160,7 @@ func (c *listCounts) total() int64 { return c.days - c.above - c.below }
 func (l *listing) count(ctx context.Context, q sqldb.Querier) (counts listCounts, err error) {
 	text, args := l.countStatement()
 	err = q.QueryRow(ctx, text, args, counts.dest()...)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return counts, err
+	return counts, noRow(err, nil)
 }
 
 // orders reads the orders of a page, and one more if there is a next page. counts is set
@@ -201,11 +198,8 @@ func (l *listing) locate(ctx context.Context, q sqldb.Querier, counts listCounts
 	text, args := l.keyStatement(at)
 	var first position
 	err = q.QueryRow(ctx, text, args, &first.createdAt, &first.legacyID)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = errDayCounts
-	}
 	first.legacyID++ // a position is above its orders
-	return first, err
+	return first, noRow(err, errDayCounts)
 }
 
 // locateDay returns the position of a page with no more orders to skip than those of a day.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -128,10 +127,7 @@ func (db *DB) Merchant(ctx context.Context, id int64) (_ order.Merchant, err err
 func (t *tx) LockMerchant(ctx context.Context, id int64) (order.Merchant, error) {
 	var row merchantRow
 	err := t.QueryRow(ctx, selectMerchants+`WHERE id = $1`+t.db.dialect.RowLock, []any{id}, row.dest()...)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = order.ErrMerchantNotFound
-	}
-	return row.merchant(), err
+	return row.merchant(), noRow(err, order.ErrMerchantNotFound)
 }
 
 // UpdateMerchant implements order.Tx. A new name gets a new nonce, so that no response

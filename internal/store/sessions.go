@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"merchantorders/internal/order"
@@ -120,11 +119,8 @@ func (t *tx) EndSession(ctx context.Context, hash token.Hash) (token.Session, er
 	var owns, created, used int64
 	err := t.QueryRow(ctx, `DELETE FROM sessions WHERE hash = $1 RETURNING token_id, owns_token, created_at, last_used_at`, []any{hash[:]},
 		&s.TokenID, &owns, &created, &used)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = token.ErrNoSession
-	}
 	s.OwnsToken, s.CreatedAt, s.LastUsedAt = owns != 0, time.Unix(created, 0).UTC(), time.Unix(used, 0).UTC()
-	return s, err
+	return s, noRow(err, token.ErrNoSession)
 }
 
 // AddLoginLink implements token.Tx.
@@ -153,9 +149,6 @@ func (t *tx) TakeLoginLink(ctx context.Context, hash token.Hash) (token.LoginLin
 	var expires int64
 	err := t.QueryRow(ctx, `DELETE FROM login_links WHERE hash = $1 RETURNING merchant_id, created_by, scopes, name, expires_at`, []any{hash[:]},
 		&link.MerchantID, &by, sqldb.Int(&link.Scopes), &link.Name, &expires)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = token.ErrNoLoginLink
-	}
 	link.CreatedBy, link.ExpiresAt = by.Int64, time.Unix(expires, 0).UTC()
-	return link, err
+	return link, noRow(err, token.ErrNoLoginLink)
 }

@@ -126,10 +126,7 @@ func (db *DB) Ping(ctx context.Context) error {
 		return db.wrap(err)
 	}
 	_, err := db.readGrant(ctx, 0, token.Hash{})
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return db.wrap(err)
+	return db.wrap(noRow(err, nil))
 }
 
 // ClockOffset returns how far the clock of the database is ahead of a clock, 0 if it is that of
@@ -203,6 +200,14 @@ func (db *DB) readError(operation string, err, notFound error) error {
 		return notFound
 	}
 	return db.wrap(fmt.Errorf("%s: %w", operation, err))
+}
+
+// noRow returns another error in place of that of a missing row.
+func noRow(err, missing error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return missing
+	}
+	return err
 }
 
 // wrap adds order.ErrUnavailable to an error that means that the database is

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -115,10 +114,7 @@ func (t *tx) LockToken(ctx context.Context, id int64) (_ token.Token, bound time
 	var row tokenRow
 	var end sql.NullInt64
 	err = t.QueryRow(ctx, `SELECT `+tokenColumns+`, bound_at FROM tokens WHERE id = $1`+t.db.dialect.RowLock, []any{id}, append(row.dest(), &end)...)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = token.ErrUnknown
-	}
-	return row.token(), timeOf(end), err
+	return row.token(), timeOf(end), noRow(err, token.ErrUnknown)
 }
 
 // Descendants implements token.Tx.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strings"
 	"time"
 
@@ -46,11 +45,8 @@ func (t *tx) LockOrder(ctx context.Context, merchantID int64, id order.Identifie
 		text, value := byIdentifier(id, selectLockedByLegacyID, selectLockedByReference)
 		var row lockedRow
 		err := t.QueryRow(ctx, text+t.db.dialect.RowLock, []any{merchantID, value}, row.dest()...)
-		if errors.Is(err, sql.ErrNoRows) {
-			return order.LockedOrder{}, order.ErrNotFound
-		}
 		if err != nil {
-			return order.LockedOrder{}, err
+			return order.LockedOrder{}, noRow(err, order.ErrNotFound)
 		}
 		o = row.locked(merchantID)
 		t.limit.extend(1)
