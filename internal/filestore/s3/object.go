@@ -224,10 +224,5 @@ func (u *upload) kept(info minio.ObjectInfo) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = content.Close() }()
-	kept := md5.New()
-	if _, err := io.Copy(kept, content); err != nil {
-		return false, err
-	}
-	return bytes.Equal(kept.Sum(nil), u.whole.Sum(nil)), nil
+	return hasSum(content, u.whole.Sum(nil))
 }

@@ -140,12 +140,15 @@ func (s *Store) same(ctx context.Context, path string, object minio.ObjectInfo, 
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = file.Close() }()
+	return hasSum(file, want.Sum(nil))
+}
+
+// hasSum reads and closes a content, and reports whether it has an MD5.
+func hasSum(content io.ReadCloser, want []byte) (bool, error) {
+	defer func() { _ = content.Close() }()
 	got := md5.New()
-	if _, err := io.Copy(got, file); err != nil {
-		return false, err
-	}
-	return bytes.Equal(got.Sum(nil), want.Sum(nil)), nil
+	_, err := io.Copy(got, content)
+	return err == nil && bytes.Equal(got.Sum(nil), want), err
 }
 
 // Open implements order.Files.
