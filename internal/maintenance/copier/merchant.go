@@ -132,19 +132,15 @@ func (j *job) copyChanges(ctx context.Context, id int64, since logEnds) error {
 		if err := j.copyDeletedOrders(ctx, q, id); err != nil {
 			return err
 		}
-		days, err := readRows(ctx, q, daysTable, `merchant_id = $1`, id)
-		if err != nil {
-			return err
+		var sets []rowSet
+		for _, t := range []*table{daysTable, webhooksTable, keptTable} {
+			rows, err := readRows(ctx, q, t, `merchant_id = $1`, id)
+			if err != nil {
+				return err
+			}
+			sets = append(sets, rows)
 		}
-		webhooks, err := readRows(ctx, q, webhooksTable, `merchant_id = $1`, id)
-		if err != nil {
-			return err
-		}
-		kept, err := readRows(ctx, q, keptTable, `merchant_id = $1`, id)
-		if err != nil {
-			return err
-		}
-		if err := j.apply(ctx, days, webhooks, kept, merchant); err != nil {
+		if err := j.apply(ctx, append(sets, merchant)...); err != nil {
 			return err
 		}
 		now.source, err = countRows(ctx, q, id)
