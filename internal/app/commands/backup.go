@@ -61,7 +61,7 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 		if n := len(result.Removed); n > 0 {
 			removed = ", removed meanwhile " + strconv.Itoa(n)
 		}
-		err = p.printResult(c.jsonFlag, document, "backed up to %s: database %d bytes, invoice files %d with %d bytes%s", c.To, result.Database.Size, result.Files, result.FileBytes, removed)
+		err = p.printResult(c.JSON, document, "backed up to %s: database %d bytes, invoice files %d with %d bytes%s", c.To, result.Database.Size, result.Files, result.FileBytes, removed)
 		if result.Findings > 0 {
 			return errors.New("the backup is complete, but the installation has " + count(result.Findings, "missing or damaged file", "missing or damaged files"))
 		}

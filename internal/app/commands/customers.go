@@ -64,7 +64,7 @@ func (c *eraseCommand) run(ctx context.Context, p *process) error {
 			if !c.Files {
 				found.Files = 0
 			}
-			return errors.Join(err, p.printResult(c.jsonFlag, erasureJSON{found.Orders, found.Files, true}, "would erase: orders %d, files %d", found.Orders, found.Files))
+			return errors.Join(err, p.printResult(c.JSON, erasureJSON{found.Orders, found.Files, true}, "would erase: orders %d, files %d", found.Orders, found.Files))
 		}
 		var total order.Erasure
 		for more := true; more; {
@@ -94,7 +94,7 @@ type erasureJSON struct {
 }
 
 func (c *eraseCommand) printErased(p *process, total order.Erasure, rest string) error {
-	return p.printResult(c.jsonFlag, erasureJSON{total.Orders, total.Files, false}, "erased: orders %d, files %d%s", total.Orders, total.Files, rest)
+	return p.printResult(c.JSON, erasureJSON{total.Orders, total.Files, false}, "erased: orders %d, files %d%s", total.Orders, total.Files, rest)
 }
 
 // noOrder returns the error of an order that does not exist.

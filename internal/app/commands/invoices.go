@@ -55,10 +55,7 @@ func (c *invoicesUpload) run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return p.printJSON(invoice)
-	}
-	return p.print("invoice %d: %s", invoice.ID, invoice.URL)
+	return p.printResult(c.JSON, invoice, "invoice %d: %s", invoice.ID, invoice.URL)
 }
 
 // invoiceTarget has the arguments and flags of every command for one invoice file.
@@ -117,10 +114,7 @@ func (c *invoicesDownload) run(ctx context.Context, p *process) error {
 	if err := writeNew(path, file.Content); err != nil {
 		return err
 	}
-	if c.JSON {
-		return p.printJSON(downloaded{File: path, MediaType: file.MediaType, Bytes: len(file.Content)})
-	}
-	return p.print("%s: %d bytes", path, len(file.Content))
+	return p.printResult(c.JSON, downloaded{File: path, MediaType: file.MediaType, Bytes: len(file.Content)}, "%s: %d bytes", path, len(file.Content))
 }
 
 // downloaded is the JSON output of a download.
@@ -180,10 +174,7 @@ func (c *invoicesLink) run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return p.printJSON(link)
-	}
-	return p.print("%s", link.URL)
+	return p.printResult(c.JSON, link, "%s", link.URL)
 }
 
 type invoicesDelete struct {

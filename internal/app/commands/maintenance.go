@@ -37,7 +37,7 @@ func (c *linksRevoke) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		return p.printResult(c.jsonFlag, revokedJSON{at}, "all links to invoice files are revoked")
+		return p.printResult(c.JSON, revokedJSON{at}, "all links to invoice files are revoked")
 	})
 }
 
@@ -182,10 +182,10 @@ func (c *purgeCommand) run(ctx context.Context, p *process) error {
 		}
 		if c.DryRun {
 			count, err := b.Orders.CountDeletedFiles(ctx, before)
-			return errors.Join(err, p.printResult(c.jsonFlag, purgeJSON{count, true}, "files to purge: %d", count))
+			return errors.Join(err, p.printResult(c.JSON, purgeJSON{count, true}, "files to purge: %d", count))
 		}
 		count, err := b.Orders.PurgeDeletedFiles(ctx, before)
-		if printErr := p.printResult(c.jsonFlag, purgeJSON{count, false}, "files purged: %d", count); err == nil {
+		if printErr := p.printResult(c.JSON, purgeJSON{count, false}, "files purged: %d", count); err == nil {
 			err = printErr
 		}
 		return err

@@ -187,10 +187,8 @@ type changed struct {
 
 // printChange prints the order and its new state.
 func (c *answerFlags) printChange(p *process, state client.State, r client.Receipt) error {
-	if c.JSON {
-		return p.printJSON(changed{OrderReference: c.Reference, State: state, Tag: r.Tag, Replayed: r.Replayed, RequestID: r.RequestID})
-	}
-	return p.print("order %s is %s", c.Reference, state)
+	document := changed{OrderReference: c.Reference, State: state, Tag: r.Tag, Replayed: r.Replayed, RequestID: r.RequestID}
+	return p.printResult(c.JSON, document, "order %s is %s", c.Reference, state)
 }
 
 type ordersWatch struct {
@@ -256,10 +254,7 @@ func (c *ordersWatch) printEnd(ctx context.Context, p *process) error {
 	if c.after = end.Next; c.History == "" {
 		c.History = end.History
 	}
-	if c.JSON {
-		return p.printJSON(feedEnd{Seq: end.Next, History: end.History})
-	}
-	return p.print("%d  newest event, history %s", end.Next, end.History)
+	return p.printResult(c.JSON, feedEnd{Seq: end.Next, History: end.History}, "%d  newest event, history %s", end.Next, end.History)
 }
 
 // eventLine returns an event as one line.

@@ -67,8 +67,8 @@ func (p *process) printJSON(value any) error {
 }
 
 // printResult writes the result of a command, as JSON or as one line of text.
-func (p *process) printResult(flag jsonFlag, document any, format string, args ...any) error {
-	if flag.JSON {
+func (p *process) printResult(asJSON bool, document any, format string, args ...any) error {
+	if asJSON {
 		return p.printJSON(document)
 	}
 	return p.print(format, args...)

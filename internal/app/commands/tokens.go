@@ -279,11 +279,8 @@ func (c *tokenRotate) run(ctx context.Context, p *process) error {
 		if err == nil {
 			created, err = b.Tokens.Rotate(ctx, p.caller, token.Rotation{ID: id, Overlap: c.overlap, Expiry: c.expiry}, order.Options[token.Created]{})
 		}
-		switch {
-		case errors.Is(err, token.ErrUnknown):
-			return errNoToken(c.Token, err)
-		case err != nil:
-			return lifetimeError(err)
+		if err != nil {
+			return lifetimeError(noToken(c.Token, err))
 		}
 		token.LogCreated(p.log(p.Settings.Level()), created.Token,
 			p.byCommand(), slog.Int64("replaces", created.Replaced.ID), slog.Time("old_expires", created.Replaced.ExpiresAt))
@@ -291,9 +288,12 @@ func (c *tokenRotate) run(ctx context.Context, p *process) error {
 	})
 }
 
-// errNoToken returns the error for a token that cannot be used. The argument of the
-// command may be a mistyped token, so the error repeats only an id.
-func errNoToken(argument string, err error) error {
+// noToken returns the error for a token that cannot be used, and every other error unchanged. The
+// argument of the command may be a mistyped token, so the error repeats only an id.
+func noToken(argument string, err error) error {
+	if !errors.Is(err, token.ErrUnknown) {
+		return err
+	}
 	if invalid, ok := errors.AsType[*token.InvalidError](err); ok {
 		return fmt.Errorf("token %d has expired or is revoked: create another one with %s token create", invalid.ID, programName)
 	}
@@ -336,11 +336,8 @@ func (c *tokenRevoke) run(ctx context.Context, p *process) error {
 			return c.revokeFamily(ctx, p, b.Tokens)
 		}
 		id, err := b.Tokens.Revoke(ctx, p.caller, c.Token)
-		if errors.Is(err, token.ErrUnknown) {
-			return errNoToken(c.Token, err)
-		}
 		if err != nil {
-			return err
+			return noToken(c.Token, err)
 		}
 		return c.done(p, []int64{id}, "token %d is revoked", id)
 	})
@@ -349,7 +346,7 @@ func (c *tokenRevoke) run(ctx context.Context, p *process) error {
 // done logs the revoked tokens and prints the result.
 func (c *tokenRevoke) done(p *process, revoked []int64, format string, args ...any) error {
 	p.logRevoked(revoked)
-	return p.printResult(c.jsonFlag, struct {
+	return p.printResult(c.JSON, struct {
 		Revoked []int64 `json:"revokedTokenIds"`
 	}{append([]int64{}, revoked...)}, format, args...)
 }
@@ -367,11 +364,8 @@ func (c *tokenRevoke) revokeFamily(ctx context.Context, p *process, tokens *toke
 	if err == nil {
 		revoked, err = tokens.RevokeFamily(ctx, p.caller, id, order.Options[[]int64]{})
 	}
-	if errors.Is(err, token.ErrUnknown) {
-		return errNoToken(c.Token, err)
-	}
 	if err != nil {
-		return err
+		return noToken(c.Token, err)
 	}
 	return c.done(p, revoked, "token %d and those that were made with it: tokens revoked: %d", id, len(revoked))
 }

@@ -13,8 +13,5 @@ type versionCommand struct {
 
 func (c *versionCommand) run(_ context.Context, p *process) error {
 	b := app.ThisBuild()
-	if c.JSON {
-		return p.printJSON(b)
-	}
-	return p.print("%s %s %s %s, commit %s of %s", programName, b.Version, b.Go, b.Platform, b.Commit, b.Date)
+	return p.printResult(c.JSON, b, "%s %s %s %s, commit %s of %s", programName, b.Version, b.Go, b.Platform, b.Commit, b.Date)
 }

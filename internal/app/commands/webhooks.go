@@ -148,10 +148,7 @@ func (c *webhookTarget) change(ctx context.Context, p *process, do func(*webhook
 		if err != nil {
 			return err
 		}
-		if c.JSON {
-			return p.printJSON(webhookapi.View(e))
-		}
-		return p.print("webhook %d of merchant %s: %s, acknowledged %s", e.ID, merchantOrAll(e), e.State, e.Position())
+		return p.printResult(c.JSON, webhookapi.View(e), "webhook %d of merchant %s: %s, acknowledged %s", e.ID, merchantOrAll(e), e.State, e.Position())
 	})
 }
 
@@ -222,7 +219,7 @@ func (f *flagValues) start(flag, text string) order.MarketCursor {
 
 // printSecret prints the new secret of a webhook, alone or as the interface does.
 func (p *process) printSecret(flag jsonFlag, e webhook.Endpoint) error {
-	err := p.printResult(flag, webhookapi.SecretView(e), "%s", string(e.Secret))
+	err := p.printResult(flag.JSON, webhookapi.SecretView(e), "%s", string(e.Secret))
 	if err != nil {
 		err = fmt.Errorf("webhook %d has a secret that nobody has seen: rotate it: %w", e.ID, err)
 	}
@@ -275,13 +272,10 @@ type webhookRemove struct{ webhookTarget }
 func (c *webhookRemove) run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(webhooks *webhook.Service, key delivery.Key) error {
 		e, err := webhooks.Remove(ctx, p.caller, key, order.Options[webhook.Endpoint]{})
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case c.JSON:
-			return p.printJSON(webhookapi.View(e))
 		}
-		return p.print("webhook %d of merchant %s is removed", e.ID, merchantOrAll(e))
+		return p.printResult(c.JSON, webhookapi.View(e), "webhook %d of merchant %s is removed", e.ID, merchantOrAll(e))
 	})
 }
 
