@@ -116,7 +116,7 @@ func (snapshotCollector) Describe(chan<- *prometheus.Desc) {}
 func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 	s, to := c.read(), metricSender(ch)
 	to.gauge("build_info", "The version of the program; always 1.", 1, "version", s.Version, "go_version", runtime.Version())
-	to.gauge("database_up", "Whether the database can be read: 1 or 0.", oneIf(s.Database))
+	to.gauge("database_up", "Whether the database can be used: 1 or 0.", oneIf(s.Database))
 	to.gauge("storage_up", "Whether invoice files can be stored: 1 or 0.", oneIf(s.Storage))
 	to.gauge("certificate_not_after_timestamp_seconds", "When the TLS certificate expires; 0 without TLS.", unixOrZero(s.CertificateEnd))
 	to.gauge("feed_waiters", "Requests that wait for events.", float64(s.FeedWaiters))

@@ -119,10 +119,11 @@ func OpenPostgres(ctx context.Context, url string, options Options) (*DB, error)
 // SQL returns the database, for maintenance commands.
 func (db *DB) SQL() sqldb.DB { return db.sql }
 
-// Ping returns an error if the database cannot be read: order.ErrUnavailable, unless its
-// tables are wrong. It runs the statement that every request begins with.
+// Ping returns an error if the database cannot be read, or if its disk refuses changes:
+// order.ErrUnavailable, unless its tables are wrong. It runs the statement that every request
+// begins with.
 func (db *DB) Ping(ctx context.Context) error {
-	if err := db.sql.Replaced(); err != nil {
+	if err := db.sql.TakesChanges(ctx); err != nil {
 		return db.wrap(err)
 	}
 	_, err := db.readGrant(ctx, 0, token.Hash{})

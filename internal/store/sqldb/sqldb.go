@@ -106,9 +106,10 @@ type DB interface {
 	// used for now, as opposed to an error in the statement.
 	Unavailable(err error) bool
 
-	// Replaced returns an error if a file of the database is not the one that is open; nil for
-	// a database that is not a file. It runs no statement.
-	Replaced() error
+	// TakesChanges returns an error if a file of the database is not the one that is open, or if
+	// its disk refuses changes: after one that was refused it tries another. It returns nil for
+	// a database that is not a file.
+	TakesChanges(ctx context.Context) error
 
 	// CommitVersion returns a value that changes with every commit, of this and of
 	// other processes. ok is false if the database cannot tell without a statement,

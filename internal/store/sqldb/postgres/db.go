@@ -219,8 +219,8 @@ func (db *DB) Pool() sqldb.PoolUse {
 // Dialect implements sqldb.DB.
 func (db *DB) Dialect() *sqldb.Dialect { return &db.dialect }
 
-// Replaced implements sqldb.DB.
-func (db *DB) Replaced() error { return nil }
+// TakesChanges implements sqldb.DB.
+func (db *DB) TakesChanges(context.Context) error { return nil }
 
 // Close implements sqldb.DB.
 func (db *DB) Close() error {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"merchantorders/internal/store/migrations"
@@ -57,6 +58,7 @@ type DB struct {
 	committer *committer
 	admin     *sql.DB // for Conn; it holds no connection
 	commits   commits
+	refused   atomic.Bool // the disk has refused a change, and has taken none that TakesChanges tried
 }
 
 var _ sqldb.DB = (*DB)(nil)
@@ -150,7 +152,11 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 
 // InTx implements sqldb.DB.
 func (db *DB) InTx(ctx context.Context, fn func(sqldb.Querier) error) error {
-	return db.committer.inTx(ctx, fn)
+	err := db.committer.inTx(ctx, fn)
+	if refused(err) {
+		db.refused.Store(true)
+	}
+	return err
 }
 
 // Snapshot implements sqldb.DB.
@@ -189,8 +195,26 @@ func (db *DB) Pool() sqldb.PoolUse {
 // Dialect implements sqldb.DB.
 func (db *DB) Dialect() *sqldb.Dialect { return &db.dialect }
 
-// Replaced implements sqldb.DB.
+// Replaced returns a ReplacedError if a file of the database is not the one that is open.
 func (db *DB) Replaced() error { return db.committer.checkFiles() }
+
+// TakesChanges implements sqldb.DB.
+func (db *DB) TakesChanges(ctx context.Context) error {
+	if err := db.Replaced(); err != nil || !db.refused.Load() {
+		return err
+	}
+	err := db.InTx(ctx, func(q sqldb.Querier) error { return tryChange(ctx, q) })
+	if err == nil {
+		db.refused.Store(false)
+	}
+	return refusal(db.path, err)
+}
+
+// tryChange writes, and changes nothing. An UPDATE to the same values would not write.
+func tryChange(ctx context.Context, q sqldb.Querier) error {
+	_, err := q.Exec(ctx, `REPLACE INTO counters (name, last) SELECT name, last FROM counters WHERE name = 'invoice'`)
+	return err
+}
 
 // Close implements sqldb.DB. The connections to files that another program has written into stay
 // open: closing the last one would write the log into them.

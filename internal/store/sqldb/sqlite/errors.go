@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -20,12 +21,38 @@ func (db *DB) Unavailable(err error) bool {
 	if _, replaced := errors.AsType[*ReplacedError](err); replaced {
 		return true
 	}
+	code := resultCode(err)
+	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED || refused(err)
+}
+
+// refused reports whether err means that the disk takes no changes.
+func refused(err error) bool {
 	switch resultCode(err) {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
-		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
 		return true
 	}
 	return false
+}
+
+// refusal adds what the system says to the error of a disk that refuses changes, which SQLite
+// does not tell: it writes beside the database, as far from the start of the file as the log is long.
+func refusal(path string, err error) error {
+	if !refused(err) {
+		return err
+	}
+	var length int64
+	if info, statErr := os.Stat(path + suffixes[1]); statErr == nil {
+		length = info.Size()
+	}
+	file, osErr := os.OpenFile(path+".probe", os.O_CREATE|os.O_RDWR, 0o600)
+	if osErr == nil {
+		_, osErr = file.WriteAt(make([]byte, 1<<16), length)
+		osErr = errors.Join(osErr, file.Sync(), file.Close(), os.Remove(file.Name()))
+	}
+	if osErr == nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", strings.ReplaceAll(osErr.Error(), "\n", ", "), err)
 }
 
 // resultCode returns SQLite's primary result code of an error, SQLITE_OK for an

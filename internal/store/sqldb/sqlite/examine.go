@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"syscall"
@@ -12,7 +13,7 @@ import (
 const accessWrite = 0x2 // of access(2)
 
 // Examine returns what a database file tells of itself.
-func Examine(_ context.Context, path string) (sqldb.Examination, error) {
+func Examine(ctx context.Context, path string) (sqldb.Examination, error) {
 	found := sqldb.Examination{Rights: "the user may write the file and its folder"}
 	path, err := RealPath(path)
 	if err != nil {
@@ -24,6 +25,12 @@ func Examine(_ context.Context, path string) (sqldb.Examination, error) {
 			break
 		}
 	}
+	if found.Lacking == nil {
+		// It does not wait for one who writes, and other checks tell of other errors.
+		if err := tryFile(ctx, path); refused(err) {
+			found.Unusable = &sqldb.Flaw{Problem: "takes no changes: " + refusal(path, err).Error(), Advice: "make room, or look at the disk"}
+		}
+	}
 	var info syscall.Stat_t
 	if err := syscall.Stat(path, &info); err == nil && info.Nlink > 1 {
 		found.Advice = []sqldb.Flaw{{
@@ -32,6 +39,15 @@ func Examine(_ context.Context, path string) (sqldb.Examination, error) {
 		}}
 	}
 	return found, nil
+}
+
+// tryFile tries a change of a database file.
+func tryFile(ctx context.Context, path string) error {
+	c, err := openConn(path, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(tryChange(ctx, c), c.sqlite.Close())
 }
 
 // LockFile returns the path of the file that the servers of a database lock. It belongs
