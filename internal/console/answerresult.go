@@ -1,7 +1,6 @@
 package console
 
 import (
-	"context"
 	"errors"
 	"net/url"
 	"slices"
@@ -223,30 +222,18 @@ func (s *site) readAnswers(r *web.Request, said url.Values, view *queueView) (er
 	var first []order.Caller
 	for _, reference := range said["refused"][:min(len(said["refused"]), maxSelected)] {
 		refused := refusal{Reference: reference, Problem: "bulk.changed"}
-		if refused.First, err = s.lastTransition(r.Context(), r.Caller.MerchantID, reference); errors.Is(err, order.ErrNotFound) {
+		events, err := s.Orders.OrderEvents(r.Context(), r.Caller.MerchantID, order.ByReference(reference), order.FeedQuery{Limit: order.MaxFeedLimit})
+		switch last := lastChange(events); {
+		case errors.Is(err, order.ErrNotFound):
 			refused.Problem = "bulk.unknown"
-		} else if err != nil {
+		case err != nil:
 			return err
-		}
-		if refused.First != nil {
-			refused.Problem = "bulk.conflict"
-			first = append(first, refused.First.By)
+		case last != nil && last.Type == order.OrderStateChanged:
+			refused.Problem, refused.First = "bulk.conflict", last
+			first = append(first, last.By)
 		}
 		view.Refused = append(view.Refused, refused)
 	}
 	view.Names, err = s.namesOf(r, first)
 	return err
-}
-
-// lastTransition returns the latest change of the state of an order; nil if there was
-// none.
-func (s *site) lastTransition(ctx context.Context, merchantID int64, reference string) (*order.EventRecord, error) {
-	events, err := s.Orders.OrderEvents(ctx, merchantID, order.ByReference(reference), order.FeedQuery{Limit: order.MaxFeedLimit})
-	if err != nil {
-		return nil, err
-	}
-	if last := lastChange(events); last != nil && last.Type == order.OrderStateChanged {
-		return last, nil
-	}
-	return nil, nil
 }

@@ -63,8 +63,7 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 		if left, err := s.selectAll(r, form); err != nil {
 			return err
 		} else if !left { // it was answered meanwhile
-			http.Redirect(w, r.Request, s.root+withQuery(queuePage(size, after), "result="+form.Get("rest")), http.StatusSeeOther)
-			return nil
+			return s.redirect(w, r, withQuery(queuePage(size, after), "result="+form.Get("rest")))
 		}
 	}
 	selected, problem := selection(form)
@@ -87,8 +86,7 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 			view.Problem = "bulk.busy"
 			return s.showQueue(w, r, http.StatusUnprocessableEntity, view)
 		}
-		http.Redirect(w, r.Request, s.root+withQuery(queuePage(size, after), "result="+form.Get("key")), http.StatusSeeOther)
-		return nil
+		return s.redirect(w, r, withQuery(queuePage(size, after), "result="+form.Get("key")))
 	}
 	results, err := s.answerAll(r, selected, shown, update)
 	if err != nil {
@@ -101,12 +99,10 @@ func (s *site) answerSelected(w http.ResponseWriter, r *web.Request, form url.Va
 	}
 	if form.Get("then") == "print" && said.Has("order") && !said.Has("refused") {
 		view.Done, view.Path = said["order"], queuePage(size, after)
-		http.Redirect(w, r.Request, s.root+view.ForDone("/print"), http.StatusSeeOther)
-		return nil
+		return s.redirect(w, r, view.ForDone("/print"))
 	}
 	// A page of its own: a person comes back to it from the packing slips.
-	http.Redirect(w, r.Request, s.root+withQuery(queuePage(size, after), said.Encode()), http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, withQuery(queuePage(size, after), said.Encode()))
 }
 
 // showSelection leads to a page about the selected orders. What the form needs for an answer would
@@ -118,8 +114,7 @@ func (s *site) showSelection(w http.ResponseWriter, r *web.Request, form url.Val
 	} else if _, problem := selection(form); problem != "" {
 		return s.showQueue(w, r, http.StatusUnprocessableEntity, queueView{Form: newForm(form), Problem: problem})
 	}
-	http.Redirect(w, r.Request, s.root+Prefix+form.Get("do")+"?"+shown.Encode(), http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, Prefix+form.Get("do")+"?"+shown.Encode())
 }
 
 // selectAll selects all orders of the queue, or what the work with the key rest has left. left is

@@ -57,8 +57,7 @@ func (s *site) attention(w http.ResponseWriter, r *web.Request) error {
 		return web.ErrForbidden
 	}
 	if allowed[0].Name != attentionSection {
-		http.Redirect(w, r.Request, s.root+allowed[0].Path(), http.StatusSeeOther)
-		return nil
+		return s.redirect(w, r, allowed[0].Path())
 	}
 	view := attentionView{Now: s.Orders.Now()}
 	if r.Caller.Can(order.ScopeOrdersRead) {

@@ -3,7 +3,6 @@ package console
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -77,7 +76,7 @@ func (s *site) audit(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	if page.Next != nil {
-		values.Set("after", writeAuditCursor(*page.Next))
+		values.Set("after", web.EncodeCursor("", page.Next.At.Unix(), page.Next.MerchantID, page.Next.Seq))
 		view.Next = "?" + values.Encode()
 	}
 	return s.show(w, r, http.StatusOK, "audit", view)
@@ -155,50 +154,11 @@ func (s *site) readAudit(r *web.Request, form formView) (order.AuditQuery, error
 	if from != order.NoDay && to != order.NoDay && from > to {
 		form.refuse("to", "filter.range")
 	}
-	if text := value("after"); text != "" {
-		query.After = readAuditCursor(text)
+	var at int64
+	var after order.AuditCursor
+	if web.DecodeCursor(value("after"), "", &at, &after.MerchantID, &after.Seq) { // another text is the first page
+		after.At = time.Unix(at, 0).UTC()
+		query.After = &after
 	}
 	return query, nil
 }
-
-// writeAuditCursor returns a cursor as it stands in an address.
-func writeAuditCursor(c order.AuditCursor) string {
-	return strconv.FormatInt(c.At.Unix(), 10) + "-" + strconv.FormatInt(c.MerchantID, 10) + "-" + strconv.FormatInt(c.Seq, 10)
-}
-
-// readAuditCursor reads what writeAuditCursor returns. Another text is the first page.
-func readAuditCursor(text string) *order.AuditCursor {
-	var numbers [3]int64
-	parts := strings.Split(text, "-")
-	if len(parts) != len(numbers) {
-		return nil
-	}
-	for i, part := range parts {
-		n, err := strconv.ParseInt(part, 10, 64)
-		if err != nil {
-			return nil
-		}
-		numbers[i] = n
-	}
-	return &order.AuditCursor{At: time.Unix(numbers[0], 0).UTC(), MerchantID: numbers[1], Seq: numbers[2]}
-}
-
-// entriesView is a table of entries of the audit log.
-type entriesView struct {
-	Layout  layout
-	Entries []order.AuditEntry
-	Names   names
-}
-
-func newEntriesView(l layout, entries []order.AuditEntry, n names) entriesView {
-	return entriesView{l, entries, n}
-}
-
-// entryView is an entry of the audit log with the page that it is on.
-type entryView struct {
-	Layout  layout
-	Names   names
-	Request requestView
-}
-
-func newEntryView(l layout, n names, request requestView) entryView { return entryView{l, n, request} }

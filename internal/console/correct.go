@@ -73,11 +73,7 @@ func formTime(t time.Time) string {
 
 // numbers joins numbers as an input of numbersKind has them.
 func numbers(all []int64) string {
-	texts := make([]string, len(all))
-	for i, n := range all {
-		texts[i] = strconv.FormatInt(n, 10)
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(web.Collect(all, func(n int64) string { return strconv.FormatInt(n, 10) }), ", ")
 }
 
 // typed returns a text as a browser sends it back if nobody changes it.
@@ -197,6 +193,5 @@ func (s *site) correct(w http.ResponseWriter, r *web.Request, values url.Values)
 	case err != nil:
 		return err
 	}
-	http.Redirect(w, r.Request, s.root+operatorOrderPath(r.PathValue("merchant"), o.Reference)+"?done=corrected", http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, operatorOrderPath(r.PathValue("merchant"), o.Reference)+"?done=corrected")
 }

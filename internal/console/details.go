@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"merchantorders/internal/order"
@@ -80,11 +79,7 @@ func (l language) carrierFields(c order.Carrier, link string) fields {
 		code = strings.TrimSpace(code)
 		f = append(f, field{"carrier.tracking", code, trackingLink(link, code)})
 	}
-	ids := make([]string, len(c.ShipmentIDs))
-	for i, id := range c.ShipmentIDs {
-		ids[i] = strconv.FormatInt(id, 10)
-	}
-	f.add("carrier.shipments", strings.Join(ids, ", "))
+	f.add("carrier.shipments", numbers(c.ShipmentIDs))
 	f.add("carrier.pickup", l.estimation(c.DeliveryToCourierEstimation))
 	f.add("carrier.arrival", l.estimation(c.DeliveryToCustomerEstimation))
 	f.add("carrier.comments", order.TextOf(c.Comments))

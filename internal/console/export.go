@@ -144,11 +144,7 @@ func (s *site) searchPages(r *web.Request, form filterForm, filter order.Filter)
 		var after *order.SearchCursor
 		for {
 			page, err := s.Orders.Search(r.Context(), s.ownSearch(r, form, filter, after))
-			orders := make([]order.Summary, len(page.Orders))
-			for i, found := range page.Orders {
-				orders[i] = found.Summary
-			}
-			if !yield(orders, err) || err != nil || page.Next == nil {
+			if !yield(summaries(page.Orders), err) || err != nil || page.Next == nil {
 				return
 			}
 			after = page.Next
@@ -200,8 +196,7 @@ func newExportedOrder(o order.Summary) exportedOrder {
 		Email: o.Customer.Email, Phone: o.Customer.Phone,
 	}
 	if !o.UpdatedAt.IsZero() {
-		updated := o.UpdatedAt.Format(time.RFC3339)
-		line.UpdatedAt = &updated
+		line.UpdatedAt = new(o.UpdatedAt.Format(time.RFC3339))
 	}
 	return line
 }

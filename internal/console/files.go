@@ -187,8 +187,7 @@ func (s *site) uploaded(w http.ResponseWriter, r *web.Request, form url.Values, 
 	if form.Get("next") != "" {
 		return s.toNextWithoutInvoice(w, r)
 	}
-	s.toOrder(w, r, "uploaded")
-	return nil
+	return s.toOrder(w, r, "uploaded")
 }
 
 // file serves GET /orders/{reference}/files/{name}: a stored file, to be shown. Its
@@ -266,6 +265,5 @@ func (s *site) withdraw(w http.ResponseWriter, r *web.Request, form url.Values) 
 	if err != nil {
 		return err
 	}
-	s.toOrder(w, r, "withdrawn")
-	return nil
+	return s.toOrder(w, r, "withdrawn")
 }

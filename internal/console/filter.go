@@ -117,21 +117,16 @@ func (f filterForm) further(after order.SearchCursor) string {
 
 // writeCursor returns a cursor as it stands in an address.
 func writeCursor(after order.SearchCursor) string {
-	return strconv.FormatInt(after.At, 10) + "." + strconv.FormatInt(after.LegacyID, 10)
+	return web.EncodeCursor("", after.At, after.LegacyID)
 }
 
-// readCursor reads what writeCursor returns; nil if there is no such thing.
+// readCursor reads what writeCursor returns; nil: there is no such thing.
 func readCursor(query url.Values) *order.SearchCursor {
-	first, second, _ := strings.Cut(query.Get("after"), ".")
-	at, err := strconv.ParseInt(first, 10, 64)
-	if err != nil {
+	var after order.SearchCursor
+	if !web.DecodeCursor(query.Get("after"), "", &after.At, &after.LegacyID) {
 		return nil
 	}
-	legacyID, err := strconv.ParseInt(second, 10, 64)
-	if err != nil {
-		return nil
-	}
-	return &order.SearchCursor{At: at, LegacyID: legacyID}
+	return &after
 }
 
 // values returns the fields that are filled in.

@@ -30,7 +30,7 @@ type findable struct{ Title, Path, Scope string }
 
 // findables are the pages for a merchant's staff.
 var findables = []findable{
-	{"nav.overview", "", "orders:read"}, {"nav.new", "/new", "orders:read"}, {"nav.ship", "/ship", "orders:read"}, {"invoices.title", "/invoices", "invoices:write"},
+	{"nav.overview", "", "orders:read"}, {"nav.new", "/new", "orders:read"}, {"nav.ship", "/ship", "orders:read"}, {"invoices.add", "/invoices", "invoices:write"},
 	{"op.tokens", "/tokens", "tokens"}, {"people.heading", "/people", "tokens"}, {"store.heading", "/store", "tokens"}, {"op.webhooks", "/webhooks", "webhooks"}, {"mail.heading", "/mail", "webhooks"},
 }
 

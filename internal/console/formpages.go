@@ -32,8 +32,7 @@ func (s *site) formPages(routes []web.Route) []web.Route {
 			for range levels {
 				page = above(page)
 			}
-			http.Redirect(w, r.Request, s.root+page, http.StatusSeeOther)
-			return nil
+			return s.redirect(w, r, page)
 		}))
 	}
 	return redirects

@@ -88,8 +88,7 @@ func (s *site) fromProvider(w http.ResponseWriter, r *web.Request) error {
 	}
 	if err != nil {
 		if _, _, noSession := s.find(r); noSession == nil {
-			http.Redirect(w, r.Request, s.root+Prefix, http.StatusSeeOther)
-			return nil
+			return s.redirect(w, r, Prefix)
 		}
 	}
 	if limited := s.Limits.AllowFailure(r.Address()); limited != nil {

@@ -201,8 +201,7 @@ func (s *site) storeInvoices(w http.ResponseWriter, r *web.Request) error {
 	if view.Problem != "" || view.Refused() > 0 {
 		return s.showInvoices(w, r, http.StatusUnprocessableEntity, view)
 	}
-	http.Redirect(w, r.Request, s.root+withQuery(invoicesPage(r.URL.Query()), "stored="+strconv.FormatInt(view.Stored, 10)), http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, withQuery(invoicesPage(r.URL.Query()), "stored="+strconv.FormatInt(view.Stored, 10)))
 }
 
 // matchFile finds the order that a file is for: its name, or a word of it, is the reference
@@ -272,15 +271,7 @@ func (s *site) ordersOfNumber(r *web.Request, number string, own bool) ([]order.
 		return nil, err
 	}
 	if len(exact) > 0 {
-		var found []order.Order
-		for _, o := range exact[:min(len(exact), 2)] { // more are too many, however many there are
-			whole, err := s.Orders.Get(r.Context(), merchantID, order.ByLegacyID(o.LegacyID))
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, whole)
-		}
-		return found, nil
+		return s.wholeOrders(r, exact[:min(len(exact), 2)]) // more are too many, however many there are
 	}
 	page, err := s.Orders.Search(r.Context(), order.Search{
 		MerchantID: merchantID, Text: number, MerchantData: true, From: order.NoDay, To: order.NoDay, Limit: order.MaxSearchLimit,
@@ -288,18 +279,11 @@ func (s *site) ordersOfNumber(r *web.Request, number string, own bool) ([]order.
 	if err != nil {
 		return nil, err
 	}
-	var found []order.Order
-	for _, candidate := range page.Orders {
-		own := norm.NFC.String(order.TextOf(candidate.MerchantData.Reference))
-		if strings.EqualFold(candidate.Reference, number) || strings.EqualFold(own, norm.NFC.String(number)) {
-			o, err := s.Orders.Get(r.Context(), merchantID, order.ByReference(candidate.Reference))
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, o)
-		}
-	}
-	return found, nil
+	same := slices.DeleteFunc(page.Orders, func(o order.FoundOrder) bool {
+		own := norm.NFC.String(order.TextOf(o.MerchantData.Reference))
+		return !strings.EqualFold(o.Reference, number) && !strings.EqualFold(own, norm.NFC.String(number))
+	})
+	return s.wholeOrders(r, summaries(same))
 }
 
 // toNextWithoutInvoice sends the browser from an order, which has its invoice now, to the
@@ -322,6 +306,5 @@ func (s *site) toNextWithoutInvoice(w http.ResponseWriter, r *web.Request) error
 		}
 	}
 	said := url.Values{"done": {"uploaded"}, "was": {reference}}.Encode()
-	http.Redirect(w, r.Request, s.root+withQuery(to, said)+"#files", http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, withQuery(to, said)+"#files")
 }

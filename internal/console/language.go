@@ -211,6 +211,5 @@ func (s *site) setLanguage(w http.ResponseWriter, r *web.Request) error {
 	if back != "/" {
 		back = localPath(back)
 	}
-	http.Redirect(w, r.Request, s.root+back, http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, back)
 }

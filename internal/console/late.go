@@ -12,20 +12,17 @@ type lateForm struct{ view signInView }
 // Error implements error.
 func (*lateForm) Error() string { return "the session ended before the form was sent" }
 
-// lateField is a field of a form, by its name, with the key of its label.
-type lateField struct{ Label, Value string }
-
-// lateFields are the fields of forms that the sign-in shows again, by the keys of their
-// labels. What a person typed is lost otherwise. Secrets are none of them.
-var lateFields = func() []lateField {
-	fields := []lateField{
+// lateFields are the labels of the fields of forms that the sign-in shows again, and their names.
+// What a person typed is lost otherwise. Secrets are none of them.
+var lateFields = func() [][2]string {
+	fields := [][2]string{
 		{"merchants.id", "merchant"}, {"merchants.id", "id"}, {"merchants.name", "name"}, {"order.reference", "order"}, {"order.reference", "reference"},
 		{"transition.to", "state"}, {"reject.reason", "reason"}, {"transition.other", "other"}, {"own.reference", merchantReferenceField}, {"own.note", merchantNoteField},
 		{"people.name", "person"}, {"tokens.label", "label"}, {"tokens.scopes", "scope"}, {"tokens.lifetime", "days"}, {"webhooks.url", "url"},
 		{"webhooks.description", "description"}, {"customer.email", "email"}, {"store.zone", "zone"}, {"store.slipname", "slipName"}, {"print.return", "returnAddress"}, {"store.link", "trackingLink"}, {"merchants.requests", "requests"}, {"merchants.burst", "burst"},
 	}
 	for _, c := range correctables {
-		fields = append(fields, lateField{c.label, c.name})
+		fields = append(fields, [2]string{c.label, c.name})
 	}
 	return fields
 }()
@@ -36,18 +33,15 @@ var lateChoices = map[string]string{"reason": "reason.", "state": "state.", "sco
 // newLateForm returns the error for a form, with what was typed. It takes nothing from a
 // form with files, which the person has.
 func (s *site) newLateForm(r *web.Request) error {
+	view := signInView{Next: s.pageOfForm(r.Request), Problem: "late.other"}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
-		return &lateForm{signInView{Next: s.pageOfForm(r.Request), Problem: "late.files"}}
+		view.Problem = "late.files"
+		return &lateForm{view}
 	}
-	limit := int64(web.MaxBody)
-	if r.URL.Path == queuePath {
-		limit = maxAllForm
-	}
-	form, err := web.ReadForm(r, limit)
+	form, err := web.ReadForm(r, max(maxAllForm, maxCorrection))
 	if err != nil {
 		return err
 	}
-	view := signInView{Next: s.pageOfForm(r.Request), Problem: "late.other"}
 	switch {
 	case strings.HasPrefix(r.URL.Path, operatorPrefix+"/orders/"):
 		view.Problem = "late.order"
@@ -58,18 +52,17 @@ func (s *site) newLateForm(r *web.Request) error {
 	}
 	l := languageOf(r.Request)
 	for _, typed := range lateFields {
-		values := form[typed.Value]
+		label, name := typed[0], typed[1]
+		values := form[name]
 		for i, value := range values {
-			if text, ok := messages()[l.code][lateChoices[typed.Value]+value]; ok && lateChoices[typed.Value] != "" {
+			if text, ok := messages()[l.code][lateChoices[name]+value]; ok && lateChoices[name] != "" {
 				values[i] = text
 			}
 		}
-		if typed.Value == "reason" && strings.HasPrefix(r.URL.Path, operatorPrefix) {
-			typed.Label = "column.reason" // the customer does not read it
+		if name == "reason" && strings.HasPrefix(r.URL.Path, operatorPrefix) {
+			label = "column.reason" // the customer does not read it
 		}
-		if value := strings.Join(values, ", "); value != "" {
-			view.Typed = append(view.Typed, field{Label: typed.Label, Value: value})
-		}
+		view.Typed.add(label, strings.Join(values, ", "))
 	}
 	return &lateForm{view}
 }

@@ -104,8 +104,7 @@ func (s *site) showList(w http.ResponseWriter, r *web.Request, status int, save 
 	pages := max(1, (page.Total+pageSize-1)/pageSize)
 	if filter.Page > pages {
 		// Orders have changed, or somebody typed a number.
-		http.Redirect(w, r.Request, s.root+Prefix+"/orders"+form.query(pages), http.StatusSeeOther)
-		return nil
+		return s.redirect(w, r, Prefix+"/orders"+form.query(pages))
 	}
 	view.Total, view.Page = page.Total, filter.Page
 	if view.Orders, err = s.listed(r, page.Orders); err != nil {

@@ -40,8 +40,7 @@ func (s *site) live(w http.ResponseWriter, r *web.Request) error {
 		return strict.ErrInvalidPayload
 	}
 	if store := r.URL.Query().Get("store"); store != "" && store != strconv.FormatInt(r.Caller.MerchantID, 10) {
-		http.Redirect(w, r.Request, s.root+"/", http.StatusSeeOther)
-		return nil
+		return s.redirect(w, r, "/")
 	}
 	feed, err := s.Orders.Events(r.Context(), r.Caller.MerchantID, order.FeedQuery{
 		After: after, Limit: order.MaxFeedLimit, Wait: liveWait, TokenID: r.Caller.TokenID, OnWait: r.Leave,
@@ -51,8 +50,7 @@ func (s *site) live(w http.ResponseWriter, r *web.Request) error {
 	}
 	if feed.Waited {
 		if _, _, err := s.find(r); errors.Is(err, token.ErrNoSession) {
-			http.Redirect(w, r.Request, s.root+"/", http.StatusSeeOther)
-			return nil
+			return s.redirect(w, r, "/")
 		} else if err != nil {
 			return err
 		}

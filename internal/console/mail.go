@@ -73,18 +73,14 @@ func (s *site) mailRoutes() []web.Route {
 
 // mail serves GET /mail.
 func (s *site) mail(w http.ResponseWriter, r *web.Request) error {
-	view := mailView{Form: newMailForm(r)}
+	var view mailView
 	if done := r.URL.Query().Get("done"); slices.Contains([]string{"added", "link", "removed"}, done) {
 		view.Notice = "mail.done." + done
 	}
 	return s.showMail(w, r, http.StatusOK, view)
 }
 
-// newMailForm returns the empty form that adds an address, with usual choices.
-func newMailForm(r *web.Request) formView {
-	return newForm(url.Values{"what": {"new", "near"}, "every": {"15"}, "language": {languageOf(r.Request).code}})
-}
-
+// showMail sends the page. Without a form it has one with the usual choices.
 func (s *site) showMail(w http.ResponseWriter, r *web.Request, status int, view mailView) error {
 	addresses, err := s.Digests.List(r.Context(), r.Caller.MerchantID)
 	if err != nil {
@@ -96,6 +92,7 @@ func (s *site) showMail(w http.ResponseWriter, r *web.Request, status int, view 
 	for _, interval := range digest.Intervals {
 		view.Intervals = append(view.Intervals, int64(interval/time.Minute))
 	}
+	view.Form = view.Form.or(url.Values{"what": {"new", "near"}, "every": {"15"}, "language": {languageOf(r.Request).code}})
 	view.Languages, view.Warnings, view.Full = languages, s.DeadlineWarnings, len(addresses) >= digest.MaxAddresses
 	return s.show(w, r, status, "mail", view)
 }
@@ -121,32 +118,26 @@ func (s *site) changeMail(w http.ResponseWriter, r *web.Request, values url.Valu
 	}
 	switch {
 	case errors.Is(err, delivery.ErrOrders):
-		return s.showMail(w, r, http.StatusForbidden, mailView{Form: newMailForm(r), Problem: "mail.noorders"})
+		return s.showMail(w, r, http.StatusForbidden, mailView{Problem: "mail.noorders"})
 	case errors.Is(err, digest.ErrTooSoon):
-		return s.showMail(w, r, http.StatusConflict, mailView{Form: newMailForm(r), Problem: "mail.toosoon"})
+		return s.showMail(w, r, http.StatusConflict, mailView{Problem: "mail.toosoon"})
 	case errors.Is(err, digest.ErrTooManyLinks):
-		return s.showMail(w, r, http.StatusConflict, mailView{Form: newMailForm(r), Problem: "mail.toomanylinks"})
+		return s.showMail(w, r, http.StatusConflict, mailView{Problem: "mail.toomanylinks"})
 	case errors.Is(err, digest.ErrNotSent):
 		return s.notSent(w, r, err)
 	case replayed(err) != nil:
 		return err
 	}
-	return s.mailDone(w, r, done)
+	return s.redirect(w, r, Prefix+"/mail?done="+done)
 }
 
 // notSent says that the mail server did not take the link that confirms an address.
 func (s *site) notSent(w http.ResponseWriter, r *web.Request, err error) error {
-	view := mailView{Form: newMailForm(r), Problem: "mail.notsent"}
+	view := mailView{Problem: "mail.notsent"}
 	if errors.Is(err, digest.ErrNoMailbox) {
 		view.Problem = "mail.nomailbox"
 	}
 	return s.showMail(w, r, http.StatusOK, view)
-}
-
-// mailDone leads to the page, which says what was done.
-func (s *site) mailDone(w http.ResponseWriter, r *web.Request, done string) error {
-	http.Redirect(w, r.Request, s.root+Prefix+"/mail?done="+done, http.StatusSeeOther)
-	return nil
 }
 
 // addAddress adds an address that a form names.
@@ -173,7 +164,7 @@ func (s *site) addAddress(w http.ResponseWriter, r *web.Request, form formView) 
 	case replayed(err) != nil:
 		return err
 	default:
-		return s.mailDone(w, r, "added")
+		return s.redirect(w, r, Prefix+"/mail?done=added")
 	}
 	return s.showMail(w, r, http.StatusUnprocessableEntity, mailView{Form: form})
 }

@@ -44,7 +44,7 @@ func (m MailTexts) Digest(to digest.Address, d digest.Digest) digest.Mail {
 			body.WriteString("\n")
 		}
 		if more := len(section.orders) - maxMailOrders; more > 0 {
-			body.WriteString(l.count("mail.more", int64(more)) + "\n")
+			body.WriteString(l.count("ask.more", int64(more)) + "\n")
 		}
 		body.WriteString("\n")
 	}

@@ -49,11 +49,11 @@ func (s *site) changeMerchantData(w http.ResponseWriter, r *web.Request, values 
 		return s.showOrder(w, r, http.StatusBadRequest, orderView{Own: form})
 	}
 	_, err := s.Orders.UpdateMerchantData(r.Context(), r.Caller, order.ByReference(r.PathValue("reference")), update, web.FormOptions[order.WriteResult](r))
-	if err = replayed(err); errors.Is(err, order.ErrPreconditionFailed) {
+	switch err = replayed(err); {
+	case errors.Is(err, order.ErrPreconditionFailed):
 		return s.showConflict(w, r, form)
+	case err != nil:
+		return err
 	}
-	if err == nil {
-		s.toOrder(w, r, "saved")
-	}
-	return err
+	return s.toOrder(w, r, "saved")
 }

@@ -35,8 +35,7 @@ func (s *site) showMerchants(w http.ResponseWriter, r *web.Request, status int, 
 	filter := order.MerchantFilter{NamePrefix: query.Get("name"), Limit: merchantsPageSize + 1}
 	filter.After, _ = order.ParseID(query.Get("after"))
 	if query.Get("suspended") != "" {
-		suspended := true
-		filter.Suspended = &suspended
+		filter.Suspended = new(true)
 	}
 	view := merchantsView{Filter: newForm(query), Add: add}
 	if !isLine(filter.NamePrefix) {
@@ -71,8 +70,7 @@ func (s *site) addMerchant(w http.ResponseWriter, r *web.Request, values url.Val
 	if !form.valid() {
 		return s.showMerchants(w, r, http.StatusUnprocessableEntity, form)
 	}
-	s.toMerchant(w, r, id, "added")
-	return nil
+	return s.toMerchant(w, r, id, "added")
 }
 
 // checkName refuses a name that no merchant may have.
@@ -127,25 +125,24 @@ func (s *site) showMerchant(w http.ResponseWriter, r *web.Request, status int, v
 
 // renameMerchant serves POST /operator/merchants/{merchant}/rename.
 func (s *site) renameMerchant(w http.ResponseWriter, r *web.Request, values url.Values) error {
-	form := newForm(values)
-	if checkName(form); !form.valid() {
-		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{Rename: form})
+	form, name := newForm(values), values.Get("name")
+	checkName(form)
+	return s.updateMerchant(w, r, form, order.MerchantUpdate{Name: &name}, merchantView{Rename: form}, "renamed")
+}
+
+// updateMerchant makes a change that a form asks for, unless something is wrong in it.
+func (s *site) updateMerchant(w http.ResponseWriter, r *web.Request, form formView, update order.MerchantUpdate, refused merchantView, done string) error {
+	if !form.valid() {
+		return s.showMerchant(w, r, http.StatusUnprocessableEntity, refused)
 	}
-	name := values.Get("name")
-	options := web.FormOptions[order.Merchant](r)
-	_, err := s.Merchants.Update(r.Context(), r.Caller, merchantOf(r), order.MerchantUpdate{Name: &name}, options)
-	return s.merchantChanged(w, r, "renamed", err)
+	_, err := s.Merchants.Update(r.Context(), r.Caller, merchantOf(r), update, web.FormOptions[order.Merchant](r))
+	return s.merchantChanged(w, r, done, err)
 }
 
 // setTimeZone serves POST /operator/merchants/{merchant}/time-zone.
 func (s *site) setTimeZone(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
-	update := readTimeZone(form)
-	if !form.valid() {
-		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{TimeZone: form})
-	}
-	_, err := s.Merchants.Update(r.Context(), r.Caller, merchantOf(r), update, web.FormOptions[order.Merchant](r))
-	return s.merchantChanged(w, r, "zone", err)
+	return s.updateMerchant(w, r, form, readTimeZone(form), merchantView{TimeZone: form}, "zone")
 }
 
 // numberOrNone formats a number for a field; 0 is none.
@@ -159,12 +156,7 @@ func numberOrNone(n int) string {
 // setLimit serves POST /operator/merchants/{merchant}/limit.
 func (s *site) setLimit(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
-	limit := readLimit(form)
-	if !form.valid() {
-		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{Limit: form})
-	}
-	_, err := s.Merchants.Update(r.Context(), r.Caller, merchantOf(r), order.MerchantUpdate{RateLimit: &limit}, web.FormOptions[order.Merchant](r))
-	return s.merchantChanged(w, r, "limited", err)
+	return s.updateMerchant(w, r, form, order.MerchantUpdate{RateLimit: new(readLimit(form))}, merchantView{Limit: form}, "limited")
 }
 
 // readLimit reads a request limit. Without requests it is the default of the service.
@@ -230,12 +222,11 @@ func (s *site) merchantChanged(w http.ResponseWriter, r *web.Request, done strin
 	if err := replayed(err); err != nil {
 		return err
 	}
-	s.toMerchant(w, r, merchantOf(r), done)
-	return nil
+	return s.toMerchant(w, r, merchantOf(r), done)
 }
 
-func (s *site) toMerchant(w http.ResponseWriter, r *web.Request, id int64, done string) {
-	http.Redirect(w, r.Request, s.root+operatorPrefix+"/merchants/"+strconv.FormatInt(id, 10)+"?done="+done, http.StatusSeeOther)
+func (s *site) toMerchant(w http.ResponseWriter, r *web.Request, id int64, done string) error {
+	return s.redirect(w, r, operatorPrefix+"/merchants/"+strconv.FormatInt(id, 10)+"?done="+done)
 }
 
 // makeLoginLink serves POST /operator/merchants/{merchant}/login-link. The page that

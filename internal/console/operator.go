@@ -10,6 +10,14 @@ import (
 // operatorPrefix is the prefix of the pages for operators.
 const operatorPrefix = Prefix + "/operator"
 
+// base returns the prefix of the pages for whoever sends a request.
+func base(r *web.Request) string {
+	if r.Caller.Operator() {
+		return operatorPrefix
+	}
+	return Prefix
+}
+
 // section is a page that the navigation of operators leads to, with the scopes one of
 // which it needs. The name is a part of message keys and, but of the first page, a segment
 // of the path.

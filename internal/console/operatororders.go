@@ -74,7 +74,7 @@ type operatorOrderView struct {
 	Correct     formView // of a correction
 	FileEntries []order.FileEntry
 	Deliveries  []orderDelivery
-	Audit       []order.AuditEntry
+	Entries     []order.AuditEntry // of the audit log
 }
 
 // orderDelivery is a delivery of an event of an order. Only operators who may see
@@ -114,7 +114,7 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *web.Request, status i
 		if err != nil {
 			return err
 		}
-		view.Audit = page.Entries
+		view.Entries = page.Entries
 	}
 	view.MayCorrect = r.Caller.Can(order.ScopeOrdersTransition)
 	for _, to := range order.States() {
@@ -128,7 +128,7 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *web.Request, status i
 	if view.Correct.problems == nil {
 		view.Correct = correctionForm(view.Order)
 	}
-	by := append(web.Collect(view.History, eventCaller), web.Collect(view.Audit, entryCaller)...)
+	by := append(web.Collect(view.History, eventCaller), web.Collect(view.Entries, entryCaller)...)
 	if view.Names, err = s.namesOf(r, by); err != nil {
 		return err
 	}
@@ -174,21 +174,6 @@ func readReason(values url.Values) order.Reason {
 	return order.Reason(cmp.Or(strings.Join(words, "-"), values.Get("reason")))
 }
 
-// transitionView is the data of the question before a state that cannot be left.
-type transitionView struct {
-	Path      string // of the order, below the root
-	Merchant  int64
-	Reference string
-	To        order.State
-	Reason    order.Reason
-	Revision  string // of the order, as the form had it
-}
-
-// Cancels reports whether the order is canceled.
-func (v transitionView) Cancels() bool { return v.To == order.Canceled }
-
-func (v transitionView) stores() []int64 { return []int64{v.Merchant} }
-
 // transition serves POST /operator/orders/{merchant}/{reference}/state.
 func (s *site) transition(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form, reason := newForm(values), readReason(values)
@@ -209,13 +194,19 @@ func (s *site) transition(w http.ResponseWriter, r *web.Request, values url.Valu
 	if !form.valid() {
 		return s.showOperatorOrder(w, r, http.StatusUnprocessableEntity, operatorOrderView{Form: form})
 	}
-	if to.Final() && values.Get("sure") == "" {
-		return s.show(w, r, http.StatusOK, "transition", transitionView{
-			Path: operatorOrderPath(r.PathValue("merchant"), r.PathValue("reference")), Merchant: merchantOf(r), Reference: r.PathValue("reference"),
-			To: to, Reason: reason, Revision: values.Get("revision"),
-		})
-	}
 	reference := r.PathValue("reference")
+	page := operatorOrderPath(r.PathValue("merchant"), reference)
+	if to.Final() && values.Get("sure") == "" {
+		view := question{
+			Title: "transition.sure.title", To: "state." + to.String(), Button: "transition.button", Danger: true, Text: "ask.forever",
+			Subject: reference, Store: merchantOf(r), Reason: reason, Path: page + "/state", Back: page, Keep: "transition.keep",
+			Fields: url.Values{"key": values["key"], "revision": values["revision"], "state": {to.String()}, "reason": {string(reason)}, "sure": {"yes"}},
+		}
+		if to == order.Canceled {
+			view.Title, view.To, view.Button = "transition.sure.cancel", "", "transition.sure.button"
+		}
+		return s.show(w, r, http.StatusOK, "ask", view)
+	}
 	options := web.FormOptions[order.WriteResult](r)
 	change := order.Update{To: to, Reason: reason}
 	_, err := s.Orders.ChangeOrder(r.Context(), r.Caller, merchantOf(r), order.ByReference(reference), change, options)
@@ -225,8 +216,7 @@ func (s *site) transition(w http.ResponseWriter, r *web.Request, values url.Valu
 	case err != nil:
 		return err
 	}
-	http.Redirect(w, r.Request, s.root+operatorOrderPath(r.PathValue("merchant"), reference)+"?done=yes", http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, page+"?done=yes")
 }
 
 // showOperatorConflict shows an order that has changed since the form was made, with

@@ -101,7 +101,7 @@ func (s *site) showOrder(w http.ResponseWriter, r *web.Request, status int, view
 			return err
 		}
 	}
-	view.Expiry = newOrders([]order.UnansweredOrder{{ExpiresAt: o.ExpiresAt}}, s.Orders.Now())[0]
+	view.Expiry = s.newOrder(order.UnansweredOrder{ExpiresAt: o.ExpiresAt})
 	if view.Names, err = s.namesOf(r, web.Collect(view.History, eventCaller)); err != nil {
 		return err
 	}
@@ -172,8 +172,7 @@ func (s *site) answer(w http.ResponseWriter, r *web.Request, values url.Values, 
 func (s *site) toNext(w http.ResponseWriter, r *web.Request, done string) error {
 	view := from(r)
 	if !isQueue(view) {
-		s.toOrder(w, r, done)
-		return nil
+		return s.toOrder(w, r, done)
 	}
 	reference := r.PathValue("reference")
 	o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(reference))
@@ -190,8 +189,7 @@ func (s *site) toNext(w http.ResponseWriter, r *web.Request, done string) error 
 	} else {
 		next = orderIn(next, view)
 	}
-	http.Redirect(w, r.Request, s.root+withQuery(next, said), http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, withQuery(next, said))
 }
 
 // showConflict shows an order that has changed since the form was made, with the
@@ -202,6 +200,6 @@ func (s *site) showConflict(w http.ResponseWriter, r *web.Request, own formView)
 
 // toOrder sends the browser to the page of the order in the path, which says what was
 // done.
-func (s *site) toOrder(w http.ResponseWriter, r *web.Request, done string) {
-	http.Redirect(w, r.Request, s.root+withQuery(orderIn(r.PathValue("reference"), from(r)), "done="+done), http.StatusSeeOther)
+func (s *site) toOrder(w http.ResponseWriter, r *web.Request, done string) error {
+	return s.redirect(w, r, withQuery(orderIn(r.PathValue("reference"), from(r)), "done="+done))
 }

@@ -41,23 +41,18 @@ type newOrder struct {
 // urgentTime is the time left from which an order is shown as urgent.
 const urgentTime = 4 * time.Hour
 
-func newOrders(unanswered []order.UnansweredOrder, now time.Time) []newOrder {
-	all := make([]newOrder, len(unanswered))
-	for i, o := range unanswered {
-		all[i].UnansweredOrder = o
-		if !o.ExpiresAt.IsZero() {
-			left := o.ExpiresAt.Sub(now)
-			all[i].Left, all[i].Expired, all[i].Urgent = max(0, left), left <= 0, left < urgentTime
-		}
+func (s *site) newOrder(o order.UnansweredOrder) newOrder {
+	left := o.ExpiresAt.Sub(s.Orders.Now())
+	if o.ExpiresAt.IsZero() {
+		return newOrder{UnansweredOrder: o}
 	}
-	return all
+	return newOrder{o, max(0, left), left <= 0, left < urgentTime}
 }
 
 // overview serves GET /console.
 func (s *site) overview(w http.ResponseWriter, r *web.Request) error {
 	if home := s.home(r.Caller); home != "" {
-		http.Redirect(w, r.Request, s.root+home, http.StatusSeeOther)
-		return nil
+		return s.redirect(w, r, home)
 	}
 	if r.Caller.Operator() || !r.Caller.Can(order.ScopeOrdersRead) {
 		return web.ErrForbidden
@@ -67,9 +62,13 @@ func (s *site) overview(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	view := overviewView{New: newOrders(unanswered.Orders, now)}
-	if view.States, err = s.stateCounts(r); err != nil {
+	view := overviewView{New: web.Collect(unanswered.Orders, s.newOrder)}
+	orders, err := s.Orders.StateCounts(ctx, merchantID)
+	if err != nil {
 		return err
+	}
+	for _, state := range order.States() {
+		view.States = append(view.States, stateCount{state, orders[state]})
 	}
 	zone := s.zoneOf(r)
 	today := order.DayIn(now, zone)
@@ -82,19 +81,6 @@ func (s *site) overview(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	return s.show(w, r, http.StatusOK, "overview", &view)
-}
-
-// stateCounts returns how many orders are in each state.
-func (s *site) stateCounts(r *web.Request) ([]stateCount, error) {
-	orders, err := s.Orders.StateCounts(r.Context(), r.Caller.MerchantID)
-	if err != nil {
-		return nil, err
-	}
-	var counts []stateCount
-	for _, state := range order.States() {
-		counts = append(counts, stateCount{State: state, Orders: orders[state]})
-	}
-	return counts, nil
 }
 
 // queues returns how many orders wait for an answer, and how many for their dispatch: as the

@@ -158,8 +158,7 @@ func (s *site) makePasskey(w http.ResponseWriter, r *web.Request) error {
 	view := passkeysView{Problem: "passkey.failed"}
 	switch {
 	case err == nil:
-		http.Redirect(w, r.Request, s.root+Prefix+passkeysPath+"?done=made", http.StatusSeeOther)
-		return nil
+		return s.redirect(w, r, Prefix+passkeysPath+"?done=made")
 	case errors.Is(err, token.ErrTooMany):
 		view.Problem = "passkey.toomany"
 	case !errors.Is(err, identity.ErrRefused) && !errors.Is(err, token.ErrNotPerson) && !errors.Is(err, token.ErrUnknown):
@@ -183,31 +182,23 @@ func (s *site) removePasskey(w http.ResponseWriter, r *web.Request, values url.V
 	if err != nil && !errors.Is(err, token.ErrNoPasskey) { // it has ended meanwhile
 		return err
 	}
-	http.Redirect(w, r.Request, s.root+page+"?done=removed", http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, page+"?done=removed")
 }
 
 // askRemovePasskey asks whether a passkey is to be removed: nobody makes it again without a link.
 func (s *site) askRemovePasskey(w http.ResponseWriter, r *web.Request, values url.Values, id int64, page string) error {
 	view := question{
-		Title: "passkey.ask", Button: "passkey.remove", Danger: true, Text: "ask.forever", Path: Prefix + passkeysPath + "/remove", Back: page,
+		Title: "passkey.ask", Button: "webhooks.remove", Danger: true, Text: "ask.forever", Path: Prefix + passkeysPath + "/remove", Back: page,
 		Fields: url.Values{"key": values["key"], "passkey": values["passkey"], "page": {page}, "sure": {"yes"}},
 	}
 	if id == r.Caller.TokenID {
 		view.Text = "passkey.ask.own"
 	}
-	of := &r.Session
-	if r.Caller.Can(order.ScopeTokens) {
-		of = nil
-	}
-	passkeys, err := s.Sessions.Passkeys(r.Context(), r.Caller.MerchantID, of)
-	if err != nil {
+	switch t, err := s.Sessions.Removable(r.Context(), r.Caller, r.Session, id); {
+	case err != nil:
 		return err
-	}
-	for _, t := range passkeys {
-		if t.ID == id {
-			view.Subject = joined(" · ", t.Person(), strconv.FormatInt(id, 10))
-		}
+	case t.ID != 0:
+		view.Subject = joined(" · ", t.Person(), strconv.FormatInt(id, 10))
 	}
 	return s.show(w, r, http.StatusOK, "ask", view)
 }

@@ -32,21 +32,18 @@ type peopleView struct {
 // peopleBase returns the path of the page of people of a session.
 func peopleBase(r *web.Request) string {
 	if r.Caller.Operator() {
-		return operatorPrefix + "/tokens/people"
+		return base(r) + "/tokens/people"
 	}
-	return Prefix + "/people"
+	return base(r) + "/people"
 }
 
 // people serves GET /people and GET /operator/tokens/people.
 func (s *site) people(w http.ResponseWriter, r *web.Request) error {
-	view := peopleView{Form: invitation()}
-	view.Notice = map[string]string{"ended": "people.ended", "removed": "passkey.removed"}[r.URL.Query().Get("done")]
-	return s.showPeople(w, r, http.StatusOK, view)
+	notice := map[string]string{"ended": "people.ended", "removed": "passkey.removed"}[r.URL.Query().Get("done")]
+	return s.showPeople(w, r, http.StatusOK, peopleView{Notice: notice})
 }
 
-// invitation returns the empty form that invites somebody, with the usual rights.
-func invitation() formView { return newForm(url.Values{"scope": order.DefaultScopes.Names()}) }
-
+// showPeople sends the page. Without a form it has one with the usual rights.
 func (s *site) showPeople(w http.ResponseWriter, r *web.Request, status int, view peopleView) error {
 	open, next, err := s.Sessions.Open(r.Context(), r.Caller.MerchantID, readSessionCursor(r.URL.Query().Get("after")))
 	if err != nil {
@@ -60,6 +57,7 @@ func (s *site) showPeople(w http.ResponseWriter, r *web.Request, status int, vie
 			return err
 		}
 	}
+	view.Form = view.Form.or(url.Values{"scope": order.DefaultScopes.Names()})
 	view.Base, view.Own = peopleBase(r), r.Session.ID
 	view.Scopes = (r.Caller.Scopes & order.ScopesOf(r.Caller.Operator())).Names()
 	return s.show(w, r, status, "people", view)
@@ -86,7 +84,7 @@ func (s *site) invite(w http.ResponseWriter, r *web.Request, values url.Values) 
 	link, err := s.Sessions.NewLoginLink(r.Context(), r.Caller, request, web.FormOptions[token.CreatedLink](r))
 	switch {
 	case errors.As(err, new(*order.ReplayError)):
-		return s.showPeople(w, r, http.StatusOK, peopleView{Form: invitation(), Notice: "merchants.linkshown"})
+		return s.showPeople(w, r, http.StatusOK, peopleView{Notice: "merchants.linkshown"})
 	case errors.Is(err, token.ErrScopes):
 		form.refuse("scope", "tokens.scopes.toomany")
 	case errors.Is(err, token.ErrTooMany):
@@ -99,7 +97,7 @@ func (s *site) invite(w http.ResponseWriter, r *web.Request, values url.Values) 
 		if request.Operator {
 			base = s.address(r.Request)
 		}
-		return s.showPeople(w, r, http.StatusOK, peopleView{Form: invitation(), Link: link.URL(base), For: link.Name, Until: link.ExpiresAt})
+		return s.showPeople(w, r, http.StatusOK, peopleView{Link: link.URL(base), For: link.Name, Until: link.ExpiresAt})
 	}
 	return s.showPeople(w, r, http.StatusUnprocessableEntity, peopleView{Form: form})
 }
@@ -124,6 +122,5 @@ func (s *site) endSession(w http.ResponseWriter, r *web.Request, values url.Valu
 	if err != nil && !errors.Is(err, token.ErrNoSession) { // it has ended meanwhile
 		return err
 	}
-	http.Redirect(w, r.Request, s.root+peopleBase(r)+"?done=ended", http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, peopleBase(r)+"?done=ended")
 }

@@ -85,10 +85,6 @@ func (printView) MaxPaper() int64 { return maxPaper }
 
 // ordersOf returns the whole orders of all pages of a view, of more than maxPaper the first.
 func (s *site) ordersOf(r *web.Request, view string) (orders []order.Order, more bool, err error) {
-	if baseOf(view) == shipPath {
-		orders, err = s.Orders.ToShip(r.Context(), r.Caller.MerchantID)
-		return orders, false, err
-	}
 	for page, err := range s.pagesOf(r, view) {
 		if err != nil {
 			return nil, false, err

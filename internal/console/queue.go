@@ -93,7 +93,7 @@ func (s *site) showQueue(w http.ResponseWriter, r *web.Request, status int, view
 	if view.Total, _, err = s.queues(r); err != nil {
 		return err
 	}
-	view.Orders = newOrders(page.Orders, s.Orders.Now())
+	view.Orders = web.Collect(page.Orders, s.newOrder)
 	view.Path = queuePage(view.Size, after)
 	if after != nil {
 		view.First = queuePage(view.Size, nil)

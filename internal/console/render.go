@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"html/template"
@@ -45,7 +46,8 @@ func (s *site) templatesOf(l language) *template.Template {
 	parsed, ok := s.templates.all.Get(l)
 	if !ok {
 		parsed = sync.OnceValue(func() *template.Template {
-			return template.Must(template.New("").Funcs(s.functions(l)).ParseFS(templateFiles, "templates/*.html"))
+			all := template.New("")
+			return template.Must(all.Funcs(s.functions(l, all)).ParseFS(templateFiles, "templates/*.html"))
 		})
 		s.templates.all.Add(l, parsed, 1)
 	}
@@ -53,12 +55,17 @@ func (s *site) templatesOf(l language) *template.Template {
 	return parsed()
 }
 
-// functions returns the functions that templates call.
-func (s *site) functions(l language) template.FuncMap {
+// functions returns the functions that templates call, which are all.
+func (s *site) functions(l language, all *template.Template) template.FuncMap {
 	names := func(names ...string) func() []string {
 		return func() []string { return names }
 	}
 	return template.FuncMap{
+		"part": func(name string, page *layout) (template.HTML, error) { // what a template writes, by its name
+			var part strings.Builder
+			err := all.ExecuteTemplate(&part, name, page)
+			return template.HTML(part.String()), err
+		},
 		"t": l.text, "count": l.count, "number": l.number, "money": l.money, "size": l.size,
 		"clock": l.clock, "inBrowser": l.inBrowser, "day": l.day, "dayOf": l.dayOf, "dayMonth": l.dayMonth, "left": l.left,
 		"state": func(state order.State) string { return l.text("state." + state.String()) },
@@ -69,7 +76,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"asset":   s.assetPath,
 		"webURL":  webURL, "segment": url.PathEscape,
 		"key": newKey, "maxSize": func() int64 { return order.MaxInvoiceSize },
-		"field": newField, "zone": newZoneView, "called": called, "required": required, "entries": newEntriesView, "entry": newEntryView, "requests": l.requests, "request": l.request, "subjectToken": subjectToken, "scopes": newScopesView, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
+		"field": newField, "zone": newZoneView, "called": called, "required": required, "requests": l.requests, "request": l.request, "subjectToken": subjectToken, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
 		"webhookStates": names(webhook.StateNames...),
 		"eraseFields":   names("email", "reference", "files"),
 		"mails":         func() bool { return s.Digests != nil },
@@ -83,7 +90,7 @@ func (s *site) functions(l language) template.FuncMap {
 		"operatorsOnly": func() bool { return s.Audience == Operators },
 		"tokenStates":   names("active", "expired", "revoked"),
 
-		"address": newAddressView, "recipient": recipient, "qr": newQR, "sameAddress": sameAddress, "onDelivery": onDelivery, "notSent": notSent, "total": total, "pick": newPick, "allPages": newAllPages, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges, "minus": func(amount int64) int64 { return -amount },
+		"address": newAddressView, "recipient": recipient, "qr": newQR, "sameAddress": sameAddress, "onDelivery": onDelivery, "notSent": notSent, "total": total, "box": newBox, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges, "minus": func(amount int64) int64 { return -amount },
 		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
 }
@@ -91,21 +98,13 @@ func (s *site) functions(l language) template.FuncMap {
 // total returns how many elements a list has; nil has none.
 func total(list any) int64 { return int64(reflect.ValueOf(list).Len()) }
 
-// pickView is the box that selects an order.
-type pickView struct {
-	Reference string
-	Checked   bool
-}
-
-func newPick(reference string, checked bool) pickView { return pickView{reference, checked} }
-
-// allPages is the box that selects the orders of all pages.
-type allPages struct {
-	Orders  int64
+// box is a box that selects an order, by its reference, or those of all pages, by their number.
+type box struct {
+	Of      any
 	Checked bool
 }
 
-func newAllPages(orders int64, checked bool) allPages { return allPages{orders, checked} }
+func newBox(of any, checked bool) box { return box{of, checked} }
 
 // webURL returns an address that a link may lead to, empty for everything but http and
 // https.
@@ -228,7 +227,11 @@ func (s *site) page(r *http.Request, l layout) (web.Page, error) {
 		l.Back = "/"
 	}
 	var body bytes.Buffer
-	if err := s.templatesOf(language).ExecuteTemplate(&body, l.Template+".html", &l); err != nil {
+	name := "layout"
+	if l.Template == "find" { // a part of a page
+		name = "find.html"
+	}
+	if err := s.templatesOf(language).ExecuteTemplate(&body, name, &l); err != nil {
 		return web.Page{}, err
 	}
 	header := http.Header{}
@@ -245,6 +248,12 @@ type errorView struct {
 	Form        bool   // a form failed that may be sent again as it is
 }
 
+// errorKinds are the parts of the keys of the messages for errors, by their status.
+var errorKinds = map[int]string{
+	http.StatusBadRequest: "request", http.StatusUnprocessableEntity: "request", http.StatusForbidden: "forbidden", http.StatusNotFound: "notfound",
+	http.StatusMethodNotAllowed: "method", http.StatusConflict: "running", http.StatusTooManyRequests: "busy", http.StatusServiceUnavailable: "unavailable",
+}
+
 // encodeError is the ErrorEncoder of the pages.
 func (s *site) encodeError(r *http.Request, err error) (int, any) {
 	if late, ok := errors.AsType[*lateForm](err); ok {
@@ -257,23 +266,7 @@ func (s *site) encodeError(r *http.Request, err error) (int, any) {
 	if errors.Is(err, order.ErrNotFound) || errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrMerchantNotFound) || errors.Is(err, delivery.ErrNotFound) || errors.Is(err, token.ErrUnknown) {
 		status = http.StatusNotFound
 	}
-	kind := "internal"
-	switch status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		kind = "request"
-	case http.StatusForbidden:
-		kind = "forbidden"
-	case http.StatusNotFound:
-		kind = "notfound"
-	case http.StatusMethodNotAllowed:
-		kind = "method"
-	case http.StatusConflict:
-		kind = "running"
-	case http.StatusTooManyRequests:
-		kind = "busy"
-	case http.StatusServiceUnavailable:
-		kind = "unavailable"
-	}
+	kind := cmp.Or(errorKinds[status], "internal")
 	if errors.Is(err, web.ErrSuspended) {
 		kind = "suspended"
 	}

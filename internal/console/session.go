@@ -108,6 +108,12 @@ func (s *site) setCookie(w http.ResponseWriter, r *http.Request, name, value str
 	http.SetCookie(w, &cookie)
 }
 
+// redirect leads the browser to a path below the root.
+func (s *site) redirect(w http.ResponseWriter, r *web.Request, path string) error {
+	http.Redirect(w, r.Request, s.root+path, http.StatusSeeOther)
+	return nil
+}
+
 // signInURL returns the address of the sign-in that leads back to the page of a request.
 func (s *site) signInURL(r *http.Request) string {
 	return s.root + "/?next=" + url.QueryEscape(r.URL.RequestURI())

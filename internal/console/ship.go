@@ -57,19 +57,10 @@ func (s *site) ship(w http.ResponseWriter, r *web.Request) error {
 		view.Next = shipPage(view.Size, page+1)
 	}
 	begin := min((page-1)*view.Size, len(orders))
-	view.Orders = s.newShipOrders(orders[begin:min(begin+view.Size, len(orders))])
+	view.Orders = web.Collect(orders[begin:min(begin+view.Size, len(orders))], func(o order.Order) shipOrder {
+		return shipOrder{o, s.newOrder(order.UnansweredOrder{ExpiresAt: o.DispatchUntil})}
+	})
 	return s.show(w, r, http.StatusOK, "ship", &view)
-}
-
-func (s *site) newShipOrders(orders []order.Order) []shipOrder {
-	due := newOrders(web.Collect(orders, func(o order.Order) order.UnansweredOrder {
-		return order.UnansweredOrder{ExpiresAt: o.DispatchUntil}
-	}), s.Orders.Now())
-	all := make([]shipOrder, len(orders))
-	for i, o := range orders {
-		all[i] = shipOrder{o, due[i]}
-	}
-	return all
 }
 
 // shipPage returns the path of a page of the orders to ship.
@@ -92,8 +83,7 @@ func (s *site) toBeside(w http.ResponseWriter, r *web.Request, orders []order.Or
 	if at := i + by; i >= 0 && at >= 0 && at < len(orders) {
 		to = orderIn(orders[at].Reference, shipPage(size, at/size+1))
 	}
-	http.Redirect(w, r.Request, s.root+to, http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, to)
 }
 
 // pickLine is an item of a pick list, summed over the orders.

@@ -13,9 +13,9 @@ import (
 
 // signInView is the data of the sign-in.
 type signInView struct {
-	Next    string  // local path to go to afterwards
-	Problem string  // key of a message; empty: none
-	Typed   []field // of a form that came too late, with the keys of labels
+	Next    string // local path to go to afterwards
+	Problem string // key of a message; empty: none
+	Typed   fields // of a form that came too late, with the keys of labels
 }
 
 // Late reports whether a form came too late.
@@ -29,8 +29,7 @@ func (v signInView) OfToken() bool {
 // signInPage serves GET /.
 func (s *site) signInPage(w http.ResponseWriter, r *web.Request) error {
 	if _, _, err := s.find(r); err == nil {
-		http.Redirect(w, r.Request, s.root+localPath(r.URL.Query().Get("next")), http.StatusSeeOther)
-		return nil
+		return s.redirect(w, r, localPath(r.URL.Query().Get("next")))
 	}
 	view := signInView{Next: localPath(r.URL.Query().Get("next"))}
 	if view.Next != Prefix {
@@ -87,8 +86,7 @@ func (s *site) signedIn(w http.ResponseWriter, r *web.Request, secret, next stri
 		return err
 	}
 	s.setSession(w, r.Request, secret)
-	http.Redirect(w, r.Request, s.root+next, http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, next)
 }
 
 // endOwnSession ends the session that the browser has, if there is one.
@@ -118,8 +116,7 @@ func (s *site) signOut(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	s.setSession(w, r.Request, "")
-	http.Redirect(w, r.Request, s.root+"/", http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, "/")
 }
 
 // loginView is the data of the page of a login link.

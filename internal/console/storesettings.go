@@ -70,8 +70,7 @@ func (s *site) changeStore(w http.ResponseWriter, r *web.Request, values url.Val
 	if err := replayed(err); err != nil {
 		return err
 	}
-	http.Redirect(w, r.Request, s.root+Prefix+"/store?done=saved", http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, Prefix+"/store?done=saved")
 }
 
 // readTimeZone reads the time zone of a store from a form and refuses an unknown one.

@@ -38,14 +38,6 @@ type tokensView struct {
 	Notice  string // key of a message; empty: none
 }
 
-// tokensBase returns the path of the page of tokens of a session.
-func tokensBase(r *web.Request) string {
-	if r.Caller.Operator() {
-		return operatorPrefix + "/tokens"
-	}
-	return Prefix + "/tokens"
-}
-
 // tokenRoutes are the pages of the tokens, of a merchant or of operators.
 func (s *site) tokenRoutes(
 	get func(path string, scope order.Scope, handle web.Handler) web.Route,
@@ -54,9 +46,9 @@ func (s *site) tokenRoutes(
 	return []web.Route{
 		get("/tokens", order.ScopeTokens, s.tokens),
 		post("/tokens", order.ScopeTokens, s.createToken),
-		get("/tokens/{token}/rotate", order.ScopeTokens, s.askRotation),
+		get("/tokens/{token}/rotate", order.ScopeTokens, s.askToken(true)),
 		post("/tokens/{token}/rotate", order.ScopeTokens, s.rotateToken),
-		get("/tokens/{token}/revoke", order.ScopeTokens, s.askRevocation),
+		get("/tokens/{token}/revoke", order.ScopeTokens, s.askToken(false)),
 		post("/tokens/{token}/revoke", order.ScopeTokens, s.revokeToken),
 	}
 }
@@ -67,15 +59,11 @@ func (s *site) tokens(w http.ResponseWriter, r *web.Request) error {
 	if r.URL.Query().Get("done") == "revoked" {
 		notice = "tokens.nowrevoked"
 	}
-	return s.showTokens(w, r, http.StatusOK, tokensView{Form: newTokenForm(r), Notice: notice})
+	return s.showTokens(w, r, http.StatusOK, tokensView{Notice: notice})
 }
 
-// newTokenForm returns the form that creates a token, with what it proposes.
-func newTokenForm(r *web.Request) formView {
-	return newForm(url.Values{"days": {strconv.Itoa(defaultTokenDays)}, "merchant": {r.URL.Query().Get("merchant")}})
-}
-
-// showTokens sends the page of tokens. The view says what happened.
+// showTokens sends the page of tokens. The view says what happened. Without a form it has one
+// with what it proposes.
 func (s *site) showTokens(w http.ResponseWriter, r *web.Request, status int, view tokensView) error {
 	query := r.URL.Query()
 	view.Filter = newForm(query)
@@ -98,7 +86,8 @@ func (s *site) showTokens(w http.ResponseWriter, r *web.Request, status int, vie
 		return err
 	}
 	view.Tokens, view.Next = cutPage(query, view.Tokens, tokensPageSize, func(t token.Token) int64 { return t.ID })
-	view.Base, view.Now = tokensBase(r), s.Orders.Now()
+	view.Form = view.Form.or(url.Values{"days": {strconv.Itoa(defaultTokenDays)}, "merchant": {query.Get("merchant")}})
+	view.Base, view.Now = base(r)+"/tokens", s.Orders.Now()
 	view.Scopes = offeredScopes(r.Caller)
 	view.MaxDays = int64(s.Tokens.MaxLifetime / (24 * time.Hour))
 	return s.show(w, r, status, "tokens", view)
@@ -132,7 +121,7 @@ func (s *site) createToken(w http.ResponseWriter, r *web.Request, values url.Val
 func (s *site) showCreated(w http.ResponseWriter, r *web.Request, form formView, created token.Created, err error) error {
 	switch {
 	case errors.As(err, new(*order.ReplayError)):
-		return s.showTokens(w, r, http.StatusOK, tokensView{Form: newTokenForm(r), Notice: "tokens.shown"})
+		return s.showTokens(w, r, http.StatusOK, tokensView{Notice: "tokens.shown"})
 	case errors.As(err, new(*token.LifetimeError)):
 		form.refuse("days", "tokens.toolong")
 	case errors.Is(err, order.ErrMerchantNotFound):
@@ -145,7 +134,7 @@ func (s *site) showCreated(w http.ResponseWriter, r *web.Request, form formView,
 		return err
 	default:
 		token.LogCreated(s.Log, created.Token, r.LogAttrs()...)
-		return s.showTokens(w, r, http.StatusOK, tokensView{Form: newTokenForm(r), Created: &created})
+		return s.showTokens(w, r, http.StatusOK, tokensView{Created: &created})
 	}
 	return s.showTokens(w, r, http.StatusUnprocessableEntity, tokensView{Form: form})
 }
@@ -178,14 +167,6 @@ func readScopes(form formView, allowed order.Scope) order.Scope {
 	return scopes
 }
 
-// scopesView is a choice of scopes.
-type scopesView struct {
-	Form   formView
-	Scopes []string // that it offers
-}
-
-func newScopesView(form formView, scopes []string) scopesView { return scopesView{form, scopes} }
-
 // readDays reads the lifetime of a token; 0 if none is given.
 func readDays(form formView) time.Duration {
 	text := strings.TrimSpace(form.Value("days"))
@@ -215,46 +196,36 @@ var overlaps = []string{"24", "1", "168", "0"}
 // Overlaps returns the choices of the form.
 func (tokenView) Overlaps() []string { return overlaps }
 
-// askRotation serves GET /tokens/{token}/rotate, the question before a rotation.
-func (s *site) askRotation(w http.ResponseWriter, r *web.Request) error {
-	return s.ask(w, r, tokenView{Rotate: true})
-}
-
-// askRevocation serves GET /tokens/{token}/revoke, the question before a revocation.
-func (s *site) askRevocation(w http.ResponseWriter, r *web.Request) error {
-	return s.ask(w, r, tokenView{})
-}
-
-// ask shows a question about the token of the path.
-func (s *site) ask(w http.ResponseWriter, r *web.Request, view tokenView) error {
-	t, err := s.tokenOf(r)
-	if err != nil {
-		return err
+// askToken serves GET /tokens/{token}/rotate or GET /tokens/{token}/revoke, a question.
+func (s *site) askToken(rotate bool) web.Handler {
+	return func(w http.ResponseWriter, r *web.Request) error {
+		view, err := s.tokenOf(r, rotate, nil)
+		if err != nil {
+			return err
+		}
+		return s.show(w, r, http.StatusOK, "token", view)
 	}
-	view.Base, view.Token, view.Own, view.Form = tokensBase(r), t, t.ID == r.Caller.TokenID, newForm(nil)
-	return s.show(w, r, http.StatusOK, "token", view)
 }
 
-// tokenOf returns the token of the path, or token.ErrUnknown.
-func (s *site) tokenOf(r *web.Request) (token.Token, error) {
+// tokenOf returns the question about the token of the path, or token.ErrUnknown.
+func (s *site) tokenOf(r *web.Request, rotate bool, values url.Values) (tokenView, error) {
 	id, _ := order.ParseID(r.PathValue("token"))
 	tokens, err := s.Tokens.List(r.Context(), token.Filter{MerchantID: r.Caller.MerchantID, After: id - 1, Limit: 1})
-	switch {
-	case err != nil:
-		return token.Token{}, err
-	case id == 0 || len(tokens) == 0 || tokens[0].ID != id:
-		return token.Token{}, token.ErrUnknown
+	if err == nil && (id == 0 || len(tokens) == 0 || tokens[0].ID != id) {
+		err = token.ErrUnknown
 	}
-	return tokens[0], nil
+	if err != nil {
+		return tokenView{}, err
+	}
+	return tokenView{Base: base(r) + "/tokens", Token: tokens[0], Rotate: rotate, Own: id == r.Caller.TokenID, Form: newForm(values)}, nil
 }
 
 // rotateToken serves POST /tokens/{token}/rotate.
 func (s *site) rotateToken(w http.ResponseWriter, r *web.Request, values url.Values) error {
-	t, err := s.tokenOf(r)
+	view, err := s.tokenOf(r, true, values)
 	if err != nil {
 		return err
 	}
-	view := tokenView{Base: tokensBase(r), Token: t, Rotate: true, Own: t.ID == r.Caller.TokenID, Form: newForm(values)}
 	overlap := values.Get("overlap")
 	if !slices.Contains(overlaps, overlap) {
 		view.Form.refuse("overlap", "tokens.overlap.choose")
@@ -265,7 +236,7 @@ func (s *site) rotateToken(w http.ResponseWriter, r *web.Request, values url.Val
 	if err != nil {
 		return err
 	}
-	created, err := s.Tokens.Rotate(r.Context(), r.Caller, token.Rotation{ID: t.ID, Overlap: time.Duration(hours) * time.Hour}, options)
+	created, err := s.Tokens.Rotate(r.Context(), r.Caller, token.Rotation{ID: view.Token.ID, Overlap: time.Duration(hours) * time.Hour}, options)
 	switch {
 	case errors.As(err, new(*token.LifetimeError)):
 		view.Form.refuse("overlap", "tokens.toolong")
@@ -295,6 +266,5 @@ func (s *site) revokeToken(w http.ResponseWriter, r *web.Request, values url.Val
 	for _, id := range revoked {
 		token.LogRevoked(s.Log, id, r.LogAttrs()...)
 	}
-	http.Redirect(w, r.Request, s.root+tokensBase(r)+"?done=revoked", http.StatusSeeOther)
-	return nil
+	return s.redirect(w, r, base(r)+"/tokens?done=revoked")
 }

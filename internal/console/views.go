@@ -52,8 +52,7 @@ func (s *site) keepView(w http.ResponseWriter, r *web.Request, values url.Values
 		if err := s.Sessions.Forget(r.Context(), r.Caller.MerchantID, r.Session, token.KeptView, name); err != nil {
 			return err
 		}
-		http.Redirect(w, r.Request, s.root+listPath, http.StatusSeeOther)
-		return nil
+		return s.redirect(w, r, listPath)
 	}
 	sent := newForm(values)
 	if name == "" || !isLine(name) || utf8.RuneCountInString(name) > maxViewName {
@@ -62,8 +61,7 @@ func (s *site) keepView(w http.ResponseWriter, r *web.Request, values url.Values
 	if form.valid() && form.Savable() && sent.valid() {
 		switch err := s.Sessions.KeepView(r.Context(), r.Caller.MerchantID, r.Session, values.Get("was"), name, form.query(1)); {
 		case err == nil:
-			http.Redirect(w, r.Request, s.root+listPath+form.query(1), http.StatusSeeOther)
-			return nil
+			return s.redirect(w, r, listPath+form.query(1))
 		case errors.Is(err, token.ErrViewExists):
 			sent.refuse("name", "views.exists")
 		case errors.Is(err, token.ErrTooManyViews):

@@ -40,21 +40,13 @@ func webhookKey(r *web.Request) delivery.Key {
 	return key
 }
 
-// webhooksBase returns the path of the list of webhooks of a session.
-func webhooksBase(r *web.Request) string {
-	if r.Caller.Operator() {
-		return operatorPrefix + "/webhooks"
-	}
-	return Prefix + "/webhooks"
-}
-
 // webhookBase returns the path of the page of a webhook.
 func webhookBase(r *web.Request, key delivery.Key) string {
-	base := webhooksBase(r)
+	list := base(r) + "/webhooks/"
 	if r.Caller.Operator() {
-		base += "/" + r.PathValue("merchant")
+		list += r.PathValue("merchant") + "/"
 	}
-	return base + "/" + strconv.FormatInt(key.ID, 10)
+	return list + strconv.FormatInt(key.ID, 10)
 }
 
 // webhook serves GET /webhooks/{webhook} and GET /operator/webhooks/{merchant}/{webhook}.
@@ -127,8 +119,7 @@ func (s *site) changeWebhook(w http.ResponseWriter, r *web.Request, values url.V
 		if _, err := s.Webhooks.Remove(r.Context(), r.Caller, key, options); replayed(err) != nil {
 			return err
 		}
-		http.Redirect(w, r.Request, s.root+webhooksBase(r)+"?done=removed", http.StatusSeeOther)
-		return nil
+		return s.redirect(w, r, base(r)+"/webhooks?done=removed")
 	}
 	form := view.Form
 	view, err := s.applyToWebhook(r, do, key, change, options)
@@ -146,8 +137,7 @@ func (s *site) applyToWebhook(r *web.Request, do string, key delivery.Key, chang
 	view := webhookView{Notice: webhookNotices[do]}
 	switch do {
 	case "enable", "disable":
-		enabled := do == "enable"
-		change.Enabled = &enabled
+		change.Enabled = new(do == "enable")
 		fallthrough
 	case "change":
 		_, err := s.Webhooks.Change(r.Context(), r.Caller, key, change, options)

@@ -36,7 +36,7 @@ type webhooksView struct {
 
 // webhooks serves GET /webhooks.
 func (s *site) webhooks(w http.ResponseWriter, r *web.Request) error {
-	return s.showWebhooks(w, r, http.StatusOK, webhooksView{Form: newForm(nil), Notice: removedNotice(r)})
+	return s.showWebhooks(w, r, http.StatusOK, webhooksView{Notice: removedNotice(r)})
 }
 
 // removedNotice returns the notice of a list to which a removal led.
@@ -52,6 +52,7 @@ func (s *site) showWebhooks(w http.ResponseWriter, r *web.Request, status int, v
 	if view.Endpoints, err = s.Webhooks.List(r.Context(), r.Caller.MerchantID); err != nil {
 		return err
 	}
+	view.Form = view.Form.or(nil)
 	view.Types, view.Full = webhook.TypeNames, len(view.Endpoints) >= webhook.MaxEndpoints
 	return s.show(w, r, status, "webhooks", view)
 }
@@ -79,7 +80,7 @@ func (s *site) addWebhook(w http.ResponseWriter, r *web.Request, values url.Valu
 	}
 	added, err := s.Webhooks.Add(r.Context(), r.Caller, r.Caller.MerchantID, c, nil, options)
 	if errors.As(err, new(*order.ReplayError)) {
-		return s.showWebhooks(w, r, http.StatusOK, webhooksView{Form: newForm(nil), Notice: "webhooks.shown"})
+		return s.showWebhooks(w, r, http.StatusOK, webhooksView{Notice: "webhooks.shown"})
 	}
 	if status := refuseWebhook(form, err); status != 0 {
 		return s.showWebhooks(w, r, status, webhooksView{Form: form})
@@ -123,7 +124,7 @@ func (s *site) readWebhook(form formView) webhook.Change {
 	for _, name := range form.values["type"] {
 		t, ok := webhook.ParseType(name)
 		if !ok {
-			form.refuse("type", "webhooks.badtype")
+			form.refuse("type", "webhooks.noevent")
 		}
 		chosen = append(chosen, t)
 	}

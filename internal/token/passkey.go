@@ -139,12 +139,29 @@ func (s *Sessions) Passkeys(ctx context.Context, merchantID int64, of *Session) 
 	return all, err
 }
 
-// RemovePasskey revokes a passkey by its id: one of the person of the caller's session, or with
-// the scope tokens one of a colleague. Errors beside those of order.Change: ErrNoPasskey.
+// mayRemove reports whether a caller may remove a passkey of the merchant: one of the person of
+// the session, or with the scope tokens one of a colleague.
+func mayRemove(t Token, caller order.Caller, session Session) bool {
+	return t.Label == session.Name || caller.Can(order.ScopeTokens)
+}
+
+// Removable returns a passkey that RemovePasskey would remove; the zero one: there is none.
+func (s *Sessions) Removable(ctx context.Context, caller order.Caller, session Session, id int64) (Token, error) {
+	all, err := s.Passkeys(ctx, caller.MerchantID, nil)
+	for _, t := range all {
+		if t.ID == id && mayRemove(t, caller, session) {
+			return t, nil
+		}
+	}
+	return Token{}, err
+}
+
+// RemovePasskey revokes a passkey that the caller may remove, by its id. Errors beside those of
+// order.Change: ErrNoPasskey.
 func (s *Sessions) RemovePasskey(ctx context.Context, caller order.Caller, session Session, id int64, options order.Options[int64]) error {
 	_, err := order.Change(ctx, s.tokens.changes, caller, options, func(tx Tx) (int64, error) {
 		t, _, err := tx.LockToken(ctx, id)
-		if errors.Is(err, ErrUnknown) || err == nil && (t.Passkey == "" || !t.RevokedAt.IsZero() || t.MerchantID != caller.MerchantID || t.Label != session.Name && !caller.Can(order.ScopeTokens)) {
+		if errors.Is(err, ErrUnknown) || err == nil && (t.Passkey == "" || !t.RevokedAt.IsZero() || t.MerchantID != caller.MerchantID || !mayRemove(t, caller, session)) {
 			err = ErrNoPasskey
 		}
 		if err != nil {
