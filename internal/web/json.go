@@ -98,8 +98,7 @@ func TimeOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	text := TimeText(t)
-	return &text
+	return new(TimeText(t))
 }
 
 // Collect returns what a function returns for each element of a list; never nil, which is

@@ -155,17 +155,11 @@ const createdAtFormat = "2006-01-02T15:04:05Z"
 // same order. storageURL is the URL of the stored files, without a slash at its end. The
 // result is never nil, so that no files are shown as [].
 func PublishedEntries(storageURL, reference string, invoices []order.Invoice) []PublishedEntry {
-	entries := make([]PublishedEntry, 0, len(invoices))
-	for _, invoice := range invoices {
+	return web.Collect(invoices, func(invoice order.Invoice) PublishedEntry {
 		// A plus is itself in a path, but a space to object storages.
 		name := strings.ReplaceAll(url.PathEscape(invoice.Name), "+", "%2B")
-		entries = append(entries, PublishedEntry{
-			ID:        invoice.ID,
-			URL:       storageURL + "/" + order.InvoicePath(reference, name),
-			CreatedAt: invoice.CreatedAt.UTC().Format(createdAtFormat),
-		})
-	}
-	return entries
+		return PublishedEntry{invoice.ID, storageURL + "/" + order.InvoicePath(reference, name), invoice.CreatedAt.UTC().Format(createdAtFormat)}
+	})
 }
 
 // NewEntries is PublishedEntries for version 2.

@@ -58,8 +58,7 @@ func (a API) listAudit(w http.ResponseWriter, r *web.Request) error {
 	}
 	view := auditView{Entries: web.Collect(page.Entries, newAuditEntryView)}
 	if page.Next != nil {
-		next := auditCursor(*page.Next)
-		view.Next = &next
+		view.Next = new(web.EncodeCursor("", page.Next.At.Unix(), page.Next.MerchantID, page.Next.Seq))
 	}
 	return web.WriteJSON(w, http.StatusOK, view)
 }
@@ -99,9 +98,4 @@ func parseAuditQuery(r *web.Request) (order.AuditQuery, error) {
 		q.After = &after
 	}
 	return q, query.Err()
-}
-
-// auditCursor returns the text of a cursor.
-func auditCursor(c order.AuditCursor) string {
-	return web.EncodeCursor("", c.At.Unix(), c.MerchantID, c.Seq)
 }

@@ -100,8 +100,7 @@ func (a API) overview(w http.ResponseWriter, r *web.Request) error {
 		view.States[state.String()] = n
 	}
 	if o.Next != nil {
-		next := web.EncodeCursor("", o.Next.Unanswered, o.Next.MerchantID)
-		view.Next = &next
+		view.Next = new(web.EncodeCursor("", o.Next.Unanswered, o.Next.MerchantID))
 	}
 	return web.WriteJSON(w, http.StatusOK, view)
 }

@@ -71,8 +71,7 @@ func parseMerchantFilter(r *web.Request) (order.MerchantFilter, error) {
 		query.Refuse("name", order.MerchantNameProblem(filter.NamePrefix))
 	}
 	if word := query.OneOf("suspended", "true", "false"); word != "" {
-		suspended := word == "true"
-		filter.Suspended = &suspended
+		filter.Suspended = new(word == "true")
 	}
 	return filter, query.Err()
 }
@@ -153,12 +152,10 @@ func parseMerchantUpdate(r *web.Request) (order.MerchantUpdate, error) {
 	}
 	var update order.MerchantUpdate
 	if body.Has("name") {
-		name := body.Text("name", order.MerchantNameProblem)
-		update.Name = &name
+		update.Name = new(body.Text("name", order.MerchantNameProblem))
 	}
 	if body.Has("limits") {
-		limit := parseLimits(body)
-		update.RateLimit = &limit
+		update.RateLimit = new(parseLimits(body))
 	}
 	if body.Has("timeZone") {
 		zone := ""

@@ -47,8 +47,7 @@ func (a API) searchOrders(w http.ResponseWriter, r *web.Request) error {
 	}
 	view := searchView{Orders: web.Collect(page.Orders, newFoundView)}
 	if page.Next != nil {
-		next := searchCursor(search, *page.Next)
-		view.Next = &next
+		view.Next = new(web.EncodeCursor(cursorList(search), page.Next.At, page.Next.LegacyID))
 	}
 	if search.Count && page.Exact {
 		view.Total = &page.Found
@@ -172,11 +171,6 @@ func parseSort(query *web.Query, s order.Search) order.SearchSort {
 		query.Refuse("sort", "must be created with reference, email, phone, name or q")
 	}
 	return sort
-}
-
-// searchCursor returns the text of a cursor of a search.
-func searchCursor(s order.Search, c order.SearchCursor) string {
-	return web.EncodeCursor(cursorList(s), c.At, c.LegacyID)
 }
 
 // cursorList identifies a search for its cursors: what it finds and in which order. The

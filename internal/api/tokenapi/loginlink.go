@@ -40,6 +40,5 @@ func CreateLoginLink(r *web.Request, sessions *token.Sessions, log *slog.Logger,
 		return web.Response{}, err
 	}
 	token.LogLoginLink(log, created.LoginLink, r.LogAttrs()...)
-	url := created.URL(baseURL)
-	return respond(&url, created.LoginLink), nil
+	return respond(new(created.URL(baseURL)), created.LoginLink), nil
 }

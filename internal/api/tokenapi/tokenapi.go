@@ -56,8 +56,7 @@ func Create[V any](r *web.Request, log *slog.Logger, view func(token.Token) V, a
 	respond := func(text *string, created token.Created) web.Response {
 		body := createdView[V]{Text: text, Token: view(created.Token)}
 		if created.Replaced.ID != 0 {
-			replaced := view(created.Replaced)
-			body.Replaced = &replaced
+			body.Replaced = new(view(created.Replaced))
 		}
 		return web.Response{Status: http.StatusCreated, Body: body}
 	}

@@ -124,6 +124,5 @@ func timeOf(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	text := t.UTC().Format(timeFormat)
-	return &text
+	return new(t.UTC().Format(timeFormat))
 }

@@ -49,13 +49,11 @@ func (a API) listUnanswered(w http.ResponseWriter, r *web.Request) error {
 			summaryView: newSummaryView(o.Summary), ExpiresAt: timeOf(o.ExpiresAt), LineItems: newLineItemViews(o.LineItems),
 		}
 		if !o.ExpiresAt.IsZero() {
-			left := int64(max(0, o.ExpiresAt.Sub(now)) / time.Second)
-			view.Orders[i].SecondsLeft = &left
+			view.Orders[i].SecondsLeft = new(int64(max(0, o.ExpiresAt.Sub(now)) / time.Second))
 		}
 	}
 	if next := page.Next; next != nil {
-		cursor := web.EncodeCursor(list, next.ExpiresAt.Unix(), next.CreatedAt.Unix(), next.LegacyID)
-		view.Next = &cursor
+		view.Next = new(web.EncodeCursor(list, next.ExpiresAt.Unix(), next.CreatedAt.Unix(), next.LegacyID))
 	}
 	return web.WriteJSON(w, http.StatusOK, view)
 }

@@ -53,8 +53,7 @@ func (a API) updateOrder(r *web.Request) (web.Response, error) {
 // merchantText returns a text of the merchant; null removes it.
 func merchantText(body *strict.Body, name string, problemOf func(string) string) (field order.Field[*string]) {
 	if field.Set = body.Has(name); field.Set && !body.Null(name) {
-		text := body.Text(name, problemOf)
-		field.Value = &text
+		field.Value = new(body.Text(name, problemOf))
 	}
 	return field
 }

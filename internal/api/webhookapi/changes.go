@@ -27,8 +27,7 @@ func (a API) add(r *web.Request) (web.Response, error) {
 
 // respondSecret returns a response that shows the secret of an endpoint.
 func respondSecret(status int, e webhook.Endpoint) web.Response {
-	secret := string(e.Secret)
-	return web.Response{Status: status, Body: secretView{Secret: &secret, Webhook: newWebhookView(e)}}
+	return web.Response{Status: status, Body: secretView{Secret: new(string(e.Secret)), Webhook: newWebhookView(e)}}
 }
 
 // repeated returns the response to a repetition of a request whose response has shown the secret.

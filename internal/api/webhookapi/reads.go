@@ -63,9 +63,5 @@ func (a API) listDeliveries(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	deliveries, next := web.CutPage(deliveries, limit, func(d delivery.Attempt) int64 { return d.ID })
-	view := deliveriesView{Deliveries: make([]deliveryView, 0, len(deliveries)), Next: next}
-	for _, d := range deliveries {
-		view.Deliveries = append(view.Deliveries, newDeliveryView(d))
-	}
-	return web.WriteJSON(w, http.StatusOK, view)
+	return web.WriteJSON(w, http.StatusOK, deliveriesView{web.Collect(deliveries, newDeliveryView), next})
 }

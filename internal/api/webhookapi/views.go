@@ -7,6 +7,7 @@ import (
 	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
+	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
@@ -106,10 +107,6 @@ type successView struct {
 }
 
 func newWebhookView(e webhook.Endpoint) webhookView {
-	types := make([]string, 0, len(e.Types.List()))
-	for _, t := range e.Types.List() {
-		types = append(types, t.String())
-	}
 	var include *string
 	if e.Orders {
 		include = &includeOrder
@@ -120,13 +117,12 @@ func newWebhookView(e webhook.Endpoint) webhookView {
 	var held []heldView
 	if e.MerchantID == delivery.Marketplace {
 		cursor = new(orderapi.MarketCursor(e.Acknowledged))
-		held = make([]heldView, len(e.Held))
-		for i, h := range e.Held {
-			held[i] = heldView{h.MerchantID, h.Event, h.Failures, web.TimeOrNull(h.FailingSince), web.TimeText(h.NextAttempt)}
-		}
+		held = web.Collect(e.Held, func(h delivery.Held) heldView {
+			return heldView{h.MerchantID, h.Event, h.Failures, web.TimeOrNull(h.FailingSince), web.TimeText(h.NextAttempt)}
+		})
 	}
 	return webhookView{
-		ID: e.ID, MerchantID: web.NonZero(e.MerchantID), URL: e.URL, Description: e.Description, Types: types, Include: include, Batch: e.MaxEvents,
+		ID: e.ID, MerchantID: web.NonZero(e.MerchantID), URL: e.URL, Description: e.Description, Types: web.Collect(e.Types.List(), order.EventType.String), Include: include, Batch: e.MaxEvents,
 		HeaderNames: headers, Username: web.NonZero(e.Username),
 		State: e.State.String(), Reason: web.NonZero(e.Reason), StateChangedAt: web.TimeOrNull(e.StateSet), CreatedAt: web.TimeText(e.CreatedAt),
 		OldSecretUntil: web.TimeOrNull(e.OldSecretUntil), Acknowledged: e.Acknowledged.Seq, Cursor: cursor,
@@ -135,11 +131,7 @@ func newWebhookView(e webhook.Endpoint) webhookView {
 }
 
 func newWebhooksView(endpoints []webhook.Endpoint) webhooksView {
-	view := webhooksView{Webhooks: make([]webhookView, 0, len(endpoints))}
-	for _, e := range endpoints {
-		view.Webhooks = append(view.Webhooks, newWebhookView(e))
-	}
-	return view
+	return webhooksView{web.Collect(endpoints, newWebhookView)}
 }
 
 func newDeliveryView(d delivery.Attempt) deliveryView {
@@ -151,14 +143,12 @@ func newDeliveryView(d delivery.Attempt) deliveryView {
 
 // NewOrderDeliveries returns deliveries as operators see them.
 func NewOrderDeliveries(deliveries []delivery.Attempt) []OrderDelivery {
-	views := make([]OrderDelivery, len(deliveries))
-	for i, d := range deliveries {
-		views[i] = OrderDelivery{
+	return web.Collect(deliveries, func(d delivery.Attempt) OrderDelivery {
+		return OrderDelivery{
 			WebhookID: d.WebhookID, ID: d.ID, At: web.TimeText(d.At), Event: d.Event, Events: d.Several(), Type: d.Type,
 			Status: web.NonZero(d.Status), Error: web.NonZero(d.Error), TookMs: d.Took.Milliseconds(),
 		}
-	}
-	return views
+	})
 }
 
 // View returns what the interfaces show of an endpoint, for commands.
