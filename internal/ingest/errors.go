@@ -97,7 +97,7 @@ func knownKeys(err *json.SemanticError) string {
 	}
 	var keys []string
 	for _, field := range reflect.VisibleFields(err.GoType) {
-		if key, _, _ := strings.Cut(field.Tag.Get("json"), ","); key != "" {
+		if key, _, _ := strings.Cut(field.Tag.Get("json"), ","); key != "" && key != "-" {
 			keys = append(keys, key)
 		}
 	}

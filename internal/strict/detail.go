@@ -35,10 +35,10 @@ func (e *detailed) Unwrap() error { return e.error }
 // few letters wrong, or else the one that has the longest part of it or is that part. Empty: none
 // of them.
 func Nearest(misspelled string, words ...string) string {
-	if len(misspelled) < 2 || len(misspelled) > 64 {
+	text := plainWord(misspelled)
+	if len(text) < 2 || len(text) > 64 {
 		return ""
 	}
-	text := plainWord(misspelled)
 	wrong, nearest := max(1, min(len(text)/3, 3))+1, ""
 	shared, part := 3, ""
 	for _, word := range words {

@@ -52,10 +52,10 @@ func TestErrorDetail(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	t.Parallel()
-	known := []string{"filename", "contentBase64", "status", "orders", "page", "itemsPerPage", "to"}
+	known := []string{"filename", "contentBase64", "status", "orders", "page", "itemsPerPage", "to", "q"}
 	for misspelled, want := range map[string]string{
 		"fileName": "filename", "file_name": "filename", "file": "filename", "content": "contentBase64", "base64": "contentBase64", "content_base64": "contentBase64",
-		"Status": "status", "stauts": "status", "state": "", "order": "orders", "itemPerPage": "itemsPerPage", "perPage": "itemsPerPage", "pages": "page", "total": "", "": "", "x": "", "buyer": "", strings.Repeat("orders", 20): "",
+		"Status": "status", "stauts": "status", "state": "", "order": "orders", "itemPerPage": "itemsPerPage", "perPage": "itemsPerPage", "pages": "page", "total": "", "quantity": "", "--": "", "": "", "x": "", "buyer": "", strings.Repeat("orders", 20): "",
 	} {
 		testenv.Equal(t, misspelled, want, strict.Nearest(misspelled, known...))
 	}
