@@ -187,8 +187,8 @@ func init() {
 		"answer many": func(s *sequence) {
 			var lines []string
 			merchant := s.merchant()
-			for range pick(s, "lines", 1, 2, 4) {
-				lines = append(lines, object("orderReference", quoted(apptest.Sample(s.order()).Reference()), "answer", pick(s, "answer", `"accept"`, `"reject"`),
+			for _, n := range s.sorted(pick(s, "lines", 1, 2, 4), s.order) {
+				lines = append(lines, object("orderReference", quoted(apptest.Sample(n).Reference()), "answer", pick(s, "answer", `"accept"`, `"reject"`),
 					"reason", quoted(s.value("reason", reasons))))
 			}
 			r := request{method: http.MethodPost, path: query("/v2/orders/answers", "results", pick(s, "results", "", "problems")), body: strings.Join(lines, "\n")}

@@ -3,6 +3,7 @@ package lockstep
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,9 +61,19 @@ func (s *sequence) ofOperator(method, path, body string) request {
 // anyMerchant draws the id of a merchant, also of one that may not exist.
 func (s *sequence) anyMerchant() string { return pick(s, "merchant", "355", "356", "9", "10") }
 
-// stream returns a request with lines. How many lines a transaction has depends on how fast
-// they are read, and on that the order of the events of several merchants in the feed of all
-// merchants: so the lines are about one merchant.
+// sorted draws orders of changes, in the order in which a transaction makes the changes: how many
+// lines it has depends on how fast they are read.
+func (s *sequence) sorted(count int, draw func() int) []int {
+	list := make([]int, count)
+	for i := range list {
+		list[i] = draw()
+	}
+	slices.Sort(list)
+	return list
+}
+
+// stream returns a request with lines. They are about one merchant, because the order of the
+// events of several in the feed of all merchants depends on the transactions too.
 func (s *sequence) stream(path string, lines []string) request {
 	r := s.ofOperator(http.MethodPost, query(path, "results", pick(s, "results", "", "problems")), strings.Join(lines, "\n"))
 	r.header = append(r.header, "Content-Type", "application/x-ndjson")
@@ -94,8 +105,8 @@ func init() {
 		"change many": func(s *sequence) {
 			var lines []string
 			merchant := s.merchant()
-			for range pick(s, "lines", 1, 3, 6) {
-				lines = append(lines, object(append(s.change(), "merchantId", fmt.Sprint(merchant), "reference", quoted(ingesttest.Reference(s.orderOf(merchant))))...))
+			for _, n := range s.sorted(pick(s, "lines", 1, 3, 6), func() int { return s.orderOf(merchant) }) {
+				lines = append(lines, object(append(s.change(), "merchantId", fmt.Sprint(merchant), "reference", quoted(ingesttest.Reference(n)))...))
 			}
 			r := s.stream("/orders/transitions", lines)
 			s.both(s.keyed(r))
