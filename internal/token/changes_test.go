@@ -250,21 +250,6 @@ func TestTooMany(t *testing.T) {
 	testenv.NoError(t, add())
 }
 
-func TestRevokeAll(t *testing.T) {
-	t.Parallel()
-	registry, db, _ := newRegistry(t)
-	for _, merchant := range []int64{355, 356, 355} {
-		if _, _, err := registry.Create(t.Context(), merchant, order.DefaultScopes, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	testenv.Of(registry.Revoke(t.Context(), order.Command(), "1")).Must(t)
-	got, err := registry.RevokeAll(t.Context(), order.Command(), 355, order.Options[[]int64]{})
-	if err != nil || !slices.Equal(got, []int64{3}) || !db.tokens(t)[2].RevokedAt.IsZero() {
-		t.Errorf("revoked %v, error %v, tokens %+v", got, err, db.tokens(t))
-	}
-}
-
 func TestLabelProblem(t *testing.T) {
 	t.Parallel()
 	for label, want := range map[string]string{
@@ -282,17 +267,5 @@ func TestLabelProblem(t *testing.T) {
 		"می\u200cخواهم":          "", // letters that must not join
 	} {
 		testenv.Equal(t, label, want, token.LabelProblem(label))
-	}
-}
-
-func TestParseValidity(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]token.Validity{"": token.AnyValidity, "active": token.Active, "expired": token.Expired, "revoked": token.Revoked} {
-		if got, ok := token.ParseValidity(name); !ok || got != want {
-			t.Errorf("%q: %v, %v", name, got, ok)
-		}
-	}
-	if _, ok := token.ParseValidity("valid"); ok {
-		t.Error("valid is a state")
 	}
 }

@@ -24,7 +24,6 @@ var tokenSubjects = []subject{
 	{"tokens/counts", testTokenCounts},
 	{"tokens/unknown", testTokenUnknown},
 	{"tokens/no merchant", testTokenNoMerchant},
-	{"tokens/through the registry", testTokenRegistry},
 }
 
 // addToken keeps a token and returns it as it must come back.
@@ -364,18 +363,4 @@ func testTokenNoMerchant(f *fixture) {
 	id, err := addToken(f.Context(), f.a, token.Hash{1}, token.Token{MerchantID: 404, Scopes: order.DefaultScopes, CreatedAt: noon})
 	testenv.Equal(f, fmt.Sprintf("token %d", id), order.ErrMerchantNotFound, err)
 	testenv.Equal(f, "tables", before, f.tables.rows())
-}
-
-// testTokenRegistry revokes through one handle what the other has just taken
-// for good.
-func testTokenRegistry(f *fixture) {
-	now := func() time.Time { return noon }
-	server, command := token.NewRegistry(f.a, now), token.NewRegistry(f.b, now)
-	text, made, err := command.Create(f.Context(), alpha, order.ScopeOrdersRead, time.Hour)
-	testenv.NoError(f, err)
-	got := testenv.Of(server.Authenticate(f.Context(), text, netip.Addr{})).Must(f)
-	made.Hint, made.CreatedAt = "", time.Time{} // of no interest to a request
-	testenv.Equal(f, "token", made, got.Token)
-	testenv.Of(command.Revoke(f.Context(), order.Command(), text)).Must(f)
-	testenv.Of(server.Authenticate(f.Context(), text, netip.Addr{})).WantError(f, "verify what was revoked", token.ErrUnknown)
 }
