@@ -199,9 +199,13 @@ func TestHead(t *testing.T) {
 // wantHead sees that HEAD gets what a GET gets, without the body.
 func (s *service) wantHead(t *testing.T, r request) {
 	t.Helper()
-	full := s.do(t, r)
-	r.method = http.MethodHead
-	head := s.do(t, r)
+	asked := r
+	asked.method = http.MethodHead
+	var full, head response
+	// Other tests change what operators read: HEAD counts between two equal responses to GET.
+	for unchanged := false; !unchanged; unchanged = s.do(t, r).body == full.body {
+		full, head = s.do(t, r), s.do(t, asked)
+	}
 	if head.status != full.status || head.body != "" {
 		t.Errorf("%s: status %d and a body of %d bytes, GET has status %d", head, head.status, len(head.body), full.status)
 	}
