@@ -102,19 +102,34 @@ func (p *staff) waitTitle(t *testing.T, orders int) {
 	value(t, p.tab, chromedp.Poll[bool](fmt.Sprintf(`new RegExp(%q).test(document.title)`, fmt.Sprintf(`^\(%d\) (%s) · Merchant Orders$`, orders, title))))
 }
 
-// printList checks that a list is printed without what is around it.
+// narrowed are the columns of a list, and of a slip, that are too narrow to read.
+const narrowed = `[...document.querySelectorAll("tbody tr:first-child > *")].filter(cell => cell.clientWidth < cell.scrollWidth || cell.matches(".what, .packing th") && cell.clientWidth < 100 || cell.matches(".ref, .how") && cell.offsetHeight > 60).map(cell => cell.className || cell.tagName)`
+
+// printList checks that a list is printed without what is around it, and that its columns, and
+// those of a slip on a label, have room.
 func (p *staff) printList(t *testing.T) {
 	p.see(t, "/console/orders", "tbody .ref", "C-")
 	command(t, p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 	shown := value(t, p.tab, chromedp.Evaluate[[]string](
 		`["table", ".bar", ".filter", ".actionbar", ".pages a", ".pick"].filter(part => document.querySelector(part).getClientRects().length > 0)`))
 	testenv.Equal(t, "printed", []string{"table"}, shown)
-	command(t, p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
-	paper := testenv.Of(chromedp.Call(p.ctx, page.PrintToPDF, page.PrintToPDFParams{})).Must(t)
-	// A list that does not begin on the first page needs one more.
-	if pages := bytes.Count(paper.Data, []byte("/Type /Page\n")); pages != 1 {
-		t.Errorf("25 orders are printed on %d pages", pages)
+	// An order has a second line where a name is long: 25 of them fill more than a page. A list that
+	// does not begin on the first page needs one more.
+	for _, paper := range []struct {
+		path          string
+		width, height float64 // in millimetres
+		pages         int     // at most
+	}{{"/console/orders", 210, 297, 2}, {"/console/orders/C-8/print", 210, 297, 1}, {"/console/orders/C-8/print", 100, 150, 1}, {"/console/orders/C-8/print", 80, 200, 1}} {
+		p.see(t, paper.path, "tbody th", "")
+		p.run(t, chromedp.EmulateViewport(int64(paper.width*3.2), 1000)) // without the margins
+		testenv.Equal(t, fmt.Sprintf("narrow on %g mm of %s", paper.width, paper.path), []string{}, value(t, p.tab, chromedp.Evaluate[[]string](narrowed)))
+		printed := testenv.Of(chromedp.Call(p.ctx, page.PrintToPDF, page.PrintToPDFParams{PaperWidth: paper.width / 25.4, PaperHeight: paper.height / 25.4})).Must(t)
+		if pages := bytes.Count(printed.Data, []byte("/Type /Page\n")); pages == 0 || pages > paper.pages {
+			t.Errorf("%s takes %d pages of %g × %g mm", paper.path, pages, paper.width, paper.height)
+		}
 	}
+	p.run(t, chromedp.EmulateReset())
+	command(t, p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
 }
 
 // addPicture adds a picture over the limit, which the browser makes smaller.

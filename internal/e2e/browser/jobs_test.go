@@ -27,7 +27,8 @@ func (p *staff) doJobs(t *testing.T) {
 	p.speak(t, "el")
 	p.signIn(t, p.Folder.Token(t, "--merchant", strconv.Itoa(jobMerchant), "--scopes", allScopes))
 
-	p.seeFirstOrder(t)
+	p.seeFirstOrder(t, "/console/new", "/console/orders")
+	p.seeColumns(t)
 	command(t, p.tab, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
 		MatchedNetworkConditions: []*network.Conditions{{Latency: 150, DownloadThroughput: -1, UploadThroughput: -1}},
 	})
@@ -71,6 +72,7 @@ func (p *staff) doJobs(t *testing.T) {
 		p.click(t, `.actionbar [formaction$="/pick"]`)
 		p.wait(t, `[data-printed="1"] h1`, "Λίστα συλλογής")
 	})
+	p.seeFirstOrder(t, "/console/ship")
 	p.job(t, "slips of all 330 of a view", 2, "/console/orders?state=registered", func() {
 		p.click(t, "[data-all]")
 		p.wait(t, "output", "330 επιλεγμένες")
@@ -139,11 +141,11 @@ const hiddenCells = `[...document.querySelectorAll("tbody tr:first-child td")].f
 // seeFirstOrder checks that the lists show their first order without scrolling on a phone, on a
 // tablet, and on a desktop of 1280 × 800, also at 200 %, are not wider than the screen, and hide
 // no column but on the phone.
-func (p *staff) seeFirstOrder(t *testing.T) {
+func (p *staff) seeFirstOrder(t *testing.T, lists ...string) {
 	t.Helper()
 	for _, screen := range [][2]int64{{390, 844}, {320, 844}, {768, 1024}, {640, 400}, {961, 600}} {
 		p.run(t, chromedp.EmulateViewport(screen[0], screen[1]))
-		for _, path := range []string{"/console/new", "/console/orders"} {
+		for _, path := range lists {
 			p.see(t, path, "tbody th", "J-")
 			if bottom := value(t, p.tab, chromedp.Evaluate[float64](`document.querySelector("tbody tr").getBoundingClientRect().bottom`)); bottom > float64(screen[1]) {
 				t.Errorf("the first order of %s ends at %g of %d pixels", path, bottom, screen[1])
@@ -157,11 +159,17 @@ func (p *staff) seeFirstOrder(t *testing.T) {
 			if hidden := value(t, p.tab, chromedp.Evaluate[string](hiddenCells)); hidden != "" && screen[0] >= 600 {
 				t.Errorf("%s hides %s on a screen of %d", path, hidden, screen[0])
 			}
-			if high := value(t, p.tab, chromedp.Evaluate[int64](`(document.querySelector("[data-all]").click(), document.querySelector(".actionbar").offsetHeight)`)); high > 120 { // two lines
+			if high := value(t, p.tab, chromedp.Evaluate[int64](`((document.querySelector("[data-all]") ?? document.querySelector("[data-select-all] input")).click(), document.querySelector(".actionbar").offsetHeight)`)); high > 120 { // two lines
 				t.Errorf("the bar of %s is %d high on a screen of %d", path, high, screen[0])
 			}
 		}
 	}
+	p.run(t, chromedp.EmulateViewport(1440, 900))
+}
+
+// seeColumns checks the height of an order on a phone, and the columns of lists.
+func (p *staff) seeColumns(t *testing.T) {
+	t.Helper()
 	for _, language := range []string{"en", "el"} {
 		p.speak(t, language)
 		p.run(t, chromedp.EmulateViewport(390, 844))
