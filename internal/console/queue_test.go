@@ -481,6 +481,7 @@ func TestAnswerAllSlowly(t *testing.T) {
 				close(release)
 				b.get(result).WantText(t, http.StatusOK, "100 of 250")
 				s.Pass(20 * time.Second)
+				testenv.Eventually(t, "the work counts as ended", func() bool { return !strings.Contains(b.get(result).Body, "<progress") })
 				b.get(result).WantText(t, http.StatusOK, "200 orders were rejected.", "50 orders were not answered", "50 orders</h2>")
 				s.finish(t, b, result)
 			case "stop":
