@@ -258,7 +258,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 		docpages.DocumentRoutes(s.Settings.BaseURL),
 	}
 	people := console.Console{
-		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
+		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log, Now: s.Now,
 		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators, BaseURL: adminURL, KnowsURL: adminURL != "", Identity: s.identity(), TimeZone: s.Flags.Zone(),
 		Digests: s.Digests, Background: &s.background, DeadlineWarnings: s.Flags.WarnBefore() > 0,
 	}

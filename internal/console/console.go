@@ -48,6 +48,8 @@ type Console struct {
 	KnowsURL bool
 	// Proxies are those that tell whether a browser uses https, if BaseURL does not.
 	Proxies web.TrustedProxies
+	// Now is the clock that orders the sign-ins with a passkey. Orders.Now has whole seconds.
+	Now func() time.Time
 	// MerchantURL is the URL at which merchants sign in, for login links. Empty: BaseURL.
 	MerchantURL string
 	Audience    Audience
@@ -86,7 +88,7 @@ func newSite(c Console) *site {
 		s.root, s.https = strings.TrimSuffix(base.EscapedPath(), "/"), base.Scheme == "https"
 	}
 	if c.KnowsURL {
-		s.passkeys = identity.NewPasskeys(c.BaseURL, c.Orders.Now)
+		s.passkeys = identity.NewPasskeys(c.BaseURL, c.Now)
 	}
 	if s.MerchantURL == "" {
 		s.MerchantURL = s.BaseURL
