@@ -50,10 +50,12 @@ func TestWork(t *testing.T) {
 			p.signIn(t, s.NewToken(jobMerchant, order.MerchantScopes))
 			command(t, p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: disabled})
 			p.see(t, "/console/new", "h2", "orders")
-			for _, selector := range []string{"[data-all]", "#reject summary", "[value=damaged]", "#reject button", "main .danger"} {
+			for _, selector := range []string{"[data-all]", "#reject summary", "[value=damaged]", "#reject button"} {
 				p.wait(t, selector, "")
 				p.click(t, selector)
 			}
+			p.wait(t, "h1", "Reject 353 orders?") // the page before has a button of this class too
+			p.click(t, "main .danger")
 			p.wait(t, "h1", "Rejecting 353 orders…")
 			p.wait(t, "main p", "100 of 353")
 			more <- struct{}{}
