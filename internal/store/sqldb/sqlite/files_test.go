@@ -20,26 +20,20 @@ func TestReplacedFiles(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")
 	db := openTest(t, path)
-	write := func() error {
-		return db.InTx(t.Context(), func(q sqldb.Querier) error {
-			_, err := q.Exec(t.Context(), `UPDATE counters SET last = last + 1`)
-			return err
-		})
-	}
-	testenv.NoError(t, write())
+	testenv.NoError(t, count(t, db, 1))
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		for _, replace := range []bool{false, true} {
 			testenv.NoError(t, os.Rename(path+suffix, path+".away"))
 			if replace {
 				testenv.NoError(t, os.WriteFile(path+suffix, nil, 0o600))
 			}
-			for what, err := range map[string]error{"write": write(), "replaced": db.Replaced()} {
+			for what, err := range map[string]error{"write": count(t, db, 1), "replaced": db.Replaced()} {
 				if replaced, ok := errors.AsType[*ReplacedError](err); !ok || replaced.Path != path+suffix || !db.Unavailable(err) {
 					t.Errorf("%s without %s: %v", what, path+suffix, err)
 				}
 			}
 			testenv.NoError(t, os.Rename(path+".away", path+suffix))
-			testenv.NoError(t, write())
+			testenv.NoError(t, count(t, db, 1))
 		}
 	}
 	content := testenv.Of(os.ReadFile(path)).Must(t)

@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"testing"
 
-	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
 )
 
@@ -41,16 +40,10 @@ func TestRefusedChange(t *testing.T) {
 		testenv.SmallDisk(t, dir, "size=2m")
 		path := filepath.Join(dir, "orders.db")
 		db := openTest(t, path)
-		write := func() error {
-			return db.InTx(t.Context(), func(q sqldb.Querier) error {
-				_, err := q.Exec(t.Context(), `UPDATE counters SET last = last + 1`)
-				return err
-			})
-		}
-		testenv.NoError(t, write())
+		testenv.NoError(t, count(t, db, 1))
 		testenv.NoError(t, db.TakesChanges(t.Context()))
 		undo := test.refuse(dir)
-		for write() == nil { // in the room that the files have
+		for count(t, db, 1) == nil { // in the room that the files have
 		}
 		found, err := Examine(t.Context(), path)
 		for range 2 {
@@ -63,7 +56,7 @@ func TestRefusedChange(t *testing.T) {
 			t.Errorf("%s: doctor finds %v, %v", test.name, found.Unusable, err)
 		}
 		testenv.NoError(t, db.TakesChanges(t.Context()))
-		testenv.NoError(t, write())
+		testenv.NoError(t, count(t, db, 1))
 		if found, err = Examine(t.Context(), path); err != nil || found.Unusable != nil {
 			t.Errorf("%s, and undone: doctor finds %v, %v", test.name, found.Unusable, err)
 		}
