@@ -85,6 +85,10 @@ func (printView) MaxPaper() int64 { return maxPaper }
 
 // ordersOf returns the whole orders of all pages of a view, of more than maxPaper the first.
 func (s *site) ordersOf(r *web.Request, view string) (orders []order.Order, more bool, err error) {
+	if baseOf(view) == shipPath { // it reads whole orders
+		orders, err = s.Orders.ToShip(r.Context(), r.Caller.MerchantID)
+		return orders[:min(len(orders), maxPaper)], len(orders) > maxPaper, err
+	}
 	for page, err := range s.pagesOf(r, view) {
 		if err != nil {
 			return nil, false, err
