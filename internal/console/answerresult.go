@@ -74,12 +74,13 @@ func (s *site) answerInBackground(r *web.Request, form url.Values, selected []st
 	keep := func(stopped bool) error {
 		said := saidOf(selected, results, true)
 		said.Set("do", form.Get("do"))
-		if len(left()) > 0 {
+		rest := left()
+		if len(rest) > 0 {
 			said.Set("total", strconv.Itoa(len(selected)))
 			said.Set("request", r.Caller.RequestID)
 			said.Set("reason", string(update.Reason))
 		}
-		for _, reference := range left() {
+		for _, reference := range rest {
 			if order.ValidReference(reference) {
 				said.Add(shownField, shownAs(reference, shown[reference]))
 			}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -273,13 +274,16 @@ func (s *Store) Each(ctx context.Context, fn func(path string) error) error {
 
 // Contains reports whether a folder, without links in its path, is that of a store or below it.
 func Contains(dir, folder string) bool {
+	var stores []fs.FileInfo
+	for _, of := range []string{dir, filepath.Join(dir, linkedFolder)} {
+		if info, err := os.Stat(of); err == nil {
+			stores = append(stores, info)
+		}
+	}
 	for above := folder; ; above = filepath.Dir(above) {
 		info, err := os.Stat(above)
-		for _, of := range []string{dir, filepath.Join(dir, linkedFolder)} {
-			store, storeErr := os.Stat(of)
-			if err == nil && storeErr == nil && os.SameFile(info, store) {
-				return true
-			}
+		if err == nil && slices.ContainsFunc(stores, func(store fs.FileInfo) bool { return os.SameFile(info, store) }) {
+			return true
 		}
 		if above == filepath.Dir(above) {
 			return false
