@@ -79,12 +79,6 @@ func (w Word) Misplaced(block int64) bool { return block != periodBlock(w.Create
 // lack them.
 func (w Word) SinceFirst() bool { return strings.Contains(kindsSinceFirst, w.Text[:1]) }
 
-// compare orders words as the table does, within a block.
-func (w Word) compare(other Word) int {
-	return cmp.Or(strings.Compare(w.Text, other.Text), cmp.Compare(w.CreatedAt, other.CreatedAt),
-		cmp.Compare(w.LegacyID, other.LegacyID), cmp.Compare(w.MerchantID, other.MerchantID))
-}
-
 // insertWords leaves a word that is there already: it fails no change.
 var insertWords = sqldb.NewBulkInsert("order_words", "block, word, created_at, legacy_id, merchant_id", " ON CONFLICT DO NOTHING")
 
@@ -124,9 +118,17 @@ func AddNew(ctx context.Context, tx sqldb.Querier, d *sqldb.Dialect, words []Wor
 		blocks, texts.String(), created, ids, merchants)
 }
 
+// sortWords sorts words as the table does. Nearly all differ in their periods or texts.
 func sortWords(words []Word) {
 	slices.SortFunc(words, func(a, b Word) int {
-		return cmp.Or(cmp.Compare(periodBlock(a.CreatedAt), periodBlock(b.CreatedAt)), a.compare(b))
+		n := cmp.Compare(periodBlock(a.CreatedAt), periodBlock(b.CreatedAt))
+		if n == 0 {
+			n = strings.Compare(a.Text, b.Text)
+		}
+		if n == 0 {
+			n = cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.LegacyID, b.LegacyID), cmp.Compare(a.MerchantID, b.MerchantID))
+		}
+		return n
 	})
 }
 
