@@ -42,7 +42,7 @@ func (i *installation) measureAnswers(ctx context.Context) error {
 
 // compareAnswers accepts registered orders of merchants A and B, in requests in turn.
 func (i *installation) compareAnswers(ctx context.Context) error {
-	const name = "Answers, one of a request: B/A"
+	const name = "One answer of a request: B/A"
 	if !i.wants(name) {
 		return nil
 	}
