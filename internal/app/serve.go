@@ -109,10 +109,18 @@ func (o *ServeOptions) logHandler(level slog.Leveler) slog.Handler {
 	return slog.NewJSONHandler(o.Stderr, options)
 }
 
-// LogSteps logs each step of the schema.
+// LogSteps logs each step of the schema, and those of a new database as one.
 func LogSteps(log *slog.Logger) func(migrations.Step) {
+	created := false
+	var took time.Duration
 	return func(step migrations.Step) {
-		log.Info("schema migrated", "schema", step.Version, "step", step.Name, "ms", step.Took.Milliseconds())
+		created, took = created || step.First, took+step.Took
+		switch {
+		case !created:
+			log.Info("schema migrated", "schema", step.Version, "step", step.Name, "ms", step.Took.Milliseconds())
+		case step.Last:
+			log.Info("schema created", "schema", step.Version, "ms", took.Milliseconds())
+		}
 	}
 }
 

@@ -232,7 +232,15 @@ func (d *doctor) checkStorage(ctx context.Context) {
 		d.add(statusWarning, "storage", name+" does not exist", "serve creates it")
 		return
 	}
-	files, err := disk.Open(path)
+	place := path
+	if _, err := os.Lstat(filepath.Join(path, order.InvoiceFolder)); errors.Is(err, fs.ErrNotExist) {
+		// A first serve takes an empty folder only.
+		if own, err := os.MkdirTemp(path, "doctor-"); err == nil {
+			defer func() { _ = os.RemoveAll(own) }()
+			place = own
+		}
+	}
+	files, err := disk.Open(place)
 	if err == nil {
 		err = errors.Join(filestore.Probe(ctx, files), files.Close())
 	}

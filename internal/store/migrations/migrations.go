@@ -48,6 +48,7 @@ type Step struct {
 	Adds        bool          // its file is named .adds.sql: programs that do not know it work with what it makes
 	Applied     bool          // the database has run it
 	Took        time.Duration // 0 if it was not run now
+	First, Last bool          // of this program's steps
 	fingerprint string        // of its file
 }
 
@@ -104,6 +105,7 @@ func (s Schema) Up(ctx context.Context, db *sql.DB, options Options) error {
 	if err != nil {
 		return err
 	}
+	steps := provider.ListSources()
 	for {
 		result, err := provider.UpByOne(ctx)
 		if errors.Is(err, goose.ErrNoNextVersion) {
@@ -113,7 +115,10 @@ func (s Schema) Up(ctx context.Context, db *sql.DB, options Options) error {
 			return fmt.Errorf("migrate: %w", err)
 		}
 		if options.OnStep != nil {
-			options.OnStep(Step{Version: result.Source.Version, Name: stepName(result.Source.Path), Applied: true, Took: result.Duration})
+			options.OnStep(Step{
+				Version: result.Source.Version, Name: stepName(result.Source.Path), Applied: true, Took: result.Duration,
+				First: result.Source.Version == steps[0].Version, Last: result.Source.Version == steps[len(steps)-1].Version,
+			})
 		}
 	}
 }
