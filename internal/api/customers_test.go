@@ -292,3 +292,32 @@ func TestRetentionNotice(t *testing.T) {
 	begin(365*day, true, 0)
 	begin(365*day, false, 0)
 }
+
+// TestDoubtfulClock asks whether jobs wait whose work nobody can undo: for a day after a stop of more than
+// a day, or while the clock is as far ahead, and again if it jumps once more.
+func TestDoubtfulClock(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const day, years = 24 * time.Hour, 10 * 365 * 24 * time.Hour
+	wait := func(when string, passed, want time.Duration) {
+		t.Helper()
+		s.Pass(passed)
+		period := testenv.Of(s.Retention.CheckClock(t.Context())).Must(t)
+		got := max(0, period.WaitUntil.Sub(s.Now()))
+		testenv.Equal(t, when, want, got)
+	}
+	s.Send(s.operator, "POST", "/operator/orders", personalOrder("P-1", "a@example.com")).WantStatus(t, http.StatusCreated)
+	wait("a day after the newest event, and the first run", 25*time.Hour, day)
+	wait("an hour later", time.Hour, day-time.Hour)
+	wait("a day later", day-time.Hour, 0)
+	wait("another day later", day, 0)
+	wait("ten years ahead", years, day)
+	wait("after another jump", years, day)
+	wait("corrected", -2*years, 0)
+	wait("a run later", time.Hour, 0)
+	wait("after a stop", 40*day, day)
+	wait("stopped again", 30*day, day)
+	wait("started within a day of the end", 36*time.Hour, 0)
+	testenv.Of(s.Retention.BeginRetention(t.Context(), years, true)).Must(t)
+	wait("another period", day+time.Hour, day)
+}

@@ -129,13 +129,30 @@ func (s *server) deleteOldOrders(ctx context.Context, age time.Duration) error {
 	return logCount(s.log, "old orders deleted", count, err)
 }
 
+// unlessDoubtful returns a job whose work nobody can undo: it waits while the clock may be wrong.
+func (s *server) unlessDoubtful(run func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		period, err := s.Retention.CheckClock(ctx)
+		switch until := period.WaitUntil; {
+		case err != nil:
+			return err
+		case until.IsZero():
+			return run(ctx)
+		case s.doubted.Swap(until.Unix()) != until.Unix():
+			s.log.Warn("the clock is more than a day ahead of the last automatic changes: orders are canceled and deleted, and files purged, only after a day; correct the clock if it is wrong",
+				"last", period.RanAt.Format(time.RFC3339), "begins", until.Format(time.RFC3339))
+		}
+		return nil
+	}
+}
+
 // startOptionalJobs starts the jobs that the settings ask for.
 func (s *server) startOptionalJobs(group *jobGroup) {
 	if s.Flags.CancelExpired {
-		group.every("cancel expired orders", dueInterval, false, func(ctx context.Context) error {
+		group.every("cancel expired orders", dueInterval, false, s.unlessDoubtful(func(ctx context.Context) error {
 			count, err := s.Orders.CancelExpired(ctx)
 			return logCount(s.log, "orders canceled after their deadline", count, err)
-		})
+		}))
 	}
 	if left := s.Flags.WarnBefore(); left > 0 {
 		group.every("warn of deadlines", dueInterval, false, func(ctx context.Context) error {
@@ -144,14 +161,14 @@ func (s *server) startOptionalJobs(group *jobGroup) {
 		})
 	}
 	if age := s.Flags.PurgeAfter(); age > 0 {
-		group.every("purge deleted files", purgeInterval, true, func(ctx context.Context) error {
+		group.every("purge deleted files", purgeInterval, true, s.unlessDoubtful(func(ctx context.Context) error {
 			count, err := s.Orders.PurgeDeletedFiles(ctx, s.Now().Add(-age))
 			return logCount(s.log, "deleted files purged", count, err)
-		})
+		}))
 	}
 	if age := s.Flags.RetainFor(); age > 0 {
-		group.every("delete old orders", purgeInterval, true, func(ctx context.Context) error {
+		group.every("delete old orders", purgeInterval, true, s.unlessDoubtful(func(ctx context.Context) error {
 			return s.deleteOldOrders(ctx, age)
-		})
+		}))
 	}
 }

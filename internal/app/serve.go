@@ -178,7 +178,9 @@ type server struct {
 	lines   *logWriter
 	jobs    *jobs
 	// retaining is how many orders a retention that is announced will delete.
-	retaining   atomic.Int64
+	retaining atomic.Int64
+	// doubted is until when jobs wait for a doubtful clock, in Unix seconds, as the log says.
+	doubted     atomic.Int64
 	certificate *httpserver.Certificate // nil: connections are not encrypted
 }
 

@@ -12,7 +12,7 @@ import (
 
 // withoutEvents are the methods of the services that write no events of merchants.
 var withoutEvents = []string{
-	"BeginRetention", "CountOldOrders", "Period", "CountDeletedFiles",
+	"BeginRetention", "CheckClock", "CountOldOrders", "Period", "CountDeletedFiles",
 	"Add", "Affected", "ByMerchantReference", "CanceledByDeadline", "CustomerData", "DayCounts", "DeadlineWarnings", "DeleteExpiredIdempotencyRecords", "EndWaits", "Entries", "Events", "Export",
 	"ExpireReservations", "Get", "GetMany", "Inspect", "KeyFor", "LimitWaiters", "List", "MarketEvents", "Now", "OnChange", "Open", "OpenInvoice", "OrderEvents", "Overview", "Page", "Prepare",
 	"PurgeDeletedFiles", "Refuse", "Resume", "Revoke", "Search", "StageFile", "StateCounts", "StopWaiting", "Sums", "Suspend", "ToShip", "Unanswered", "Update",

@@ -48,15 +48,46 @@ func NewRetention(store RetentionStore, orders *Service) *Retention {
 	return &Retention{store: store, changes: NewChanges(store, store.InTx, orders.now), orders: orders}
 }
 
-// RetentionPeriod is the age after which orders are deleted.
+// RetentionPeriod is the age after which orders are deleted, and the clock of the jobs whose work
+// nobody can undo.
 type RetentionPeriod struct {
 	Begun       time.Duration // deletes; 0: none does
 	Announced   time.Duration // is shorter, and will delete; 0: none
 	AnnouncedAt time.Time     // zero: none is announced
+	RanAt       time.Time     // latest time of such a job, or of the newest event before the first; zero: none
+	WaitUntil   time.Time     // such jobs wait until then, because the clock was far ahead of RanAt; zero: they run
 }
 
-// RetentionNotice is how long a shorter period is announced before it deletes.
+// RetentionNotice is how long a shorter period is announced before it deletes, and how long jobs
+// wait whose clock is further ahead of RanAt.
 const RetentionNotice = 24 * time.Hour
+
+// At returns the period as it is at a time. A clock that is far ahead of RanAt may be wrong; or the
+// service was stopped or restored, and merchants had no time to answer. A wait that nobody has seen
+// end begins again, because the clock may have changed once more.
+func (p RetentionPeriod) At(now time.Time) RetentionPeriod {
+	seen := !p.WaitUntil.IsZero() && now.Sub(p.WaitUntil).Abs() <= RetentionNotice
+	switch ahead := now.Sub(p.RanAt); {
+	case p.RanAt.IsZero(), ahead <= RetentionNotice, seen && !now.Before(p.WaitUntil):
+		p.WaitUntil = time.Time{}
+		if ahead > time.Minute { // is written, and never set back
+			p.RanAt = now
+		}
+	case !seen:
+		p.WaitUntil = now.Add(RetentionNotice)
+	}
+	return p
+}
+
+// CheckClock returns the period as it is now, before a job whose work nobody can undo.
+func (r *Retention) CheckClock(ctx context.Context) (RetentionPeriod, error) {
+	stored, err := r.store.RetentionPeriod(ctx)
+	now := stored.At(r.orders.Now())
+	if err == nil && now != stored {
+		err = r.store.ChangeRetention(ctx, func(p *RetentionPeriod) { p.RanAt, p.WaitUntil = now.RanAt, now.WaitUntil })
+	}
+	return now, err
+}
 
 // BeginRetention returns when a period begins to delete, which may be in the past: at once if it
 // is not shorter than the one before or is confirmed, and otherwise after RetentionNotice. A
@@ -74,7 +105,7 @@ func (r *Retention) BeginRetention(ctx context.Context, period time.Duration, co
 			}
 		}
 		if !begins.After(now) {
-			*p = RetentionPeriod{Begun: period}
+			p.Begun, p.Announced, p.AnnouncedAt = period, 0, time.Time{}
 		}
 	})
 	return begins, err

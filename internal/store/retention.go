@@ -51,6 +51,8 @@ const (
 	retainBegun       = "retain"
 	retainAnnounced   = "retain_announced"
 	retainAnnouncedAt = "retain_announced_at"
+	retainRanAt       = "retain_ran_at"
+	retainWaitUntil   = "retain_wait_until"
 )
 
 // RetentionPeriod implements order.Store.
@@ -69,11 +71,23 @@ func readRetention(ctx context.Context, q sqldb.Querier) (order.RetentionPeriod,
 		numbers[name] = n
 		return err
 	})
-	period := order.RetentionPeriod{Begun: time.Duration(numbers[retainBegun]) * time.Second, Announced: time.Duration(numbers[retainAnnounced]) * time.Second}
-	if at := numbers[retainAnnouncedAt]; at != 0 {
-		period.AnnouncedAt = time.Unix(at, 0).UTC()
+	if _, ran := numbers[retainRanAt]; err == nil && !ran {
+		var newest []int64
+		newest, err = sqldb.Column[int64](ctx, q, `SELECT at FROM events ORDER BY position DESC LIMIT 1`)
+		if len(newest) > 0 {
+			numbers[retainRanAt] = newest[0]
+		}
 	}
-	return period, err
+	at := func(name string) (t time.Time) {
+		if n := numbers[name]; n != 0 {
+			t = time.Unix(n, 0).UTC()
+		}
+		return t
+	}
+	return order.RetentionPeriod{
+		Begun: time.Duration(numbers[retainBegun]) * time.Second, Announced: time.Duration(numbers[retainAnnounced]) * time.Second,
+		AnnouncedAt: at(retainAnnouncedAt), RanAt: at(retainRanAt), WaitUntil: at(retainWaitUntil),
+	}, err
 }
 
 // ChangeRetention implements order.Store.
@@ -87,9 +101,11 @@ func (db *DB) ChangeRetention(ctx context.Context, fn func(*order.RetentionPerio
 		if fn(&period); period == before {
 			return nil
 		}
-		numbers := map[string]int64{retainBegun: int64(period.Begun / time.Second), retainAnnounced: int64(period.Announced / time.Second), retainAnnouncedAt: 0}
-		if !period.AnnouncedAt.IsZero() {
-			numbers[retainAnnouncedAt] = period.AnnouncedAt.Unix()
+		numbers := map[string]int64{retainBegun: int64(period.Begun / time.Second), retainAnnounced: int64(period.Announced / time.Second)}
+		for name, at := range map[string]time.Time{retainAnnouncedAt: period.AnnouncedAt, retainRanAt: period.RanAt, retainWaitUntil: period.WaitUntil} {
+			if numbers[name] = 0; !at.IsZero() {
+				numbers[name] = at.Unix()
+			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(numbers)) {
 			if err := setCounter(ctx, t, name, numbers[name]); err != nil {

@@ -184,20 +184,29 @@ func (d *doctor) checkSchema(schema migrations.Status) {
 	}
 }
 
-// checkRetention shows what --retain deletes, and when.
+// checkRetention shows whether automatic changes wait for a doubtful clock, and what --retain
+// deletes, and when.
 func (d *doctor) checkRetention(ctx context.Context) {
-	age := d.flags.RetainFor()
-	if age == 0 || d.DatabaseMissing() {
+	if d.DatabaseMissing() {
 		return
 	}
+	age := d.flags.RetainFor()
 	var period order.RetentionPeriod
 	var old int64
 	err := d.withDatabase(ctx, existing, func(b *app.Backend) (err error) {
-		if period, err = b.Retention.Period(ctx); err == nil {
+		if period, err = b.Retention.Period(ctx); err == nil && age > 0 {
 			old, err = b.Retention.CountOldOrders(ctx, d.Now().Add(-age))
 		}
+		period = period.At(d.Now())
 		return err
 	})
+	if !period.WaitUntil.IsZero() && (age > 0 || d.flags.CancelExpired || d.flags.PurgeAfter() > 0) {
+		d.add(statusWarning, "clock", fmt.Sprintf("it is more than a day ahead of the last automatic changes, at %s: serve cancels, deletes and purges nothing by itself before %s",
+			timestamp(period.RanAt), timestamp(period.WaitUntil)), "correct the clock if it is wrong")
+	}
+	if age == 0 {
+		return // other checks tell of errors
+	}
 	name, orders := "--retain "+d.flags.Retain, "deletes "+count(old, "order", "orders")
 	switch {
 	case err != nil:

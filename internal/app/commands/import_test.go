@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/app/commands"
@@ -144,6 +145,26 @@ func TestImportOfDeletedOrders(t *testing.T) {
 	if want := "created 0, unchanged 0, deleted 1, conflicting 0, invalid 0\n"; got.Code != 0 || got.Stdout != want || got.Stderr != "" {
 		t.Errorf("got %+v, want exit code 0 and %q", got, want)
 	}
+}
+
+// TestStoppedService starts a server two days after the newest event: it deletes an order only
+// after another day.
+func TestStoppedService(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	old := document(1, func(d map[string]any) { d["createdAt"], d["state"] = "2015-11-20T08:15:30Z", "completed" })
+	f.Import(t, old)
+	setVersion(t, f.Data, "UPDATE events SET at = at - 172800")
+	retain := []string{"--retain", "3650d", "--retain-confirmed", "3650d", "--purge-deleted-after", "0"}
+	s := f.Serve(t, retain...)
+	testenv.Eventually(t, "a line in the log", func() bool { return strings.Contains(s.Log(), "more than a day ahead") })
+	f.Run(t, "", append([]string{"doctor"}, retain...)...).WantText(t, 0, "serve cancels, deletes and purges nothing by itself before 20")
+	s.Stop(t)
+	f.Run(t, lines(old), "import", "-").WantText(t, 0, "unchanged 1")
+	setVersion(t, f.Data, fmt.Sprintf("UPDATE counters SET last = %d WHERE name = 'retain_wait_until'", time.Now().Unix()-1))
+	f.Serve(t, retain...)
+	testenv.Eventually(t, "the order is deleted", func() bool { return strings.Contains(f.Run(t, lines(old), "import", "-").Stdout, "deleted 1") })
 }
 
 func TestImportDryRun(t *testing.T) {
