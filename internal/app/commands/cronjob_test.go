@@ -1,11 +1,14 @@
 package commands_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -58,8 +61,7 @@ func TestNightlyBackup(t *testing.T) {
 	_, copied := newTarget(t)
 	containers, dumps, data := backupArgs(t), t.TempDir(), t.TempDir()
 	run := func(script string) error {
-		script = strings.NewReplacer("/backup/", dumps+"/", "find /backup ", "find "+dumps+" ").Replace(script)
-		shell := exec.CommandContext(t.Context(), "sh", "-euc", script)
+		shell := exec.CommandContext(t.Context(), "sh", "-euc", strings.ReplaceAll(script, "/backup/", dumps+"/"))
 		shell.Env = append(os.Environ(), "MERCHANT_ORDERS_DATABASE="+database+"&pool_max_conns=20")
 		output, err := shell.CombinedOutput()
 		t.Logf("%s", output)
@@ -110,4 +112,14 @@ func TestNightlyBackup(t *testing.T) {
 		t.Fatalf("pg_restore: %v: %s", err, output)
 	}
 	mustCheck(t, apptest.Folder{Data: t.TempDir(), Settings: []string{"--database", restored, "--storage", copied}})
+	// Of old ones, which a wrong clock makes of all, the newest stay.
+	old := time.Now().AddDate(0, 0, -20)
+	for i := range 15 {
+		path := filepath.Join(dumps, fmt.Sprintf("orders-old-%d.dump", i))
+		testenv.NoError(t, errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, old, old)))
+	}
+	testenv.NoError(t, run(dump))
+	if found, err = filepath.Glob(filepath.Join(dumps, "orders-*.dump")); err != nil || len(found) != 14 {
+		t.Errorf("dumps %q, %v, want 14", found, err)
+	}
 }

@@ -81,10 +81,10 @@ func TestDebianPackage(t *testing.T) {
 			systemctl start merchant-orders-backup merchant-orders-check merchant-orders-purge
 			tar --list --file /var/backups/merchant-orders/orders-*.tar.gz | grep orders.db
 			[ "$(stat -c '%U %a' /var/backups/merchant-orders/orders-*.tar.gz)" = "merchant-orders 600" ]
-			touch --date='20 days ago' /var/backups/merchant-orders/orders-old.tar.gz
+			for n in $(seq 15); do touch --date='20 days ago' "/var/backups/merchant-orders/orders-old-$n.tar.gz"; done
 			sleep 1.1 # the name of a backup has its second
 			systemctl start merchant-orders-backup
-			[ "$(ls /var/backups/merchant-orders | wc -l)" = 2 ]
+			[ "$(ls /var/backups/merchant-orders | wc -l)" = 14 ]
 		`)
 	})
 	t.Run("upgrade", func(t *testing.T) {
