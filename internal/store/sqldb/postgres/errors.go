@@ -22,6 +22,7 @@ const (
 	readOnlyTransaction  = "25006"
 	untranslatable       = "22P05"
 	tooManyConnections   = "53300"
+	diskFull             = "53100"
 )
 
 // unavailableCodes are the prefixes of SQLSTATE codes that mean that the server

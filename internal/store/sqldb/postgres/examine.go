@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
@@ -31,6 +33,7 @@ type info struct {
 	foreign  []string // tables, and the sequence, that the user may not use
 	hidden   []string // tables of which policies hide rows from the user
 	apart    string   // of otherSchema
+	full     string   // of fullDisk
 	advice   []sqldb.Flaw
 }
 
@@ -48,6 +51,8 @@ func Examine(ctx context.Context, url string) (sqldb.Examination, error) {
 		found.Unusable = &sqldb.Flaw{Problem: "accepts no changes", Advice: "name the primary server, not a standby"}
 	case i.readOnly:
 		found.Unusable = &sqldb.Flaw{Problem: "accepts no changes", Advice: "default_transaction_read_only is on, as providers set it at a full disk: make room, and reset it"}
+	case i.full != "":
+		found.Unusable = &sqldb.Flaw{Problem: "takes no more rows (" + i.full + ")", Advice: "make room on the disk of the server"}
 	}
 	switch {
 	case i.apart != "":
@@ -79,9 +84,21 @@ func read(ctx context.Context, url string) (found info, err error) {
 		if err == nil {
 			found.apart, err = otherSchema(ctx, db)
 		}
+		found.full = fullDisk(ctx, db)
 		return err
 	})
 	return found, err
+}
+
+// fullDisk returns what a server says whose disk has no room where the database has its tables;
+// empty if it has room, or does not tell. A server goes on if the disk of a tablespace is full.
+func fullDisk(ctx context.Context, db *sql.DB) string {
+	_, err := db.ExecContext(ctx, `SET temp_tablespaces = ''; CREATE TEMP TABLE merchant_orders_room ON COMMIT DROP AS
+		SELECT repeat('x', 1000) FROM generate_series(1, 1000)`, pgx.QueryExecModeSimpleProtocol)
+	if full := new(pgconn.PgError); errors.As(err, &full) && full.Code == diskFull {
+		return full.Message
+	}
+	return ""
 }
 
 // look calls fn with a connection that changes nothing, also to a server that takes no
