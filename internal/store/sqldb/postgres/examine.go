@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -78,6 +79,10 @@ func Examine(ctx context.Context, url string) (sqldb.Examination, error) {
 // read connects to a server and examines it.
 func read(ctx context.Context, url string) (found info, err error) {
 	err = look(ctx, url, func(ctx context.Context, db *sql.DB, config *pgxpool.Config) error {
+		_, err := checkNotWorker(ctx, db)
+		if err := cmp.Or(checkPooler(ctx, db), err); err != nil {
+			return err
+		}
 		if found, err = examine(ctx, db); err == nil && found.version >= oldestVersion*10_000 {
 			found.advice, err = advise(ctx, db, config.MaxConns)
 		}

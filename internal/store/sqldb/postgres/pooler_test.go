@@ -16,18 +16,22 @@ import (
 )
 
 // TestPooler opens a database behind PgBouncer. If that gives every transaction any of its
-// connections, the database is refused with the reason.
+// connections, the database is refused with the reason, also by doctor.
 func TestPooler(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]string{"session": "", "transaction": "pool_mode = session", "statement": "pool_mode = session"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			db, err := Open(t.Context(), startPooler(t, pgtest.Database(t), mode), nil, migrations.Options{})
+			url := startPooler(t, pgtest.Database(t), mode)
+			_, examined := Examine(t.Context(), url)
+			db, err := Open(t.Context(), url, nil, migrations.Options{})
 			if err == nil {
 				err = db.Close()
 			}
-			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-				t.Errorf("error %v", err)
+			for _, err := range []error{err, examined} {
+				if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+					t.Errorf("error %v", err)
+				}
 			}
 		})
 	}
