@@ -76,6 +76,10 @@ var mistakes = []struct {
 		{"`/V2/orders`", "merchant", "GET /V2/orders", "", "", "/v2/orders meant"},
 		{"`/v2/Orders`", "merchant", "GET /v2/Orders", "", "", "/v2/orders meant"},
 		{"`/v2/orders.json`", "merchant", "GET /v2/orders.json", "", "", "/v2/orders meant"},
+		{"`/v2/unanswered`", "merchant", "GET /v2/unanswered", "", "", "/v2/orders/unanswered meant"},
+		{"`/index.php/api/orders`", "merchant", "GET /index.php/api/orders", "", "", "/api/orders or /v2/orders meant"},
+		{"`.../without_invoice`", "merchant", "GET /v2/orders/without_invoice", "", "", "no order with this reference|/v2/orders/without-invoice meant"},
+		{"`.../answer`", "merchant", "POST /v2/orders/answer", "", "{}", "/v2/orders/answers meant"},
 		{"`/v2/order/{orderReference}`", "merchant", "GET /v2/order/R-1", "", "", "/v2/orders/{orderReference} meant"},
 		{"`/api/order/{orderId}`", "merchant", "GET /api/order/101", "", "", "/api/orders/{orderId} meant"},
 		{"`//v2/orders`", "merchant", "GET //v2/orders", "", "", "/v2/orders meant"},
@@ -155,6 +159,7 @@ var mistakes = []struct {
 		{"quotes of HTML", "merchant", accept1, "", `{&quot;status&quot;:&quot;G&quot;}`, "those of HTML"},
 		{"a backslash", "merchant", accept1, "", `{"status":"D","note":"C:\x"}`, "backslash"},
 		{"a line break in a text", "merchant", accept1, "", "{\"status\":\"D\",\"reason\":\"dam\naged\"}", `line break in them as \n`},
+		{"a line break in a text with single quotes", "merchant", accept1, "", "{\"status\":\"D\",\"note\":\"red, 'M'\nblue,}\"}", `line break in them as \n`},
 		{"`[object Object]`", "merchant", accept1, "", "[object Object]", "JSON.stringify"},
 		{"base64 for JSON", "merchant", accept1, "", "eyJzdGF0dXMiOiJHIn0=", "is base64"},
 		{"percent-encoded JSON", "merchant", accept1, "", "%7B%22status%22%3A%22G%22%7D", "percent-encoded"},
@@ -168,7 +173,7 @@ var mistakes = []struct {
 		{"a byte order mark", "merchant", accept1, "", "\ufeff{\"status\":\"G\"}", "byte order mark"},
 		{"UTF-16", "merchant", accept1, "", "{\x00\"\x00", "UTF-16"},
 		{"a body that is cut", "merchant", accept1, "", `{"status":"G"`, "cut"},
-		{"a key twice", "merchant", reject2, "", `{"reason":"damaged","reason":"damaged"}`, "given twice"},
+		{"a key twice", "merchant", reject2, "", `{"reason":"damaged","reason":"damaged"}`, "reason is given twice"},
 		{"another reason", "merchant", reject1, "", `{"status":"D","reason":"no stock"}`, "out-of-stock, damaged, wrong-price, disabled-product, wrong-product"},
 		{"a reason of one's own", "merchant", reject2, "", `{"reason":"Sold out"}`, "out-of-stock, damaged, wrong-price, disabled-product, wrong-product"},
 		{"a number as the reason", "merchant", reject2, "", `{"reason":1}`, "reason must be a text|out-of-stock"},
@@ -211,6 +216,10 @@ var mistakes = []struct {
 		{"Python's `b'...'`", "merchant", upload2, "", `{"filename":"a.pdf","contentBase64":"b'aGVs'"}`, "contentBase64 has other characters|b'...'"},
 		{"the type of a form for JSON", "merchant", upload2, "Content-Type: multipart/form-data; boundary=b", `{"filename":"a.pdf","contentBase64":"aGVs"}`, "Content-Type|is no form"},
 		{"Windows-1253 in a form", "merchant", upload2, "Content-Type: multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"number\"\r\n\r\n\xe11\r\n--b--", "number is not UTF-8"},
+		{"the type of JSON for a form", "merchant", upload2, "Content-Type: application/json", "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\n\r\n%PDF\r\n--b--", "multipart/form-data|let the library"},
+		{"a file name in ISO 8859-7", "merchant", upload2, "Content-Type: multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"file\"; filename*=ISO-8859-7''%E1.pdf\r\n\r\n%PDF\r\n--b--", "file name that is not UTF-8"},
+		{"a field of 200 KiB in a form", "merchant", upload2, "Content-Type: multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"number\"\r\n\r\n" + strings.Repeat("x", 200<<10) + "\r\n--b--", "128 KiB beside the file"},
+		{"line breaks escaped twice", "merchant", upload2, "", `{"filename":"a.pdf","contentBase64":"aGVs\\nbG8="}`, "other characters"},
 		{"a number of spaces", "merchant", upload2, "", `{"filename":"a.pdf","contentBase64":"aGVs","number":" "}`, "number must not be empty|leave it out"},
 		{"the address of the file", "merchant", upload2, "", `{"filename":"a.pdf","contentBase64":"https://shop.example/a.pdf"}`, "address|content of the file"},
 		{"the name of the file, as for curl", "merchant", upload1, "", `{"filename":"a.pdf","contentBase64":"@invoice.pdf"}`, "is a name"},
@@ -274,7 +283,7 @@ func TestErrorDetails(t *testing.T) {
 			fmt.Fprintf(&page, "| %s | %d | `%s` | %s |\n", m.what, got.Status, body.Error.Code+body.Message, detail)
 		}
 	}
-	testenv.Equal(t, "wrong requests", 181, count)
+	testenv.Equal(t, "wrong requests", 190, count)
 	const file = "../../docs/guide/error-details.md"
 	if *update {
 		testenv.NoError(t, os.WriteFile(file, []byte(page.String()), 0o644))

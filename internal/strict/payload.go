@@ -17,6 +17,7 @@ var mistaken = []struct{ begins, detail string }{
 	{"\xef\xbb\xbf", "The body begins with a byte order mark: send UTF-8 without it."},
 	{"\xff\xfe", "The body is UTF-16: send UTF-8."},
 	{"\xfe\xff", "The body is UTF-16: send UTF-8."},
+	{"\x00{", "The body is UTF-16: send UTF-8."},
 	{"\x1f\x8b", "The body is compressed with gzip: send it as it is, without Content-Encoding."},
 	{"\x28\xb5\x2f\xfd", "The body is compressed with zstd: send it as it is, without Content-Encoding."},
 	{"%PDF", fileItself},
@@ -40,12 +41,12 @@ const deflated = "The body is compressed with deflate: send it as it is, without
 const fileItself = "The body is the file itself: send a JSON object with filename and, in base64, contentBase64."
 
 var (
-	formBody    = regexp.MustCompile(`^[\w.%+\[\]-]{1,64}=`)
-	singleQuote = regexp.MustCompile(`^\{\s*'|[:,\[{]\s*'`)
-	bareName    = regexp.MustCompile(`^\{\s*[A-Za-z_]\w*\s*:`)
-	otherQuote  = regexp.MustCompile(`^(?:[“”„«»]|&quot;|&#34;)`)
-	otherWord   = regexp.MustCompile(`^(?:NaN|-?Infinity|None|True|False|undefined|NULL|nil)\b`)
-	lastComma   = regexp.MustCompile(`,\s*[}\]]`)
+	formBody = regexp.MustCompile(`^[\w.%+\[\]-]{1,64}=`)
+	// These are of the text from the place on that the decoder names.
+	bareName   = regexp.MustCompile(`^[A-Za-z_]\w*\s*:`)
+	lastComma  = regexp.MustCompile(`^,?\s*[}\],]`)
+	otherQuote = regexp.MustCompile(`^(?:[“”„«»]|&quot;|&#34;)`)
+	otherWord  = regexp.MustCompile(`^(?:NaN|-?Infinity|None|True|False|undefined|NULL|nil)\b`)
 )
 
 // inspected is how many bytes of a body are searched for mistakes.
@@ -71,16 +72,10 @@ func JSONProblem(body []byte, err error) string {
 		return "The body is no JSON object: send one, in braces."
 	case bytes.IndexByte(text, 0) >= 0:
 		return "The body is UTF-16 or has NUL bytes: send UTF-8."
-	case errors.Is(err, jsontext.ErrDuplicateName):
-		return "A key is given twice: send it once."
+	case errors.Is(err, jsontext.ErrDuplicateName) && syntactic != nil:
+		return (&ParamError{Name: syntactic.JSONPointer.LastToken(), Problem: "is given twice", Hint: ": send it once"}).Detail()
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "The JSON is cut: its last brace or quote is missing. Content-Length counts bytes, not characters."
-	case singleQuote.Match(text):
-		return "Keys and texts need double quotes, not single ones."
-	case bareName.Match(text):
-		return "Keys need double quotes."
-	case lastComma.Match(text):
-		return "A comma stands before a closing brace or bracket: remove it."
 	case syntactic != nil && strings.Contains(err.Error(), "UTF-8"):
 		return "The JSON is not valid UTF-8: send UTF-8, not Windows-1253 or ISO 8859-7."
 	case err != nil && strings.Contains(err.Error(), "after top-level value"):
@@ -89,7 +84,15 @@ func JSONProblem(body []byte, err error) string {
 	place, cure := "", `let a JSON library write it, with texts in double quotes and every line break in them as \n.`
 	if syntactic != nil {
 		place = fmt.Sprintf(" at its byte %d", syntactic.ByteOffset+1)
-		switch rest := body[min(syntactic.ByteOffset, int64(len(body))):]; {
+		at := min(syntactic.ByteOffset, int64(len(body)))
+		before, rest := bytes.TrimRight(body[:at], " \t\r\n"), body[at:]
+		switch {
+		case bytes.HasPrefix(rest, []byte("'")):
+			return "Keys and texts need double quotes, not single ones."
+		case bareName.Match(rest):
+			return "Keys need double quotes."
+		case (bytes.HasSuffix(before, []byte(",")) || bytes.HasPrefix(rest, []byte(","))) && lastComma.Match(rest):
+			return "A comma stands before a closing brace or bracket: remove it."
 		case otherQuote.Match(rest):
 			cure = "keys and texts need plain double quotes, neither typographic ones nor those of HTML."
 		case otherWord.Match(rest):

@@ -22,13 +22,16 @@ func IsMultipart(contentType string) bool {
 	return mediaType == multipartForm
 }
 
+// ErrFormType is the error of a form without the type of one.
+var ErrFormType = strict.Detail(strict.ErrInvalidPayload, "Content-Type must be multipart/form-data with a boundary of 1 to 70 characters: let the library that writes the form set it.")
+
 // FormParts returns a reader of the parts of a body that is a form with files, or
-// strict.ErrInvalidPayload. The reader returns io.EOF after the last boundary only.
+// ErrFormType. The reader returns io.EOF after the last boundary only.
 func FormParts(contentType string, body io.Reader) (*multipart.Reader, error) {
 	mediaType, params, err := mime.ParseMediaType(contentType)
 	boundary := params["boundary"]
 	if err != nil || mediaType != multipartForm || boundary == "" || len(boundary) > maxBoundary {
-		return nil, strict.Detail(strict.ErrInvalidPayload, "Content-Type must be multipart/form-data with a boundary of 1 to 70 characters: let the library that writes the form set it.")
+		return nil, ErrFormType
 	}
 	// A multipart.Reader takes an end in the headers of a part for that of the form.
 	return multipart.NewReader(io.MultiReader(body, strings.NewReader("\r\n"), cut{}), boundary), nil

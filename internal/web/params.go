@@ -81,7 +81,8 @@ func paramOf(name string, params []string) string {
 // the first one.
 func (q *Query) ignored(params []string) (names []string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
-		problem := strict.ParamError{Name: strict.Echo(name), Problem: "is not a known parameter"}
+		shown := tokens.ReplaceAllString(name, "(token)")
+		problem := strict.ParamError{Name: strict.Echo(shown), Problem: "is not a known parameter"}
 		param := paramOf(name, params)
 		switch counts := q.First(param); {
 		case param == "":
@@ -91,7 +92,7 @@ func (q *Query) ignored(params []string) (names []string, err error) {
 		default:
 			continue
 		}
-		if names = append(names, name); err == nil {
+		if names = append(names, shown); err == nil {
 			err = &problem
 		}
 	}

@@ -52,6 +52,7 @@ func TestParams(t *testing.T) {
 		{"GET /list?" + long + "=1", long[:61] + "...", long + " is not a known parameter; known are page, state", "A name is not a known parameter; known are page, state"},
 		{"GET /list?" + strings.Join(many, "&"), strings.Join(many[:88], ", ") + ", ...", "n00 is not a known parameter; known are page, state", ""},
 		{"GET /list?page=%", "", "query is malformed; write % as %25 and ; as %3B", "query is malformed; write % as %25 and ; as %3B, and & as it is, not as &amp;"},
+		{"GET /list?mo_secret=1", "%28token%29", "(token) is not a known parameter; known are page, state", "A name is not a known parameter; known are page, state"},
 		{"POST /list?page=1", "page", "page is not a known parameter; there are none here", ""},
 		{"GET /one?page=1", "page", "page is not a known parameter; there are none here", ""},
 		{"GET /page/x?page=1", "", "", ""},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"merchantorders/internal/metrics"
+	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/web/ratelimit"
 	"merchantorders/internal/web/respcache"
@@ -218,6 +219,9 @@ func (rt *Router) methodHint(pattern string, allowed []string, r *http.Request) 
 	if slices.Contains(allowed, strings.ToUpper(r.Method)) {
 		return " Methods are in capital letters."
 	}
+	if word := rt.meantWord(r); word != "" {
+		return word
+	}
 	for above := path.Dir(pattern); len(above) > 1; above = path.Dir(above) {
 		if rt.methods[above][r.Method] != nil {
 			return " " + r.Method + " is for " + above + "."
@@ -238,6 +242,9 @@ func (rt *Router) encodingErrors(handle Handler, route Route) http.Handler {
 		err := handle(w, request)
 		if errors.Is(err, context.Canceled) && IsStopping(r.Context()) {
 			err = errStopped
+		}
+		if errors.Is(err, order.ErrNotFound) {
+			err = strict.Detail(err, "%s", noOrder(r)+rt.meantWord(r))
 		}
 		if err != nil {
 			if _, limited := errors.AsType[*ratelimit.Error](err); limited {

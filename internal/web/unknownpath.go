@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 )
 
@@ -23,6 +24,9 @@ func segmentsOf(path string) []string {
 // versionSegment is a segment that says at the beginning of a path which interface is meant.
 var versionSegment = regexp.MustCompile(`^(?i:api|rest|operator|v[0-9.]{1,3})$`)
 
+// merchantPath is a path of the interfaces of merchants.
+var merchantPath = regexp.MustCompile(`^/(?:api|v2)/`)
+
 // operatorPrefix is that of the interface of operators.
 const operatorPrefix = "/operator"
 
@@ -39,8 +43,11 @@ func (rt *Router) unknownPath(r *http.Request) error {
 		}
 	}
 	path := r.URL.EscapedPath()
-	if strings.HasPrefix(path, operatorPrefix) && rt.group(path).Prefix != operatorPrefix {
+	switch {
+	case strings.HasPrefix(path, operatorPrefix) && rt.group(path).Prefix != operatorPrefix:
 		detail += " The interface of operators is on a port of its own (admin-listen)."
+	case merchantPath.MatchString(path) && rt.group(path).Prefix == "":
+		return strict.Detail(ErrRouteNotFound, "%s", detail+" The interfaces of merchants are on another port (listen).")
 	}
 	switch meant := rt.meantPaths(path[:min(len(path), maxWrongPath)]); {
 	case len(meant) > 0:
@@ -74,11 +81,26 @@ func (rt *Router) meantPaths(path string) (meant []string) {
 	return meant
 }
 
+// meantWord says which path with a word in place of a reference a misspelled word means; empty: none.
+func (rt *Router) meantWord(r *http.Request) string {
+	before, last := strings.CutSuffix(r.Pattern, "{orderReference}")
+	word := before + strict.Nearest(r.PathValue("orderReference"), order.ReservedReferences...)
+	if !last || rt.methods[word] == nil {
+		return ""
+	}
+	return " Is " + word + " meant?"
+}
+
 // cost returns how much the segments of a wrong path differ from the pattern. ok is false if they
 // are others.
 func (known knownPath) cost(segments []string) (cost int, ok bool) {
-	if len(segments) != len(known.segments) {
-		return 0, false
+	if beside := len(segments) - len(known.segments); beside != 0 {
+		// Segments are missing, or there are others before.
+		if len(segments) == 0 || len(known.segments) == 0 {
+			return 0, false
+		}
+		last, meant := segments[len(segments)-1], known.segments[len(known.segments)-1]
+		return 20 + max(beside, -beside), strict.Distance(strings.ToLower(last), meant) <= 1
 	}
 	for i, segment := range segments {
 		switch pattern := known.segments[i]; {

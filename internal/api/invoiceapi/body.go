@@ -17,6 +17,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
+	"merchantorders/internal/web"
 )
 
 const (
@@ -157,7 +158,11 @@ func (b *buffers) parse(names []string) (filename string, data order.InvoiceData
 	d := &decoder{Decoder: jsontext.NewDecoder(bytes.NewBuffer(b.body))}
 	b.content = b.content[:0]
 	filename, err = b.members(d, &data, names)
-	if _, known := errors.AsType[strict.Detailed](err); err != nil && !known {
+	_, known := errors.AsType[strict.Detailed](err)
+	switch {
+	case err != nil && names != nil && bytes.HasPrefix(b.body, []byte("--")): // a form, which only version 2 takes
+		err = web.ErrFormType
+	case err != nil && !known:
 		err = strict.Detail(strict.ErrInvalidPayload, "%s", strict.JSONProblem(b.body, err))
 	}
 	return filename, data, err
@@ -282,10 +287,10 @@ func base64Problem(text []byte) string {
 		return "is percent-encoded, as for a form: send the base64 itself"
 	case bytes.ContainsAny(text, "-_"):
 		return "is base64url, with - and _: send standard base64, with + and /"
-	case bytes.HasSuffix(bytes.TrimRight(text, "\r\n"), []byte("=")):
-		return "has padding (=) in another place than its end, or more than one file"
 	case bytes.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune(base64Characters, r) }):
 		return "has other characters than those of base64, such as the quotes of Python's b'...': send letters, digits, +, / and ="
+	case bytes.HasSuffix(bytes.TrimRight(text, "\r\n"), []byte("=")):
+		return "has padding (=) in another place than its end, or more than one file"
 	}
 	return "is not standard base64: its length without line breaks must be a multiple of four, padded with ="
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"mime"
 	"mime/multipart"
 	"slices"
 	"strings"
@@ -105,7 +106,7 @@ func (f *form) read(ctx context.Context, contentType string, stage order.StageFu
 		switch {
 		case part == nil && errors.Is(err, io.EOF):
 			return nil
-		case part == nil && f.other() > maxOther:
+		case (part == nil || errors.Is(err, errCut)) && f.other() > maxOther:
 			return errOther
 		case part == nil, errors.Is(err, order.ErrContentUnread):
 			return errCut
@@ -117,7 +118,7 @@ func (f *form) read(ctx context.Context, contentType string, stage order.StageFu
 
 // readPart reads a part. Of parts with unknown names it reads nothing.
 func (f *form) readPart(ctx context.Context, part *multipart.Part, stage order.StageFunc) (err error) {
-	name, filename := part.FormName(), part.FileName()
+	name, filename := part.FormName(), fileNameOf(part)
 	_, _ = fmt.Fprintf(f.digest, "%q %q\n", name, filename) // a hash never returns an error
 	known := append([]string{fileName}, order.InvoiceFields...)
 	if !slices.Contains(known, name) {
@@ -142,9 +143,9 @@ func (f *form) readPart(ctx context.Context, part *multipart.Part, stage order.S
 		if problem = f.data.Set(name, string(text)); !utf8.Valid(text) {
 			problem = "is not UTF-8"
 		}
-	case filename == "":
+	case filename == "" && !strings.Contains(part.Header.Get("Content-Disposition"), "filename*"):
 		problem = "has no file name: send it as a file, as curl -F file=@invoice.pdf does"
-	case !utf8.ValidString(filename):
+	case filename == "", !utf8.ValidString(filename), strings.HasPrefix(filename, "=?"):
 		problem = "has a file name that is not UTF-8"
 	default:
 		f.filename = filename
@@ -154,6 +155,18 @@ func (f *form) readPart(ctx context.Context, part *multipart.Part, stage order.S
 	}
 	f.refuse(fieldProblem(name, problem))
 	return nil
+}
+
+// fileNameOf returns the file name of a part, without a path, also if a library writes it as in e-mail (RFC 2047);
+// empty: it has none, or one in another encoding than UTF-8.
+func fileNameOf(part *multipart.Part) string {
+	// Not part.FileName, which also cuts at a slash of base64.
+	_, params, _ := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	filename := params["filename"]
+	if decoded, err := new(mime.WordDecoder).DecodeHeader(filename); err == nil {
+		filename = decoded
+	}
+	return filename[strings.LastIndexByte(filename, '/')+1:]
 }
 
 // plainEncodings are those of parts that are sent as they are.

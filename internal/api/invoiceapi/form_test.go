@@ -76,6 +76,8 @@ func TestReadForm(t *testing.T) {
 	}{
 		{"curl", "multipart/form-data; boundary=------------------------d74496d66958873e",
 			"--------------------------d74496d66958873e\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\nContent-Type: application/pdf\r\n\r\nhello\r\n--------------------------d74496d66958873e--\r\n", hello},
+		{"a name as in e-mail", formType, formOf(`name="file"; filename="=?UTF-8?B?zrEvzrI=?= =?utf-8?Q?_=CE=B3.pdf?="`, "hello"), named("β γ.pdf")},
+		{"a name as in e-mail that is not UTF-8", formType, formOf(`name="file"; filename="=?ISO-8859-7?Q?=E1.pdf?="`, "hello"), payload},
 		{"a browser", "multipart/form-data; boundary=----WebKitFormBoundary7MA4YWxkTrZu0gW",
 			"------WebKitFormBoundary7MA4YWxkTrZu0gW\r\nContent-Disposition: form-data; name=\"file\"; filename=\"τιμολόγιο %22a%22.pdf\"\r\nContent-Type: application/pdf\r\n\r\nhello\r\n------WebKitFormBoundary7MA4YWxkTrZu0gW--\r\n", named("τιμολόγιο %22a%22.pdf")},
 		{"Apache HttpClient", formType, formOf("name=\"file\"; filename=\"a.pdf\"\r\nContent-Type: application/pdf\r\nContent-Transfer-Encoding: binary", "hello"), hello},

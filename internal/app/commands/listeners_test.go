@@ -205,8 +205,11 @@ func checkAdmin(t *testing.T, address, token string) {
 	}
 	testenv.Send(t, "", "GET", address+"/readyz", "").Want(t, "admin /readyz", 200, `{"status":"ready","checks":{"server":"ok","database":"ok","storage":"ok"}}`)
 	testenv.Send(t, "", "GET", address+"/operator/merchants", "").WantStatus(t, 401)
-	testenv.Equal(t, "detail", "Nothing is at this path. The interface of operators is below /operator. Is /operator/orders meant?",
-		testenv.Send(t, token, "GET", address+"/operator/order", "").Header.Get("Error-Detail"))
+	for path, want := range map[string]string{
+		"/operator/order": "Is /operator/orders meant?", "/operator/import": "Is /operator/orders/import meant?", "/v2/orders": "The interfaces of merchants are on another port (listen).",
+	} {
+		testenv.Equal(t, path, "Nothing is at this path. The interface of operators is below /operator. "+want, testenv.Send(t, token, "GET", address+path, "").Header.Get("Error-Detail"))
+	}
 }
 
 // checkMetrics checks that the listener for metrics serves them and the probes, and nothing else.
