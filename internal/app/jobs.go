@@ -15,23 +15,48 @@ type jobs struct {
 	log *slog.Logger
 
 	mu      sync.Mutex
-	records []*metrics.Job
+	records []*jobRecord
+}
+
+// jobRecord is what is known of a background job.
+type jobRecord struct {
+	name     string
+	interval time.Duration // 0: it runs once
+	lastRun  time.Time     // the end of the last run; zero: none
+	// lastSuccess is the end of the last run without an error, or the start of the
+	// server if there was none.
+	lastSuccess time.Time
+	failures    uint64
+}
+
+// send sends the record to a scrape. A job that runs once has no interval, so that nobody misses
+// its next run. The label is not job: Prometheus gives every series a label of that name itself.
+func (j jobRecord) send(to metrics.Scrape) {
+	const label = "background_job"
+	if !j.lastRun.IsZero() {
+		to.Time("job_last_run_timestamp_seconds", "End of the last run of a background job.", j.lastRun, label, j.name)
+	}
+	if j.interval > 0 {
+		to.Gauge("job_interval_seconds", "Interval of a background job.", j.interval.Seconds(), label, j.name)
+		to.Time("job_last_success_timestamp_seconds", "End of the last run of a background job without an error, or the start of the server.", j.lastSuccess, label, j.name)
+	}
+	to.Counter("job_failures_total", "Failed runs of a background job.", j.failures, label, j.name)
 }
 
 // add adds a job. An interval of 0 means that it runs once.
-func (j *jobs) add(name string, interval time.Duration) *metrics.Job {
+func (j *jobs) add(name string, interval time.Duration) *jobRecord {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	job := &metrics.Job{Name: name, Interval: interval, LastSuccess: j.now()}
+	job := &jobRecord{name: name, interval: interval, lastSuccess: j.now()}
 	j.records = append(j.records, job)
 	return job
 }
 
 // all returns copies of all records.
-func (j *jobs) all() []metrics.Job {
+func (j *jobs) all() []jobRecord {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	all := make([]metrics.Job, len(j.records))
+	all := make([]jobRecord, len(j.records))
 	for i, job := range j.records {
 		all[i] = *job
 	}
@@ -81,25 +106,25 @@ func (g *jobGroup) every(name string, interval time.Duration, atStart bool, run 
 
 // once runs a job, records its end and logs its error. An error because ctx ended
 // counts for nothing.
-func (j *jobs) once(ctx context.Context, job *metrics.Job, run func(context.Context) error) {
+func (j *jobs) once(ctx context.Context, job *jobRecord, run func(context.Context) error) {
 	err := run(ctx)
 	if err != nil && ctx.Err() != nil {
 		return
 	}
 	j.record(job, err)
 	if err != nil {
-		j.log.Warn("background job failed", "job", job.Name, "next_try_in", job.Interval.String(), "error", err)
+		j.log.Warn("background job failed", "job", job.name, "next_try_in", job.interval.String(), "error", err)
 	}
 }
 
 // record records the end of a run.
-func (j *jobs) record(job *metrics.Job, err error) {
+func (j *jobs) record(job *jobRecord, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	job.LastRun = j.now()
+	job.lastRun = j.now()
 	if err != nil {
-		job.Failures++
+		job.failures++
 		return
 	}
-	job.LastSuccess = job.LastRun
+	job.lastSuccess = job.lastRun
 }

@@ -10,7 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"merchantorders/internal/metrics"
+	"github.com/google/go-cmp/cmp"
+
 	"merchantorders/internal/testenv"
 )
 
@@ -22,10 +23,10 @@ func TestJobs(t *testing.T) {
 		j := &jobs{now: time.Now, log: slog.New(slog.NewTextHandler(&log, nil))}
 		started := time.Now()
 		group := j.newGroup()
-		want := metrics.Job{Name: "purge", Interval: time.Hour, LastSuccess: started}
+		want := jobRecord{name: "purge", interval: time.Hour, lastSuccess: started}
 		check := func(when string) {
 			t.Helper()
-			testenv.Equal(t, when, []metrics.Job{want}, j.all())
+			testenv.Equal(t, when, []jobRecord{want}, j.all(), cmp.AllowUnexported(jobRecord{}))
 		}
 		results := []error{nil, errors.New("first"), errors.New("second")}
 		group.every("purge", time.Hour, false, func(context.Context) error {
@@ -39,10 +40,10 @@ func TestJobs(t *testing.T) {
 		})
 		check("before the first run")
 		time.Sleep(time.Hour + time.Second)
-		want.LastRun, want.LastSuccess = started.Add(time.Hour), started.Add(time.Hour)
+		want.lastRun, want.lastSuccess = started.Add(time.Hour), started.Add(time.Hour)
 		check("success")
 		time.Sleep(2 * time.Hour)
-		want.LastRun, want.Failures = started.Add(3*time.Hour), 2
+		want.lastRun, want.failures = started.Add(3*time.Hour), 2
 		check("two failures")
 		time.Sleep(time.Hour)
 		check("stopped")
