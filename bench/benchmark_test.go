@@ -192,16 +192,6 @@ func TestInvalidOptions(t *testing.T) {
 	}
 }
 
-// document returns an order document of a merchant as text.
-func document(t *testing.T, m *merchant, n int, shuffled bool) string {
-	t.Helper()
-	text, err := m.document(n, shuffled)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 // TestOrderTimes checks that a merchant's orders all have different times,
 // shuffled or not, within the three years or the day.
 func TestOrderTimes(t *testing.T) {
@@ -214,7 +204,7 @@ func TestOrderTimes(t *testing.T) {
 			}
 			seen := make(map[string]bool)
 			for n := range m.count {
-				_, after, _ := strings.Cut(document(t, m, n, shuffled), `"createdAt":"`)
+				_, after, _ := strings.Cut(string(m.document(n, shuffled)), `"createdAt":"`)
 				created, _, _ := strings.Cut(after, `"`)
 				if created < oldest || created >= "2026-11-21" {
 					t.Fatalf("order %d was created at %s", n, created)
@@ -235,7 +225,7 @@ func TestOrderStates(t *testing.T) {
 	count := func(m *merchant, state string) int {
 		n := 0
 		for i := range m.count {
-			if strings.Contains(document(t, m, i, false), `"state":"`+state+`"`) {
+			if strings.Contains(string(m.document(i, false)), `"state":"`+state+`"`) {
 				n++
 			}
 		}

@@ -172,10 +172,7 @@ func (b *backlog) fill(ctx context.Context, orders int) error {
 	go func() {
 		var err error
 		for n := 0; n < orders && err == nil; n++ {
-			var document []byte
-			if document, err = orderDocument(1+n, storeID(n%b.merchants), "registered", newest); err == nil {
-				_, err = writer.Write(append(document, '\n'))
-			}
+			_, err = writer.Write(append(orderDocument(1+n, storeID(n%b.merchants), "registered", newest), '\n'))
 		}
 		writer.CloseWithError(err)
 	}()

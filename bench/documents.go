@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"merchantorders/internal/ingest/ingesttest"
 )
 
 // merchant is a merchant whose orders are measured.
@@ -61,15 +63,15 @@ const (
 )
 
 // reference returns the reference of the merchant's nth order, from 0.
-func (m *merchant) reference(n int) string { return fmt.Sprintf(referenceFormat, m.first+n) }
+func (m *merchant) reference(n int) string { return ingesttest.Reference(m.first + n) }
 
 // legacyID returns the legacy id of the merchant's nth order, from 0.
-func (m *merchant) legacyID(n int) int { return firstLegacyID + m.first + n }
+func (m *merchant) legacyID(n int) int { return ingesttest.FirstOrderID + m.first + n }
 
 // document returns the merchant's nth order, from 0. States and sizes of text
 // have the same shares for all merchants. Without shuffled, later orders are
 // newer, as those of a shop are.
-func (m *merchant) document(n int, shuffled bool) ([]byte, error) {
+func (m *merchant) document(n int, shuffled bool) []byte {
 	position := n
 	if shuffled {
 		// This prime divides no count of orders, so every position occurs once.
@@ -81,7 +83,7 @@ func (m *merchant) document(n int, shuffled bool) ([]byte, error) {
 	}
 	age := time.Duration(int64(m.count-position)*span/int64(m.count)) * time.Second
 	number := m.first + n
-	state := orderStates[number%len(orderStates)]
+	state := ingesttest.State(number)
 	switch {
 	case m.acceptable:
 		state = "registered"
@@ -115,11 +117,7 @@ func (m *merchant) writeDocuments(ctx context.Context, path string, shuffled boo
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		document, err := m.document(n, shuffled)
-		if err != nil {
-			return err
-		}
-		if _, err := buffered.Write(append(document, '\n')); err != nil {
+		if _, err := buffered.Write(append(m.document(n, shuffled), '\n')); err != nil {
 			return err
 		}
 	}

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"merchantorders/internal/ingest/ingesttest"
 )
 
 const (
@@ -147,10 +149,7 @@ func (s *scale) importUpTo(ctx context.Context, last int) error {
 		buffered := bufio.NewWriterSize(writer, 1<<20)
 		var err error
 		for number := s.imported + 1; number <= last && err == nil; number++ {
-			var document []byte
-			if document, err = s.scaleDocument(number, last); err == nil {
-				_, err = buffered.Write(append(document, '\n'))
-			}
+			_, err = buffered.Write(append(s.scaleDocument(number, last), '\n'))
 		}
 		writer.CloseWithError(errors.Join(err, buffered.Flush()))
 	}()
@@ -169,8 +168,8 @@ func (s *scale) importUpTo(ctx context.Context, last int) error {
 
 // scaleDocument returns the order with a number. The newest of those up to last are
 // registered.
-func (o options) scaleDocument(number, last int) ([]byte, error) {
-	state := orderStates[number%len(orderStates)]
+func (o options) scaleDocument(number, last int) []byte {
+	state := ingesttest.State(number)
 	switch {
 	case number > last-o.open():
 		state = "registered"
@@ -285,7 +284,7 @@ func (s *scale) sendOne(c *connection, g growthCase) (time.Duration, error) {
 		number = s.imported - s.open() + int(s.accepted.Add(1))
 	}
 	store := s.storeOf(number)
-	reference := fmt.Sprintf(referenceFormat, number)
+	reference := ingesttest.Reference(number)
 	c.token = s.operatorToken
 	if g.who == byMerchant {
 		c.token = s.storeTokens[store]

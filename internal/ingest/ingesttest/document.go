@@ -70,6 +70,9 @@ func Document(n int, mutate ...func(map[string]any)) []byte {
 // Reference returns the order reference of the nth document.
 func Reference(n int) string { return fmt.Sprintf("SF-2026-%07d", n) }
 
+// State returns the state of the nth document.
+func State(n int) string { return states[n%len(states)] }
+
 // CreatedAt returns the creation time of the nth document: within the year before
 // 2026-11-20T08:15:30Z, and not in the order of n.
 func CreatedAt(n int) time.Time {
@@ -85,7 +88,7 @@ func fields(n int) map[string]any {
 	shipping["addressType"] = ""
 	return map[string]any{
 		"merchantId": int64(MerchantID), "reference": Reference(n), "orderId": int64(FirstOrderID + n),
-		"state": states[n%len(states)], "currency": "EUR", "countryCode": "GR",
+		"state": State(n), "currency": "EUR", "countryCode": "GR",
 		"createdAt": stamp(created), "updatedAt": nil, "expiresAt": stamp(created.Add(48 * time.Hour)), "dispatchUntil": nil,
 		"subtotal": subtotal, "discount": int64(0), "total": subtotal + 400, "notes": nil,
 		"customer":        customer(n),
