@@ -21,42 +21,17 @@ const maxStatement = 500
 // the text of the statement, which has no values in it. system is sqlite or
 // postgresql.
 func (t *Tracing) Database(next sqldb.DB, system string) sqldb.DB {
-	return database{DB: next, querier: querier{on: next, t: t, system: attribute.String("db.system.name", system)}}
+	return database{querier{on: next, t: t, system: attribute.String("db.system.name", system)}, unwrapped{next}}
 }
 
-// database is an sqldb.DB with spans.
+// database is an sqldb.DB with spans: its statements are those of the querier.
 type database struct {
-	sqldb.DB
-	querier querier
+	querier
+	unwrapped
 }
 
-// Exec implements sqldb.Querier.
-func (d database) Exec(ctx context.Context, text string, args ...any) (int64, error) {
-	return d.querier.Exec(ctx, text, args...)
-}
-
-// Query implements sqldb.Querier.
-func (d database) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
-	return d.querier.Query(ctx, text, args...)
-}
-
-// QueryRow implements sqldb.Querier.
-func (d database) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
-	return d.querier.QueryRow(ctx, text, args, dest...)
-}
-
-// QueryMany implements sqldb.Querier.
-func (d database) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
-	return d.querier.QueryMany(ctx, queries, scan)
-}
-
-// Later implements sqldb.Querier.
-func (d database) Later(ctx context.Context, noRow error, text string, args ...any) error {
-	return d.querier.Later(ctx, noRow, text, args...)
-}
-
-// WithoutTimeout implements sqldb.Querier.
-func (d database) WithoutTimeout() sqldb.Querier { return d.querier.WithoutTimeout() }
+// unwrapped has the other methods. It is a struct, so that those of the querier come before.
+type unwrapped struct{ sqldb.DB }
 
 // InTx implements sqldb.DB.
 func (d database) InTx(ctx context.Context, fn func(sqldb.Querier) error) error {
@@ -71,7 +46,7 @@ func (d database) Snapshot(ctx context.Context, fn func(sqldb.Querier) error) er
 // transaction runs fn in a transaction with a span, below which are those of its
 // statements.
 func (d database) transaction(ctx context.Context, name string, run func(context.Context, func(sqldb.Querier) error) error, fn func(sqldb.Querier) error) error {
-	ctx, span := d.querier.t.start(ctx, name, trace.SpanKindClient, d.querier.system)
+	ctx, span := d.t.start(ctx, name, trace.SpanKindClient, d.system)
 	err := run(ctx, func(q sqldb.Querier) error {
 		inside := d.querier
 		inside.on, inside.parent = q, span
