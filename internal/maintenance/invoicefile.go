@@ -64,9 +64,7 @@ const (
 
 func scanInvoiceFile(scan func(...any) error) (InvoiceFile, error) {
 	var f InvoiceFile
-	var hash []byte
-	err := scan(&f.MerchantID, &f.OrderLegacyID, &f.Reference, &f.ID, &f.Name, &f.Size, &hash, &f.Active)
-	copy(f.SHA256[:], hash)
+	err := scan(&f.MerchantID, &f.OrderLegacyID, &f.Reference, &f.ID, &f.Name, &f.Size, &f.SHA256, &f.Active)
 	return f, err
 }
 

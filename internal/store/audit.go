@@ -91,13 +91,8 @@ const (
 
 // ScanAudit scans a row of AuditColumns.
 func ScanAudit(rows sqldb.Rows, e *order.AuditEntry) error {
-	var at int64
-	var hash sql.RawBytes
-	err := rows.Scan(&e.MerchantID, &e.Seq, &at, (*string)(&e.Action), sqldb.Int(&e.By.Actor), &e.By.TokenID, &e.By.RequestID,
-		&e.By.Address, &e.LegacyID, &e.Reference, &e.SubjectID, &e.Detail, &hash)
-	e.At = time.Unix(at, 0).UTC()
-	copy(e.Hash[:], hash)
-	return err
+	return rows.Scan(&e.MerchantID, &e.Seq, sqldb.Time(&e.At), (*string)(&e.Action), sqldb.Int(&e.By.Actor), &e.By.TokenID, &e.By.RequestID,
+		&e.By.Address, &e.LegacyID, &e.Reference, &e.SubjectID, &e.Detail, &e.Hash)
 }
 
 // errPageEnd ends the reading of a page.

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"database/sql"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/orderpb"
@@ -12,10 +11,9 @@ import (
 // Correct implements order.Tx.
 func (t *tx) Correct(ctx context.Context, locked order.LockedOrder, correction order.Correction, cause order.Cause) ([]string, error) {
 	o := order.Order{MerchantID: locked.MerchantID, LegacyID: locked.LegacyID, Reference: locked.Reference}
-	var phone sql.NullString
 	var digest, details []byte
 	err := t.QueryRow(ctx, `SELECT phone, digest, details FROM orders WHERE merchant_id = $1 AND legacy_id = $2`,
-		[]any{o.MerchantID, o.LegacyID}, &phone, &digest, &details)
+		[]any{o.MerchantID, o.LegacyID}, &o.Customer.Phone, &digest, &details)
 	if err == nil && bytes.Equal(digest, erasedDigest) && correction.Personal() {
 		err = order.ErrErased
 	}
@@ -24,9 +22,6 @@ func (t *tx) Correct(ctx context.Context, locked order.LockedOrder, correction o
 	}
 	if err := orderpb.DecodeDetails(details, &o); err != nil {
 		return nil, err
-	}
-	if phone.Valid {
-		o.Customer.Phone = &phone.String
 	}
 	fields := correction.Apply(&o)
 	if len(fields) == 0 {

@@ -134,13 +134,13 @@ func (t *tx) saveProgress(ctx context.Context, lease delivery.Lease, p delivery.
 		added = 1
 	}
 	var newest int64
-	var suspended sql.NullInt64
+	var suspended bool
 	err = t.QueryRow(ctx, saveEndpoint, []any{
 		p.Acknowledged.Seq, int64(p.State), p.Reason, seconds(p.StateSet), p.Failures, seconds(p.FailingSince),
 		seconds(p.NextAttempt), seconds(p.LeaseUntil), added,
 		p.Acknowledged.MerchantID, p.Acknowledged.Position, p.Acknowledged.Nonce, p.Acknowledged.History, seconds(p.SentAt), jsonText(len(p.Held), p.Held), heldUntil(p.Held), p.Batch,
 		lease.MerchantID, lease.ID, lease.Number, lease.Revision, lease.Acknowledged.Seq, lease.Acknowledged.Nonce, int64(lease.State),
-	}, &newest, &suspended)
+	}, &newest, sqldb.NotNull(&suspended))
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, t.saveOnlyAttempt(ctx, lease, p.Attempt)
 	}
@@ -151,7 +151,7 @@ func (t *tx) saveProgress(ctx context.Context, lease delivery.Lease, p delivery.
 	if err == nil && p.Failure != nil {
 		t.addFailure(lease.MerchantID, *p.Failure)
 	}
-	return suspended.Valid, err
+	return suspended, err
 }
 
 // saveOnlyAttempt writes an attempt into the log of an endpoint that was changed since

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -45,19 +44,19 @@ type endpointRow struct {
 	webhook.Endpoint
 	address digest.Address
 
-	secret, oldSecret, password                 string
-	headers, held                               []byte
-	createdAt, orders, every, failures          int64
-	oldUntil, stateSet, failingSince, nextTryAt sql.NullInt64
-	sentAt, linkUntil, heldUntil                sql.NullInt64
+	headers, held []byte
+	every         int64
+	heldUntil     time.Time
 }
 
 func (r *endpointRow) dest() []any {
 	at := &r.Acknowledged
 	return []any{
-		&r.URL, &r.Description, sqldb.Int(&r.Types), &r.orders, sqldb.Int(&r.MaxEvents), &r.headers, &r.Username, &r.password, &r.createdAt, &r.secret, &r.oldSecret, &r.oldUntil,
-		sqldb.Int(&r.State), &r.Reason, &r.stateSet, &at.Seq, &at.MerchantID, &at.Position, &at.Nonce, &at.History, &r.failures, &r.failingSince, &r.nextTryAt,
-		sqldb.Int(&r.Kind), &r.address.Language, &r.every, &r.sentAt, &r.address.LinkHash, &r.linkUntil, &r.held, &r.heldUntil, sqldb.Int(&r.Batch), &r.MerchantID, &r.ID,
+		&r.URL, &r.Description, sqldb.Int(&r.Types), sqldb.Flag(&r.Orders), sqldb.Int(&r.MaxEvents), &r.headers, &r.Username, (*string)(&r.Password), sqldb.Time(&r.CreatedAt),
+		(*string)(&r.Secret), (*string)(&r.OldSecret), sqldb.Time(&r.OldSecretUntil),
+		sqldb.Int(&r.State), &r.Reason, sqldb.Time(&r.StateSet), &at.Seq, &at.MerchantID, &at.Position, &at.Nonce, &at.History, sqldb.Int(&r.Failures), sqldb.Time(&r.FailingSince), sqldb.Time(&r.NextAttempt),
+		sqldb.Int(&r.Kind), &r.address.Language, &r.every, sqldb.Time(&r.SentAt), &r.address.LinkHash, sqldb.Time(&r.address.LinkUntil),
+		&r.held, sqldb.Time(&r.heldUntil), sqldb.Int(&r.Batch), &r.MerchantID, &r.ID,
 	}
 }
 
@@ -84,10 +83,6 @@ func addressRow(a digest.Address) endpointRow {
 func (r *endpointRow) webhook() webhook.Endpoint {
 	e := r.Endpoint
 	e.Headers, e.Held = ofJSON[map[string]delivery.Secret](r.headers), ofJSON[[]delivery.Held](r.held)
-	e.Secret, e.OldSecret, e.OldSecretUntil = delivery.Secret(r.secret), delivery.Secret(r.oldSecret), timeOf(r.oldUntil)
-	e.Orders, e.Password = r.orders != 0, delivery.Secret(r.password)
-	e.CreatedAt, e.StateSet, e.SentAt = time.Unix(r.createdAt, 0).UTC(), timeOf(r.stateSet), timeOf(r.sentAt)
-	e.Backoff = delivery.Backoff{Failures: int(r.failures), FailingSince: timeOf(r.failingSince), NextAttempt: timeOf(r.nextTryAt)}
 	return e
 }
 
@@ -95,7 +90,7 @@ func (r *endpointRow) webhook() webhook.Endpoint {
 func (r *endpointRow) toAddress() digest.Address {
 	a, e := r.address, r.webhook()
 	a.Cursor, a.Email, a.Secret = e.Cursor, e.URL, e.Secret
-	a.Every, a.LinkUntil = time.Duration(r.every)*time.Second, timeOf(r.linkUntil)
+	a.Every = time.Duration(r.every) * time.Second
 	return a
 }
 
@@ -174,11 +169,10 @@ func (db *DB) Addresses(ctx context.Context, merchantID int64) ([]digest.Address
 }
 
 // LastMail implements digest.Store. It names all merchants: its result is shown to nobody.
-func (db *DB) LastMail(ctx context.Context) (_ time.Time, err error) {
+func (db *DB) LastMail(ctx context.Context) (last time.Time, err error) {
 	defer db.observe(&ctx, "last_mail")(&err)
-	var last sql.NullInt64
-	err = db.sql.QueryRow(ctx, `SELECT MAX(sent_at) FROM webhooks WHERE mail = 1`, nil, &last)
-	return timeOf(last), db.readError("find the last e-mail", err, nil)
+	err = db.sql.QueryRow(ctx, `SELECT MAX(sent_at) FROM webhooks WHERE mail = 1`, nil, sqldb.Time(&last))
+	return last, db.readError("find the last e-mail", err, nil)
 }
 
 // InWebhookTx implements webhook.Store.

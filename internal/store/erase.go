@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"strings"
 
 	"merchantorders/internal/order"
@@ -20,13 +19,13 @@ var erasedDigest = make([]byte, sha256.Size)
 // EraseOrder implements order.Tx.
 func (t *tx) EraseOrder(ctx context.Context, o order.LockedOrder, cause order.Cause) (bool, error) {
 	var whole order.Order
-	var phone sql.NullString
-	var data merchantDataRow
+	var phone *string
+	var data order.MerchantData
 	var digest, details []byte
 	c := &whole.Customer
 	err := t.QueryRow(ctx, `SELECT user_id, email, phone, first_name, last_name, company, digest, details, `+merchantDataColumns+` FROM orders o
 		WHERE merchant_id = $1 AND legacy_id = $2`, []any{o.MerchantID, o.LegacyID},
-		append([]any{&c.UserID, &c.Email, &phone, &c.FirstName, &c.LastName, &c.Company, &digest, &details}, data.dest()...)...)
+		append([]any{&c.UserID, &c.Email, &phone, &c.FirstName, &c.LastName, &c.Company, &digest, &details}, merchantDataDest(&data)...)...)
 	if err == nil {
 		err = t.eraseTraces(ctx, o)
 	}
@@ -36,7 +35,7 @@ func (t *tx) EraseOrder(ctx context.Context, o order.LockedOrder, cause order.Ca
 	if err != nil {
 		return false, err
 	}
-	erased := bytes.Equal(digest, erasedDigest) && !phone.Valid && whole.Customer == (order.Customer{}) && data.data() == (order.MerchantData{})
+	erased := bytes.Equal(digest, erasedDigest) && phone == nil && whole.Customer == (order.Customer{}) && data == (order.MerchantData{})
 	if details, err = orderpb.EncodeDetails(&whole); err != nil {
 		return false, err
 	}

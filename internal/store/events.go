@@ -249,31 +249,31 @@ func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...a
 
 // scanEvents returns a function that scans a row of readEvents.
 func scanEvents(events *[]order.EventRecord, found *bool, more ...any) func(sqldb.Rows) error {
-	var merchant, position, seq, nonce, kind, actor, at, from, to, invoice, token, hook, size, legacyID sql.NullInt64
-	var reason, detail, request, reference, name sql.NullString
-	dest := append([]any{&merchant, &position, &seq, &nonce, &kind, &actor, &at, &from, &to, &reason, &detail, &invoice, &token, &request, &hook, &size, &legacyID, &reference, &name}, more...)
+	var e order.EventRecord
+	var detail string
+	dest := append([]any{
+		sqldb.IntOrZero(&e.MerchantID), sqldb.IntOrZero(&e.Position), sqldb.IntOrZero(&e.Seq), sqldb.IntOrZero(&e.Nonce), sqldb.IntOrZero(&e.Type), sqldb.IntOrZero(&e.By.Actor),
+		sqldb.Time(&e.At), sqldb.IntOrZero(&e.From), sqldb.IntOrZero(&e.To), sqldb.OrEmpty((*string)(&e.Reason)), sqldb.OrEmpty(&detail), sqldb.IntOrZero(&e.InvoiceID),
+		sqldb.IntOrZero(&e.By.TokenID), sqldb.OrEmpty(&e.By.RequestID), sqldb.IntOrZero(&e.WebhookID), sqldb.IntOrZero(&e.OrderSize),
+		sqldb.IntOrZero(&e.LegacyID), sqldb.OrEmpty(&e.Reference), sqldb.OrEmpty(&e.FileName),
+	}, more...)
 	return func(rows sqldb.Rows) error {
 		if err := rows.Scan(dest...); err != nil {
 			return err
 		}
-		if *found = true; !seq.Valid {
+		if *found = true; e.Seq == 0 { // there is no event
 			return nil
 		}
-		e := order.EventRecord{Nonce: nonce.Int64, MerchantID: merchant.Int64, Position: position.Int64, LegacyID: legacyID.Int64, Reference: reference.String, OrderSize: size.Int64, FileName: name.String}
-		e.Event = order.Event{
-			Seq: seq.Int64, Type: order.EventType(kind.Int64), By: order.Caller{Actor: order.Actor(actor.Int64), TokenID: token.Int64, RequestID: request.String}, At: time.Unix(at.Int64, 0).UTC(),
-			From: order.State(from.Int64), To: order.State(to.Int64), Reason: order.Reason(reason.String), InvoiceID: invoice.Int64,
-			WebhookID: hook.Int64,
-		}
+		e.Fields, e.ExpiresAt = nil, time.Time{}
 		switch {
 		case e.Type == order.DeadlineNear:
-			seconds, err := strconv.ParseInt(detail.String, 10, 64)
+			seconds, err := strconv.ParseInt(detail, 10, 64)
 			if err != nil {
 				return err
 			}
 			e.ExpiresAt = time.Unix(seconds, 0).UTC()
-		case detail.Valid:
-			e.Fields = strings.Fields(detail.String)
+		case detail != "":
+			e.Fields = strings.Fields(detail)
 		}
 		*events = append(*events, e)
 		return nil

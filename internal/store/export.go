@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"math"
-	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -35,9 +34,7 @@ func (db *DB) ExportKeys(ctx context.Context, merchantID int64, query order.Expo
 	}
 	args := []any{merchantID, low[0], low[1], high, int64(0), limit}
 	keys, err := sqldb.All(ctx, db.sql, selectExportKeys(query.State), args, func(rows sqldb.Rows) (key order.ExportKey, err error) {
-		var createdAt int64
-		err = rows.Scan(&createdAt, &key.LegacyID, &key.Size)
-		key.CreatedAt = time.Unix(createdAt, 0).UTC()
+		err = rows.Scan(sqldb.Time(&key.CreatedAt), &key.LegacyID, &key.Size)
 		return key, err
 	})
 	return keys, db.readError("read order keys", err, nil)
@@ -47,11 +44,8 @@ const selectCursor = `SELECT created_at, legacy_id FROM orders WHERE merchant_id
 	UNION ALL SELECT created_at, legacy_id FROM deleted_orders WHERE merchant_id = $1 AND reference = $2`
 
 // OrderCursor implements order.Store.
-func (db *DB) OrderCursor(ctx context.Context, merchantID int64, reference string) (_ order.Cursor, err error) {
+func (db *DB) OrderCursor(ctx context.Context, merchantID int64, reference string) (cursor order.Cursor, err error) {
 	defer db.observe(&ctx, "order_cursor")(&err)
-	var createdAt int64
-	var cursor order.Cursor
-	err = db.sql.QueryRow(ctx, selectCursor, []any{merchantID, reference}, &createdAt, &cursor.LegacyID)
-	cursor.CreatedAt = time.Unix(createdAt, 0).UTC()
+	err = db.sql.QueryRow(ctx, selectCursor, []any{merchantID, reference}, sqldb.Time(&cursor.CreatedAt), &cursor.LegacyID)
 	return cursor, db.readError("read the key of an order", err, order.ErrNotFound)
 }

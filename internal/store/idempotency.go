@@ -27,10 +27,10 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key or
 		return err
 	}
 	var recorded, response []byte
-	var createdAt int64
+	var createdAt time.Time
 	var legacyID, invoiceID sql.NullInt64
 	err = t.QueryRow(ctx, selectIdempotencyRecord+t.db.dialect.RowLock, []any{merchantID, key.Text, key.Line},
-		&recorded, &createdAt, &legacyID, &invoiceID, &response)
+		&recorded, sqldb.Time(&createdAt), &legacyID, &invoiceID, &response)
 	if errors.Is(err, sql.ErrNoRows) {
 		// Deleted between the two statements because it was too old.
 		return fmt.Errorf("the database is %w: an old idempotency record was deleted at this moment; retry", order.ErrUnavailable)
@@ -38,7 +38,7 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key or
 	if err != nil {
 		return err
 	}
-	expired := !time.Unix(createdAt, 0).Add(order.IdempotencyRetention).After(at)
+	expired := !createdAt.Add(order.IdempotencyRetention).After(at)
 	if !expired && response == nil {
 		var uploads int64 // in progress
 		err := t.QueryRow(ctx, selectReservation, []any{merchantID, legacyID, invoiceID}, &uploads)
@@ -69,10 +69,9 @@ func (t *tx) HoldIdempotencyKey(ctx context.Context, o order.LockedOrder, key or
 // SaveResponse implements order.Tx.
 func (t *tx) SaveResponse(ctx context.Context, merchantID int64, key order.Key, response []byte) error {
 	// The order of the change, so that the record goes when the order is erased.
-	legacyID := sql.NullInt64{Int64: t.lockedOrder, Valid: t.lockedOrder != 0}
 	return t.Later(ctx, errNoRow, `UPDATE idempotency_keys SET response = $1, legacy_id = COALESCE($2, legacy_id)
 		WHERE merchant_id = $3 AND key = $4 AND line = $5 AND request_digest = $6 AND response IS NULL`,
-		response, legacyID, merchantID, key.Text, key.Line, key.Digest[:])
+		response, idOrNull(t.lockedOrder), merchantID, key.Text, key.Line, key.Digest[:])
 }
 
 const countIdempotencyRecords = `SELECT count(*) FROM (SELECT 1 FROM idempotency_keys WHERE merchant_id = $1 AND (line > 0) = ($2 > 0) LIMIT $3+0) AS records`

@@ -20,43 +20,26 @@ const (
 	InvoiceExpired  = "4" // an expired reservation; its name stays used
 )
 
-// invoiceColumns are the columns of an invoiceRow.
+// invoiceColumns are the columns of invoiceDest.
 const invoiceColumns = `i.id, i.name, i.size, i.sha256, i.created_at, i.kind, i.number, i.mark, i.link`
 
-// invoiceRow is a row of invoiceColumns. In an outer join all may be NULL.
-type invoiceRow struct {
-	id, size, createdAt sql.NullInt64
-	name                sql.NullString
-	kind, number        sql.NullString
-	mark, link          sql.NullString
-	sha256              []byte
-}
-
-// dest returns the Scan destinations of invoiceColumns.
-func (r *invoiceRow) dest() []any {
-	return []any{&r.id, &r.name, &r.size, &r.sha256, &r.createdAt, &r.kind, &r.number, &r.mark, &r.link}
-}
-
-// invoice returns the scanned invoice.
-func (r *invoiceRow) invoice() order.Invoice {
-	invoice := order.Invoice{
-		ID: r.id.Int64, Name: r.name.String, Size: r.size.Int64, CreatedAt: timeOf(r.createdAt),
-		InvoiceData: order.InvoiceData{Kind: r.kind.String, Number: r.number.String, Mark: r.mark.String, Link: r.link.String},
+// invoiceDest returns the Scan destinations of invoiceColumns. In an outer join all may be NULL.
+func invoiceDest(i *order.Invoice) []any {
+	return []any{
+		sqldb.IntOrZero(&i.ID), sqldb.OrEmpty(&i.Name), sqldb.IntOrZero(&i.Size), &i.SHA256, sqldb.Time(&i.CreatedAt),
+		sqldb.OrEmpty(&i.Kind), sqldb.OrEmpty(&i.Number), sqldb.OrEmpty(&i.Mark), sqldb.OrEmpty(&i.Link),
 	}
-	copy(invoice.SHA256[:], r.sha256)
-	return invoice
 }
 
 // InvoiceFile implements order.Store.
-func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (_ order.Invoice, err error) {
+func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (i order.Invoice, err error) {
 	defer db.observe(&ctx, "invoice")(&err)
-	var row invoiceRow
 	err = db.sql.QueryRow(ctx, `SELECT `+invoiceColumns+`
 		FROM orders o
 		JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id
 		WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3 AND i.status = `+InvoiceActive,
-		[]any{merchantID, reference, name}, row.dest()...)
-	return row.invoice(), db.readError("read invoice", err, order.ErrInvoiceNotFound)
+		[]any{merchantID, reference, name}, invoiceDest(&i)...)
+	return i, db.readError("read invoice", err, order.ErrInvoiceNotFound)
 }
 
 const selectInvoiceByID = `SELECT o.reference, m.suspended_at, ` + invoiceColumns + `
@@ -69,16 +52,16 @@ const selectInvoiceByID = `SELECT o.reference, m.suspended_at, ` + invoiceColumn
 func (db *DB) InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID int64) (_ string, _ order.Invoice, err error) {
 	defer db.observe(&ctx, "invoice")(&err)
 	var reference string
-	var suspended sql.NullInt64
-	var row invoiceRow
-	err = db.sql.QueryRow(ctx, selectInvoiceByID, []any{merchantID, legacyID, invoiceID}, append([]any{&reference, &suspended}, row.dest()...)...)
+	var suspended bool
+	var i order.Invoice
+	err = db.sql.QueryRow(ctx, selectInvoiceByID, []any{merchantID, legacyID, invoiceID}, append([]any{&reference, sqldb.NotNull(&suspended)}, invoiceDest(&i)...)...)
 	switch {
 	case err != nil:
 		return "", order.Invoice{}, db.readError("read invoice", err, order.ErrInvoiceNotFound)
-	case suspended.Valid:
+	case suspended:
 		return "", order.Invoice{}, order.ErrMerchantSuspended
 	}
-	return reference, row.invoice(), nil
+	return reference, i, nil
 }
 
 // Statements that read the entries of an order. None reads more than a bounded
@@ -97,10 +80,9 @@ func (t *tx) Invoices(ctx context.Context, o order.LockedOrder) ([]order.Invoice
 
 func activeInvoices(ctx context.Context, q sqldb.Querier, o order.LockedOrder) ([]order.Invoice, error) {
 	return sqldb.All(ctx, q, selectActiveInvoices,
-		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) (order.Invoice, error) {
-			var row invoiceRow
-			err := rows.Scan(row.dest()...)
-			return row.invoice(), err
+		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) (i order.Invoice, err error) {
+			err = rows.Scan(invoiceDest(&i)...)
+			return i, err
 		})
 }
 

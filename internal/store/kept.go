@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/token"
@@ -51,9 +50,7 @@ const selectKept = `SELECT name, value, at FROM kept WHERE merchant_id = $1 AND 
 
 func keptOf(ctx context.Context, q sqldb.Querier, merchantID int64, kind token.KeptKind, person string) ([]token.Kept, error) {
 	return sqldb.All(ctx, q, selectKept, []any{merchantID, int64(kind), person}, func(rows sqldb.Rows) (k token.Kept, err error) {
-		var at int64
-		err = rows.Scan(&k.Name, &k.Value, &at)
-		k.At = time.Unix(at, 0).UTC()
+		err = rows.Scan(&k.Name, &k.Value, sqldb.Time(&k.At))
 		return k, err
 	})
 }

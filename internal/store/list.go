@@ -169,21 +169,12 @@ func (l *listing) orders(ctx context.Context, q sqldb.Querier, at position, coun
 	if l.empty() {
 		return nil, nil
 	}
-	var row summaryRow
-	dest := row.dest()
+	var more []any
 	if counts != nil {
-		dest = append(dest, counts.dest()...)
+		more = counts.dest()
 	}
-	orders := make([]order.Summary, 0, l.filter.PageSize+1)
 	text, args := l.pageStatement(at, counts != nil)
-	err := sqldb.Each(ctx, q, text, args, func(rows sqldb.Rows) error {
-		if err := rows.Scan(dest...); err != nil {
-			return err
-		}
-		orders = append(orders, row.summary())
-		return nil
-	})
-	return orders, err
+	return readSummaries(ctx, q, text, args, more...)
 }
 
 var errDayCounts = errors.New("the day counts do not match the orders")

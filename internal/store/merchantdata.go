@@ -2,41 +2,23 @@ package store
 
 import (
 	"context"
-	"database/sql"
 
 	"merchantorders/internal/order"
 )
 
-// merchantDataColumns are the columns of order.MerchantData, in the order of
-// merchantDataRow.dest.
+// merchantDataColumns are the columns of merchantDataDest.
 const merchantDataColumns = `o.merchant_reference, o.merchant_note`
 
-// merchantDataRow is a row of merchantDataColumns.
-type merchantDataRow struct{ reference, note sql.NullString }
-
-func (r *merchantDataRow) dest() []any { return []any{&r.reference, &r.note} }
-
-func (r *merchantDataRow) data() order.MerchantData {
-	return order.MerchantData{Reference: textOf(r.reference), Note: textOf(r.note)}
-}
-
-// textOf returns a text, nil for NULL.
-func textOf(text sql.NullString) *string {
-	if !text.Valid {
-		return nil
-	}
-	return &text.String
-}
+func merchantDataDest(d *order.MerchantData) []any { return []any{&d.Reference, &d.Note} }
 
 // UpdateMerchantData implements order.Tx.
 func (t *tx) UpdateMerchantData(ctx context.Context, o order.LockedOrder, update order.MerchantDataUpdate, cause order.Cause) ([]string, error) {
-	var row merchantDataRow
+	var data order.MerchantData
 	err := t.QueryRow(ctx, `SELECT `+merchantDataColumns+` FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = $2`,
-		[]any{o.MerchantID, o.LegacyID}, row.dest()...)
+		[]any{o.MerchantID, o.LegacyID}, merchantDataDest(&data)...)
 	if err != nil {
 		return nil, err
 	}
-	data := row.data()
 	fields := update.Apply(&data)
 	if len(fields) == 0 {
 		return nil, nil

@@ -2,10 +2,8 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"strconv"
 	"strings"
-	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -36,37 +34,22 @@ func (t *tx) AddMerchant(ctx context.Context, merchant order.Merchant, entry ord
 const selectMerchants = `SELECT id, name, created_at, suspended_at, suspension_reason, rate_limit, rate_burst, time_zone,
 	slip_name, return_address, tracking_link FROM merchants `
 
-// merchantRow is a row of selectMerchants.
-type merchantRow struct {
-	order.Merchant
-	createdAt   int64
-	suspendedAt sql.NullInt64
-}
-
-// dest returns the Scan destinations of selectMerchants.
-func (r *merchantRow) dest() []any {
+// merchantDest returns the Scan destinations of selectMerchants.
+func merchantDest(m *order.Merchant) []any {
 	return []any{
-		&r.ID, &r.Name, &r.createdAt, &r.suspendedAt, &r.SuspensionReason,
-		sqldb.Int(&r.RateLimit.PerSecond), sqldb.Int(&r.RateLimit.Burst), &r.TimeZone,
-		&r.Slip.Name, &r.Slip.ReturnAddress, &r.Slip.TrackingLink,
+		&m.ID, &m.Name, sqldb.Time(&m.CreatedAt), sqldb.Time(&m.SuspendedAt), &m.SuspensionReason,
+		sqldb.Int(&m.RateLimit.PerSecond), sqldb.Int(&m.RateLimit.Burst), &m.TimeZone,
+		&m.Slip.Name, &m.Slip.ReturnAddress, &m.Slip.TrackingLink,
 	}
-}
-
-// merchant returns the scanned merchant.
-func (r *merchantRow) merchant() order.Merchant {
-	m := r.Merchant
-	m.CreatedAt, m.SuspendedAt = time.Unix(r.createdAt, 0).UTC(), timeOf(r.suspendedAt)
-	return m
 }
 
 // Merchants implements order.Store.
 func (db *DB) Merchants(ctx context.Context, filter order.MerchantFilter) (_ []order.Merchant, err error) {
 	defer db.observe(&ctx, "merchants")(&err)
 	text, args := db.merchantsStatement(filter)
-	merchants, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (order.Merchant, error) {
-		var row merchantRow
-		err := rows.Scan(row.dest()...)
-		return row.merchant(), err
+	merchants, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (m order.Merchant, err error) {
+		err = rows.Scan(merchantDest(&m)...)
+		return m, err
 	})
 	return merchants, db.readError("list merchants", err, nil)
 }
@@ -116,18 +99,16 @@ func (db *DB) merchantsStatement(filter order.MerchantFilter) (string, []any) {
 }
 
 // Merchant implements order.Store.
-func (db *DB) Merchant(ctx context.Context, id int64) (_ order.Merchant, err error) {
+func (db *DB) Merchant(ctx context.Context, id int64) (m order.Merchant, err error) {
 	defer db.observe(&ctx, "merchant_get")(&err)
-	var row merchantRow
-	err = db.sql.QueryRow(ctx, selectMerchants+`WHERE id = $1`, []any{id}, row.dest()...)
-	return row.merchant(), db.readError("read merchant", err, order.ErrMerchantNotFound)
+	err = db.sql.QueryRow(ctx, selectMerchants+`WHERE id = $1`, []any{id}, merchantDest(&m)...)
+	return m, db.readError("read merchant", err, order.ErrMerchantNotFound)
 }
 
 // LockMerchant implements order.Tx.
-func (t *tx) LockMerchant(ctx context.Context, id int64) (order.Merchant, error) {
-	var row merchantRow
-	err := t.QueryRow(ctx, selectMerchants+`WHERE id = $1`+t.db.dialect.RowLock, []any{id}, row.dest()...)
-	return row.merchant(), noRow(err, order.ErrMerchantNotFound)
+func (t *tx) LockMerchant(ctx context.Context, id int64) (m order.Merchant, err error) {
+	err = t.QueryRow(ctx, selectMerchants+`WHERE id = $1`+t.db.dialect.RowLock, []any{id}, merchantDest(&m)...)
+	return m, noRow(err, order.ErrMerchantNotFound)
 }
 
 // UpdateMerchant implements order.Tx. A new name gets a new nonce, so that no response

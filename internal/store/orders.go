@@ -5,55 +5,32 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/orderpb"
 	"merchantorders/internal/store/sqldb"
 )
 
-// summaryColumns are the columns of a list, in the order of summaryRow.dest.
+// summaryColumns are the columns of a list, in the order of summaryDest.
 const summaryColumns = `o.legacy_id, o.reference, o.state, o.created_at, o.updated_at, o.currency,
 	o.country_code, o.total, o.has_invoice, o.user_id, o.email, o.phone, o.first_name, o.last_name, o.company`
 
-// summaryRow is a row of summaryColumns.
-type summaryRow struct {
-	order.Summary
-	createdAt  int64
-	updatedAt  sql.NullInt64
-	hasInvoice int64
-	phone      sql.NullString
-}
-
-// dest returns the Scan destinations of summaryColumns.
-func (r *summaryRow) dest() []any {
+// summaryDest returns the Scan destinations of summaryColumns.
+func summaryDest(s *order.Summary) []any {
 	return []any{
-		&r.LegacyID, &r.Reference, sqldb.Int(&r.State), &r.createdAt, &r.updatedAt, &r.Currency,
-		&r.CountryCode, &r.Total, &r.hasInvoice, &r.Customer.UserID, &r.Customer.Email, &r.phone,
-		&r.Customer.FirstName, &r.Customer.LastName, &r.Customer.Company,
+		&s.LegacyID, &s.Reference, sqldb.Int(&s.State), sqldb.Time(&s.CreatedAt), sqldb.Time(&s.UpdatedAt), &s.Currency,
+		&s.CountryCode, &s.Total, sqldb.Flag(&s.HasInvoice), &s.Customer.UserID, &s.Customer.Email, &s.Customer.Phone,
+		&s.Customer.FirstName, &s.Customer.LastName, &s.Customer.Company,
 	}
-}
-
-// summary returns the scanned summary.
-func (r *summaryRow) summary() order.Summary {
-	s := r.Summary
-	s.CreatedAt = time.Unix(r.createdAt, 0).UTC()
-	s.UpdatedAt = timeOf(r.updatedAt)
-	s.HasInvoice = r.hasInvoice != 0
-	if r.phone.Valid {
-		phone := r.phone.String
-		s.Customer.Phone = &phone
-	}
-	return s
 }
 
 // readSummaries reads the orders of a statement with summaryColumns and the columns of more.
 func readSummaries(ctx context.Context, q sqldb.Querier, text string, args []any, more ...any) ([]order.Summary, error) {
-	var row summaryRow
-	dest := append(row.dest(), more...)
+	var s order.Summary
+	dest := append(summaryDest(&s), more...)
 	return sqldb.All(ctx, q, text, args, func(rows sqldb.Rows) (order.Summary, error) {
 		err := rows.Scan(dest...)
-		return row.summary(), err
+		return s, err
 	})
 }
 
@@ -68,27 +45,27 @@ const (
 
 // orderRow is a row of orderColumns.
 type orderRow struct {
-	summaryRow
-	merchantData         merchantDataRow
+	order.Summary
+	merchantData         order.MerchantData
 	merchantID, revision int64
 	details              sql.RawBytes
 	merchantName         string
-	invoice              invoiceRow
+	invoice              order.Invoice // id 0: none
 }
 
 // dest returns the Scan destinations of orderColumns.
 func (r *orderRow) dest() []any {
-	dest := append(append(r.summaryRow.dest(), r.merchantData.dest()...), &r.merchantID, &r.revision, &r.details, &r.merchantName)
-	return append(dest, r.invoice.dest()...)
+	dest := append(append(summaryDest(&r.Summary), merchantDataDest(&r.merchantData)...), &r.merchantID, &r.revision, &r.details, &r.merchantName)
+	return append(dest, invoiceDest(&r.invoice)...)
 }
 
 // order returns the scanned order without its invoices.
 func (r *orderRow) order() (order.Order, error) {
-	s := r.summary()
+	s := r.Summary
 	o := order.Order{
 		MerchantID: r.merchantID, MerchantName: r.merchantName, LegacyID: s.LegacyID, Reference: s.Reference, Revision: r.revision,
 		State: s.State, Currency: s.Currency, CountryCode: s.CountryCode,
-		CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, Total: s.Total, Customer: s.Customer, MerchantData: r.merchantData.data(),
+		CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, Total: s.Total, Customer: s.Customer, MerchantData: r.merchantData,
 	}
 	return o, orderpb.DecodeDetails(r.details, &o)
 }
@@ -164,8 +141,8 @@ func scanOrders(orders map[order.Locator]order.Order, damaged *error) func(sqldb
 				o.Unreadable, *damaged = true, err
 			}
 		}
-		if row.invoice.id.Valid {
-			o.Invoices = append(o.Invoices, row.invoice.invoice())
+		if row.invoice.ID != 0 {
+			o.Invoices = append(o.Invoices, row.invoice)
 			slices.SortFunc(o.Invoices, func(a, b order.Invoice) int { return cmp.Compare(a.ID, b.ID) })
 		}
 		orders[key] = o
@@ -191,10 +168,9 @@ func (db *DB) Inspect(ctx context.Context, merchantID int64, reference string) (
 		case 1:
 			return scanEvent(rows)
 		}
-		var row invoiceRow
-		var deletedAt, purgedAt sql.NullInt64
-		err := rows.Scan(append(row.dest(), &deletedAt, &purgedAt)...)
-		all.Files = append(all.Files, order.FileEntry{Invoice: row.invoice(), DeletedAt: timeOf(deletedAt), PurgedAt: timeOf(purgedAt)})
+		var file order.FileEntry
+		err := rows.Scan(append(invoiceDest(&file.Invoice), sqldb.Time(&file.DeletedAt), sqldb.Time(&file.PurgedAt))...)
+		all.Files = append(all.Files, file)
 		return err
 	})
 	for _, o := range orders {

@@ -77,7 +77,6 @@ var (
 func (db *DB) Overview(ctx context.Context, query order.OverviewQuery, now time.Time) (o order.Overview, err error) {
 	defer db.observe(&ctx, "overview")(&err)
 	var counts stateCounts
-	var oldest sql.NullInt64
 	after := order.OverviewCursor{Unanswered: math.MaxInt64}
 	if query.After != nil {
 		after = *query.After
@@ -90,7 +89,7 @@ func (db *DB) Overview(ctx context.Context, query order.OverviewQuery, now time.
 		case 0:
 			return rows.Scan(counts.dest()...)
 		case 1:
-			return rows.Scan(&oldest)
+			return rows.Scan(sqldb.Time(&o.OldestUnanswered))
 		case 2:
 			return rows.Scan(&o.Overdue)
 		}
@@ -112,12 +111,9 @@ func (db *DB) Overview(ctx context.Context, query order.OverviewQuery, now time.
 				}
 			}
 		}, func(n int, rows sqldb.Rows) error {
-			var oldest sql.NullInt64
-			err := rows.Scan(&oldest, &o.Merchants[n].Name)
-			o.Merchants[n].Oldest = timeOf(oldest)
-			return err
+			return rows.Scan(sqldb.Time(&o.Merchants[n].Oldest), &o.Merchants[n].Name)
 		})
 	}
-	o.States, o.OldestUnanswered = counts.byState(), timeOf(oldest)
+	o.States = counts.byState()
 	return o, db.readError("read the overview", err, nil)
 }

@@ -192,15 +192,18 @@ var insertEvents = sqldb.NewBulkInsert("events", `merchant_id, seq, nonce, type,
 
 // eventValues appends the values of a row of insertEvents.
 func eventValues(values []any, merchantID, nonce, position int64, e recordedEvent) []any {
-	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
-	detail := sql.NullString{String: strings.Join(e.Fields, " "), Valid: len(e.Fields) > 0}
+	detail := strings.Join(e.Fields, " ")
 	if e.Type == order.DeadlineNear {
-		detail = sql.NullString{String: strconv.FormatInt(e.ExpiresAt.Unix(), 10), Valid: true}
+		detail = strconv.FormatInt(e.ExpiresAt.Unix(), 10)
 	}
-	request := sql.NullString{String: e.By.RequestID, Valid: e.By.RequestID != ""}
 	return append(values, merchantID, e.Seq, nonce, int64(e.Type), int64(e.By.Actor), e.At.Unix(), e.order.LegacyID, int64(order.DayOf(e.order.CreatedAt)),
-		int64(e.From), int64(e.To), reason, detail, idOrNull(e.InvoiceID), idOrNull(e.By.TokenID), request, idOrNull(e.WebhookID), position)
+		int64(e.From), int64(e.To), textOrNull(string(e.Reason)), textOrNull(detail), idOrNull(e.InvoiceID), idOrNull(e.By.TokenID), textOrNull(e.By.RequestID), idOrNull(e.WebhookID), position)
 }
 
 // idOrNull returns an id as it is stored where 0 is NULL.
 func idOrNull(id int64) sql.NullInt64 { return sql.NullInt64{Int64: id, Valid: id != 0} }
+
+// textOrNull returns a text as it is stored where an empty one is NULL.
+func textOrNull(text string) sql.NullString {
+	return sql.NullString{String: text, Valid: text != ""}
+}

@@ -51,9 +51,7 @@ func (db *DB) NearDeadlines(ctx context.Context, until time.Time, after order.Du
 	defer db.observe(&ctx, "due_orders")(&err)
 	args := []any{until.Unix(), after.ExpiresAt.Unix(), after.LegacyID, limit}
 	due, err := sqldb.All(ctx, db.sql, selectNearDeadlines, args, func(rows sqldb.Rows) (o order.Due, err error) {
-		var expiresAt int64
-		err = rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &expiresAt)
-		o.ExpiresAt = time.Unix(expiresAt, 0).UTC()
+		err = rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, sqldb.Time(&o.ExpiresAt))
 		return o, err
 	})
 	return due, db.readError("read orders near their deadline", err, nil)
@@ -107,18 +105,14 @@ func (o searchedOrders) Read(ctx context.Context, keys []search.Key) ([]*order.F
 			}
 		}
 	}, func(_ int, rows sqldb.Rows) error {
-		var row summaryRow
-		var data merchantDataRow
 		var o order.FoundOrder
-		var expiresAt sql.NullInt64
 		var details sql.RawBytes
-		err := rows.Scan(append(append(row.dest(), data.dest()...), &details, &o.InvoiceNumbers, &o.MerchantID, &expiresAt, sqldb.Int(&o.Invoices))...)
+		err := rows.Scan(append(append(summaryDest(&o.Summary), merchantDataDest(&o.MerchantData)...), &details, &o.InvoiceNumbers, &o.MerchantID, sqldb.Time(&o.ExpiresAt), sqldb.Int(&o.Invoices))...)
 		if err != nil {
 			return err
 		}
-		o.Summary, o.ExpiresAt, o.MerchantData = row.summary(), timeOf(expiresAt), data.data()
 		// An order with damaged details is found by its other words.
-		if whole := (order.Order{Reference: row.Reference}); orderpb.DecodeDetails(details, &whole) == nil {
+		if whole := (order.Order{Reference: o.Reference}); orderpb.DecodeDetails(details, &whole) == nil {
 			o.Codes = whole.Codes()
 		}
 		found[positions[o.LegacyID]] = &o
@@ -131,17 +125,13 @@ const selectSearched = `SELECT ` + summaryColumns + `, ` + merchantDataColumns +
 
 // readWords returns the words of an order, as it is.
 func (t *tx) readWords(ctx context.Context, merchantID, legacyID int64) ([]search.Word, error) {
-	var row summaryRow
-	var data merchantDataRow
+	o := order.Order{MerchantID: merchantID, LegacyID: legacyID}
+	var s order.Summary
 	var details []byte
-	var numbers string
-	if err := t.QueryRow(ctx, selectSearched, []any{merchantID, legacyID}, append(append(row.dest(), data.dest()...), &details, &numbers)...); err != nil {
+	if err := t.QueryRow(ctx, selectSearched, []any{merchantID, legacyID}, append(append(summaryDest(&s), merchantDataDest(&o.MerchantData)...), &details, &o.InvoiceNumbers)...); err != nil {
 		return nil, fmt.Errorf("read the words of an order: %w", err)
 	}
-	s := row.summary()
-	o := order.Order{
-		MerchantID: merchantID, LegacyID: legacyID, Reference: s.Reference, CreatedAt: s.CreatedAt, Customer: s.Customer, MerchantData: data.data(), InvoiceNumbers: numbers,
-	}
+	o.Reference, o.CreatedAt, o.Customer = s.Reference, s.CreatedAt, s.Customer
 	err := orderpb.DecodeDetails(details, &o)
 	return search.WordsOf(&o), err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"merchantorders/internal/order"
@@ -36,9 +35,8 @@ var (
 )
 
 // SessionGrant implements token.SessionStore.
-func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (_ token.Session, _ token.Grant, err error) {
+func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (_ token.Session, grant token.Grant, err error) {
 	defer db.observe(&ctx, "session")(&err)
-	var owns, created, used int64
 	merchantID, known := db.merchants.of(hash)
 	if !known {
 		if err := db.sql.QueryRow(ctx, selectSessionMerchant, []any{hash[:]}, &merchantID); err != nil {
@@ -46,14 +44,11 @@ func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (_ token.Sessio
 		}
 		db.merchants.add(hash, merchantID)
 	}
-	var row grantRow
-	var name, zone, tracking sql.NullString
-	var session token.Session
-	err = db.sql.QueryRow(ctx, selectSession, []any{merchantID, hash[:]}, append(row.dest(), &name, &zone, &tracking, &session.Unanswered, &session.ToShip, &session.Name, &owns, &created, &used)...)
-	session.ID, session.TokenID, session.OwnsToken = token.SessionID(hash), row.ID, owns != 0
-	session.MerchantName, session.TimeZone, session.TrackingLink = name.String, zone.String, tracking.String
-	session.CreatedAt, session.LastUsedAt = time.Unix(created, 0).UTC(), time.Unix(used, 0).UTC()
-	return session, row.grant(), db.readError("read session", err, token.ErrNoSession)
+	s := token.Session{ID: token.SessionID(hash)}
+	err = db.sql.QueryRow(ctx, selectSession, []any{merchantID, hash[:]}, append(grantDest(&grant), sqldb.OrEmpty(&s.MerchantName), sqldb.OrEmpty(&s.TimeZone), sqldb.OrEmpty(&s.TrackingLink),
+		&s.Unanswered, &s.ToShip, &s.Name, sqldb.Flag(&s.OwnsToken), sqldb.Time(&s.CreatedAt), sqldb.Time(&s.LastUsedAt))...)
+	s.TokenID = grant.ID
+	return s, grant, db.readError("read session", err, token.ErrNoSession)
 }
 
 // selectOpenSessions follows the index of a merchant's sessions, and reads their tokens.
@@ -75,16 +70,10 @@ func (db *DB) OpenSessions(ctx context.Context, merchantID int64, usedAfter, beg
 	args := []any{merchantID, seconds(usedAfter), seconds(begunAfter), seconds(now), seconds(from), hash[:], limit}
 	sessions, err := sqldb.All(ctx, db.sql, selectOpenSessions, args, func(rows sqldb.Rows) (token.OpenSession, error) {
 		var o token.OpenSession
-		var hash []byte
-		var from sql.NullString
-		var owns, created, used int64
-		err := rows.Scan(&hash, &o.TokenID, &o.Name, sqldb.Int(&o.Scopes), &from, &owns, &created, &used)
-		if err != nil {
-			return o, err
-		}
-		o.ID, o.LastUsedFrom, o.OwnsToken = token.SessionID(token.Hash(hash)), from.String, owns != 0
-		o.CreatedAt, o.LastUsedAt = time.Unix(created, 0).UTC(), time.Unix(used, 0).UTC()
-		return o, nil
+		var hash token.Hash
+		err := rows.Scan((*[32]byte)(&hash), &o.TokenID, &o.Name, sqldb.Int(&o.Scopes), sqldb.OrEmpty(&o.LastUsedFrom), sqldb.Flag(&o.OwnsToken), sqldb.Time(&o.CreatedAt), sqldb.Time(&o.LastUsedAt))
+		o.ID = token.SessionID(hash)
+		return o, err
 	})
 	return sessions, db.readError("list sessions", err, nil)
 }
@@ -106,20 +95,16 @@ const selectExcessSessions = `SELECT hash FROM (
 // ExcessSessions implements token.Tx. The hashes are sorted, so that two transactions that
 // delete the sessions cannot deadlock.
 func (t *tx) ExcessSessions(ctx context.Context, merchantID int64, ofMerchant int, tokenID int64, ofToken int) ([]token.Hash, error) {
-	return sqldb.All(ctx, t, selectExcessSessions, []any{tokenID, ofToken, merchantID, ofMerchant}, func(rows sqldb.Rows) (token.Hash, error) {
-		var hash []byte
-		err := rows.Scan(&hash)
-		return token.Hash(hash), err
+	return sqldb.All(ctx, t, selectExcessSessions, []any{tokenID, ofToken, merchantID, ofMerchant}, func(rows sqldb.Rows) (hash token.Hash, err error) {
+		err = rows.Scan((*[32]byte)(&hash))
+		return hash, err
 	})
 }
 
 // EndSession implements token.Tx.
-func (t *tx) EndSession(ctx context.Context, hash token.Hash) (token.Session, error) {
-	var s token.Session
-	var owns, created, used int64
-	err := t.QueryRow(ctx, `DELETE FROM sessions WHERE hash = $1 RETURNING token_id, owns_token, created_at, last_used_at`, []any{hash[:]},
-		&s.TokenID, &owns, &created, &used)
-	s.OwnsToken, s.CreatedAt, s.LastUsedAt = owns != 0, time.Unix(created, 0).UTC(), time.Unix(used, 0).UTC()
+func (t *tx) EndSession(ctx context.Context, hash token.Hash) (s token.Session, err error) {
+	err = t.QueryRow(ctx, `DELETE FROM sessions WHERE hash = $1 RETURNING token_id, owns_token, created_at, last_used_at`, []any{hash[:]},
+		&s.TokenID, sqldb.Flag(&s.OwnsToken), sqldb.Time(&s.CreatedAt), sqldb.Time(&s.LastUsedAt))
 	return s, noRow(err, token.ErrNoSession)
 }
 
@@ -133,9 +118,8 @@ func (t *tx) AddLoginLink(ctx context.Context, hash token.Hash, link token.Login
 	if _, err := t.Exec(ctx, `DELETE FROM login_links WHERE expires_at < $1`, seconds(entry.At)); err != nil {
 		return err
 	}
-	by := sql.NullInt64{Int64: link.CreatedBy, Valid: link.CreatedBy != 0}
 	_, err := t.Exec(ctx, `INSERT INTO login_links (hash, merchant_id, created_by, scopes, name, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-		hash[:], link.MerchantID, by, int64(link.Scopes), link.Name, seconds(link.ExpiresAt))
+		hash[:], link.MerchantID, idOrNull(link.CreatedBy), int64(link.Scopes), link.Name, seconds(link.ExpiresAt))
 	if err == nil {
 		t.addAudit(entry.MerchantID, entry)
 	}
@@ -143,12 +127,8 @@ func (t *tx) AddLoginLink(ctx context.Context, hash token.Hash, link token.Login
 }
 
 // TakeLoginLink implements token.Tx. The DELETE locks the row.
-func (t *tx) TakeLoginLink(ctx context.Context, hash token.Hash) (token.LoginLink, error) {
-	var link token.LoginLink
-	var by sql.NullInt64
-	var expires int64
-	err := t.QueryRow(ctx, `DELETE FROM login_links WHERE hash = $1 RETURNING merchant_id, created_by, scopes, name, expires_at`, []any{hash[:]},
-		&link.MerchantID, &by, sqldb.Int(&link.Scopes), &link.Name, &expires)
-	link.CreatedBy, link.ExpiresAt = by.Int64, time.Unix(expires, 0).UTC()
+func (t *tx) TakeLoginLink(ctx context.Context, hash token.Hash) (link token.LoginLink, err error) {
+	err = t.QueryRow(ctx, `DELETE FROM login_links WHERE hash = $1 RETURNING merchant_id, created_by, scopes, name, expires_at`, []any{hash[:]},
+		&link.MerchantID, sqldb.IntOrZero(&link.CreatedBy), sqldb.Int(&link.Scopes), &link.Name, sqldb.Time(&link.ExpiresAt))
 	return link, noRow(err, token.ErrNoLoginLink)
 }

@@ -236,14 +236,6 @@ func seconds(t time.Time) any {
 	return t.Unix()
 }
 
-// timeOf returns a stored time; the zero time for NULL.
-func timeOf(s sql.NullInt64) time.Time {
-	if !s.Valid {
-		return time.Time{}
-	}
-	return time.Unix(s.Int64, 0).UTC()
-}
-
 // flag returns a bool as it is stored.
 func flag(b bool) int64 {
 	if b {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -80,11 +79,10 @@ func (db *DB) Survey(ctx context.Context, now time.Time) (_ Survey, err error) {
 	if err := q.QueryRow(ctx, selectOverdue, []any{now.Unix(), order.MaxOverdue}, &survey.Overdue); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("count the orders past their deadline: %w", err))
 	}
-	var oldest, merchants, late sql.NullInt64
-	if err := q.QueryRow(ctx, selectOldestOrder, []any{int64(order.Registered), now.Add(-lateAfter).Unix()}, &oldest, &merchants, &late); err != nil {
+	if err := q.QueryRow(ctx, selectOldestOrder, []any{int64(order.Registered), now.Add(-lateAfter).Unix()},
+		sqldb.Time(&survey.OldestNew), sqldb.IntOrZero(&survey.Merchants), sqldb.IntOrZero(&survey.LateMerchants)); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("read the oldest registered orders: %w", err))
 	}
-	survey.OldestNew, survey.Merchants, survey.LateMerchants = timeOf(oldest), merchants.Int64, late.Int64
 	if err := db.surveyWebhooks(ctx, q, &survey, now); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("count the webhooks: %w", err))
 	}
@@ -105,15 +103,15 @@ func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Surve
 	}
 	late := now.Add(-webhookLateAfter)
 	// undelivered counts endpoints that have yet to acknowledge an event of a time.
-	undelivered := func(oldest sql.NullInt64, lateCount int64) {
+	undelivered := func(oldest time.Time, lateCount int64) {
 		survey.LateWebhooks += lateCount
 		survey.OldestUndelivered = earlier(survey.OldestUndelivered, oldest)
 	}
 	err := sqldb.Each(ctx, q, selectWebhookCounts, []any{late.Unix()}, func(rows sqldb.Rows) error {
 		var state delivery.State
 		var count, lateCount, market int64
-		var oldest sql.NullInt64
-		err := rows.Scan(sqldb.Int(&state), &count, &oldest, &lateCount, &market)
+		var oldest time.Time
+		err := rows.Scan(sqldb.Int(&state), &count, sqldb.Time(&oldest), &lateCount, &market)
 		survey.Webhooks[state], survey.MarketWebhooks[state] = count, market
 		if state.Delivers() {
 			undelivered(oldest, lateCount)
@@ -123,41 +121,37 @@ func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Surve
 	if err != nil || db.dialect.Feed.End == "" {
 		return err
 	}
-	var held sql.NullInt64
-	if err := q.QueryRow(ctx, selectMarketHeld(db.dialect), nil, &held); err != nil {
+	if err := q.QueryRow(ctx, selectMarketHeld(db.dialect), nil, sqldb.Time(&survey.OldestHeld)); err != nil {
 		return err
 	}
-	survey.OldestHeld = timeOf(held)
 	type waiting struct {
-		oldest sql.NullInt64
+		oldest time.Time
 		held   []byte
 	}
 	endpoints, err := sqldb.All(ctx, q, selectMarketWaiting, nil, func(rows sqldb.Rows) (w waiting, err error) {
-		err = rows.Scan(&w.oldest, &w.held)
+		err = rows.Scan(sqldb.Time(&w.oldest), &w.held)
 		return w, err
 	})
 	for _, w := range endpoints {
 		for _, h := range ofJSON[[]delivery.Held](w.held) {
-			var at sql.NullInt64 // NULL: there is no such event yet
-			if err := q.QueryRow(ctx, `SELECT MIN(at) FROM events WHERE merchant_id = $1 AND seq = $2`, []any{h.MerchantID, h.Event}, &at); err != nil {
+			var at time.Time // zero: there is no such event yet
+			if err := q.QueryRow(ctx, `SELECT MIN(at) FROM events WHERE merchant_id = $1 AND seq = $2`, []any{h.MerchantID, h.Event}, sqldb.Time(&at)); err != nil {
 				return err
 			}
-			if at.Valid && (!w.oldest.Valid || at.Int64 < w.oldest.Int64) {
-				w.oldest = at
-			}
+			w.oldest = earlier(w.oldest, at)
 		}
-		undelivered(w.oldest, flag(w.oldest.Valid && w.oldest.Int64 < late.Unix()))
+		undelivered(w.oldest, flag(!w.oldest.IsZero() && w.oldest.Unix() < late.Unix()))
 		survey.OldestMarketUndelivered = earlier(survey.OldestMarketUndelivered, w.oldest)
 	}
 	return err
 }
 
-// earlier returns the earlier one of a time, which may be zero, and a time of the database.
-func earlier(oldest time.Time, other sql.NullInt64) time.Time {
-	if at := timeOf(other); other.Valid && (oldest.IsZero() || at.Before(oldest)) {
-		return at
+// earlier returns the earlier one of two times; a zero one does not count.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
 	}
-	return oldest
+	return a
 }
 
 // Pool returns the use of the database connections at the moment.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"strconv"
 	"strings"
 	"time"
@@ -18,27 +17,12 @@ const (
 	selectTokens = `SELECT ` + tokenColumns + ` FROM tokens WHERE `
 )
 
-// tokenRow is a row of selectTokens.
-type tokenRow struct {
-	token.Token
-	created, by, expires, revoked, used sql.NullInt64
-	from, passkey                       sql.NullString
-}
-
-// dest returns the Scan destinations of selectTokens.
-func (r *tokenRow) dest() []any {
+// tokenDest returns the Scan destinations of selectTokens.
+func tokenDest(t *token.Token) []any {
 	return []any{
-		&r.ID, &r.MerchantID, sqldb.Int(&r.Scopes), &r.Hint, &r.Label, &r.created, &r.by, &r.expires, &r.revoked, &r.used, &r.from, &r.passkey,
+		&t.ID, &t.MerchantID, sqldb.Int(&t.Scopes), &t.Hint, &t.Label, sqldb.Time(&t.CreatedAt), sqldb.IntOrZero(&t.CreatedBy), sqldb.Time(&t.ExpiresAt),
+		sqldb.Time(&t.RevokedAt), sqldb.Time(&t.LastUsedAt), sqldb.OrEmpty(&t.LastUsedFrom), sqldb.OrEmpty(&t.Passkey),
 	}
-}
-
-// token returns the scanned token.
-func (r *tokenRow) token() token.Token {
-	t := r.Token
-	t.CreatedAt, t.CreatedBy, t.ExpiresAt = timeOf(r.created), r.by.Int64, timeOf(r.expires)
-	t.RevokedAt, t.LastUsedAt, t.LastUsedFrom = timeOf(r.revoked), timeOf(r.used), r.from.String
-	t.Passkey = r.passkey.String
-	return t
 }
 
 // Tokens implements token.Store.
@@ -110,11 +94,9 @@ func (db *DB) ChangeTokens(ctx context.Context, fn func(token.Tx) error) error {
 }
 
 // LockToken implements token.Tx.
-func (t *tx) LockToken(ctx context.Context, id int64) (_ token.Token, bound time.Time, err error) {
-	var row tokenRow
-	var end sql.NullInt64
-	err = t.QueryRow(ctx, `SELECT `+tokenColumns+`, bound_at FROM tokens WHERE id = $1`+t.db.dialect.RowLock, []any{id}, append(row.dest(), &end)...)
-	return row.token(), timeOf(end), noRow(err, token.ErrUnknown)
+func (t *tx) LockToken(ctx context.Context, id int64) (locked token.Token, bound time.Time, err error) {
+	err = t.QueryRow(ctx, `SELECT `+tokenColumns+`, bound_at FROM tokens WHERE id = $1`+t.db.dialect.RowLock, []any{id}, append(tokenDest(&locked), sqldb.Time(&bound))...)
+	return locked, bound, noRow(err, token.ErrUnknown)
 }
 
 // Descendants implements token.Tx.
@@ -127,10 +109,9 @@ func (t *tx) Descendants(ctx context.Context, id int64) ([]token.Token, error) {
 }
 
 // scanToken scans a row of selectTokens.
-func scanToken(rows sqldb.Rows) (token.Token, error) {
-	var row tokenRow
-	err := rows.Scan(row.dest()...)
-	return row.token(), err
+func scanToken(rows sqldb.Rows) (t token.Token, err error) {
+	err = rows.Scan(tokenDest(&t)...)
+	return t, err
 }
 
 // AddToken implements token.Tx.
@@ -146,10 +127,9 @@ func (t *tx) AddToken(ctx context.Context, hash token.Hash, added token.Token, e
 	if err != nil {
 		return 0, err
 	}
-	by := sql.NullInt64{Int64: added.CreatedBy, Valid: added.CreatedBy != 0}
 	err = t.Later(ctx, nil, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, bound_at, passkey)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)`,
-		id, hash[:], added.MerchantID, int64(added.Scopes), added.Hint, added.Label, seconds(added.CreatedAt), by, seconds(added.ExpiresAt), sql.NullString{String: added.Passkey, Valid: added.Passkey != ""})
+		id, hash[:], added.MerchantID, int64(added.Scopes), added.Hint, added.Label, seconds(added.CreatedAt), idOrNull(added.CreatedBy), seconds(added.ExpiresAt), textOrNull(added.Passkey))
 	if err != nil {
 		return 0, err
 	}

@@ -2,13 +2,11 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"maps"
 	"slices"
 	"sync"
 
 	"merchantorders/internal/lru"
-	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/token"
 )
@@ -71,39 +69,23 @@ func (db *DB) Grant(ctx context.Context, hash token.Hash) (_ token.Grant, err er
 }
 
 // readGrant reads the grant of a token, with what its merchant has if it is this one, not 0.
-func (db *DB) readGrant(ctx context.Context, merchantID int64, hash token.Hash) (token.Grant, error) {
-	var row grantRow
-	dest := row.dest()
+func (db *DB) readGrant(ctx context.Context, merchantID int64, hash token.Hash) (g token.Grant, err error) {
+	dest := grantDest(&g)
 	if merchantID == 0 {
-		err := db.sql.QueryRow(ctx, selectToken, []any{hash[:]}, dest[:5]...)
-		return row.grant(), err
+		err = db.sql.QueryRow(ctx, selectToken, []any{hash[:]}, dest[:5]...)
+		return g, err
 	}
-	err := db.sql.QueryRow(ctx, selectGrant, []any{merchantID, hash[:]}, dest...)
-	return row.grant(), err
+	err = db.sql.QueryRow(ctx, selectGrant, []any{merchantID, hash[:]}, dest...)
+	return g, err
 }
 
-// grantRow is a row of selectGrant.
-type grantRow struct {
-	token.Grant
-	expires, revoked, event, nonce, name, suspended, rate, burst sql.NullInt64
-}
-
-// dest returns the Scan destinations of the row.
-func (r *grantRow) dest() []any {
+// grantDest returns the Scan destinations of selectGrant. An operator's token has no merchant.
+func grantDest(g *token.Grant) []any {
 	return []any{
-		&r.ID, &r.MerchantID, sqldb.Int(&r.Scopes), &r.expires, &r.revoked,
-		&r.event, &r.nonce, &r.name, &r.suspended, &r.rate, &r.burst,
+		&g.ID, &g.MerchantID, sqldb.Int(&g.Scopes), sqldb.Time(&g.ExpiresAt), sqldb.Time(&g.RevokedAt),
+		sqldb.IntOrZero(&g.DataVersion.Event), sqldb.IntOrZero(&g.DataVersion.Nonce), sqldb.IntOrZero(&g.NameNonce), sqldb.NotNull(&g.Suspended),
+		sqldb.IntOrZero(&g.RateLimit.PerSecond), sqldb.IntOrZero(&g.RateLimit.Burst),
 	}
-}
-
-// grant returns the scanned grant.
-func (r *grantRow) grant() token.Grant {
-	g := r.Grant
-	g.ExpiresAt, g.RevokedAt = timeOf(r.expires), timeOf(r.revoked)
-	g.DataVersion = order.DataVersion{Event: r.event.Int64, Nonce: r.nonce.Int64}
-	g.NameNonce, g.Suspended = r.name.Int64, r.suspended.Valid
-	g.RateLimit = order.RateLimit{PerSecond: int(r.rate.Int64), Burst: int(r.burst.Int64)}
-	return g
 }
 
 // RecordTokenUse implements token.Store.
@@ -112,9 +94,9 @@ func (db *DB) RecordTokenUse(ctx context.Context, used map[int64]token.Use) erro
 		// In the order of ids, so that two transactions cannot deadlock.
 		for _, id := range slices.Sorted(maps.Keys(used)) {
 			use := used[id]
-			var from sql.NullString
+			var from any
 			if use.From.IsValid() {
-				from = sql.NullString{String: use.From.String(), Valid: true}
+				from = use.From.String()
 			}
 			if _, err := t.Exec(ctx, `UPDATE tokens SET last_used_at = $1, last_used_from = $2 WHERE id = $3`, seconds(use.At), from, id); err != nil {
 				return err

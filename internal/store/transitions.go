@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"strings"
-	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -17,24 +15,9 @@ const (
 	selectLockedByReference = selectLocked + `reference = $2`
 )
 
-// lockedRow is a row of selectLocked.
-type lockedRow struct {
-	order.LockedOrder
-	createdAt int64
-	expiresAt sql.NullInt64
-}
-
-// dest returns the Scan destinations.
-func (r *lockedRow) dest() []any {
-	return []any{&r.LegacyID, &r.Reference, sqldb.Int(&r.State), &r.createdAt, &r.expiresAt, &r.Revision, sqldb.Int(&r.ActiveInvoices), &r.InvoiceNumbers}
-}
-
-// locked returns the scanned order.
-func (r *lockedRow) locked(merchantID int64) order.LockedOrder {
-	o := r.LockedOrder
-	o.MerchantID = merchantID
-	o.CreatedAt, o.ExpiresAt, o.NextRevision = time.Unix(r.createdAt, 0).UTC(), timeOf(r.expiresAt), order.NextRevision(o.Revision)
-	return o
+// lockedDest returns the Scan destinations of selectLocked.
+func lockedDest(o *order.LockedOrder) []any {
+	return []any{&o.LegacyID, &o.Reference, sqldb.Int(&o.State), sqldb.Time(&o.CreatedAt), sqldb.Time(&o.ExpiresAt), &o.Revision, sqldb.Int(&o.ActiveInvoices), &o.InvoiceNumbers}
 }
 
 // LockOrder implements order.Tx.
@@ -43,12 +26,11 @@ func (t *tx) LockOrder(ctx context.Context, merchantID int64, id order.Identifie
 	o, ok := t.ahead[key]
 	if delete(t.ahead, key); !ok { // the next caller sees what this one changes
 		text, value := byIdentifier(id, selectLockedByLegacyID, selectLockedByReference)
-		var row lockedRow
-		err := t.QueryRow(ctx, text+t.db.dialect.RowLock, []any{merchantID, value}, row.dest()...)
+		err := t.QueryRow(ctx, text+t.db.dialect.RowLock, []any{merchantID, value}, lockedDest(&o)...)
 		if err != nil {
 			return order.LockedOrder{}, noRow(err, order.ErrNotFound)
 		}
-		o = row.locked(merchantID)
+		o.MerchantID, o.NextRevision = merchantID, order.NextRevision(o.Revision)
 		t.limit.extend(1)
 	}
 	t.lockedOrder = o.LegacyID
@@ -71,11 +53,13 @@ func (t *tx) LockOrders(ctx context.Context, merchantID int64, references []stri
 	if t.ahead == nil {
 		t.ahead = make(map[orderKey]order.LockedOrder, len(references))
 	}
-	var row lockedRow
+	o := order.LockedOrder{MerchantID: merchantID}
+	dest := lockedDest(&o)
 	text := selectLocked + `reference ` + t.db.dialect.InTexts + ` ORDER BY reference` + t.db.dialect.ByteOrder + t.db.dialect.RowLock
 	return sqldb.Each(ctx, t, text, []any{merchantID, strings.Join(references, "\n")}, func(rows sqldb.Rows) error {
-		err := rows.Scan(row.dest()...)
-		t.ahead[orderKey{merchantID, order.ByReference(row.Reference)}] = row.locked(merchantID)
+		err := rows.Scan(dest...)
+		o.NextRevision = order.NextRevision(o.Revision)
+		t.ahead[orderKey{merchantID, order.ByReference(o.Reference)}] = o
 		return err
 	})
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"math"
 
 	"merchantorders/internal/order"
@@ -36,10 +35,8 @@ func (db *DB) Unanswered(ctx context.Context, merchantID int64, query order.Unan
 		before = query.ExpiresBefore.Unix()
 	}
 	wanted := query.Limit + 1
-	var row summaryRow
-	var expiresAt sql.NullInt64
-	var revision, size int64
-	dest := append(row.dest(), &expiresAt, &revision, &size)
+	var o order.UnansweredOrder
+	dest := append(summaryDest(&o.Summary), sqldb.Time(&o.ExpiresAt), &o.Revision, &o.Size)
 	err = db.sql.QueryMany(ctx, func(yield func(string, []any) bool) {
 		if withDeadline {
 			if !yield(selectWithDeadline, []any{merchantID, from, createdAt, legacyID, before, wanted}) {
@@ -55,7 +52,7 @@ func (db *DB) Unanswered(ctx context.Context, merchantID int64, query order.Unan
 			return nil
 		}
 		err := rows.Scan(dest...)
-		page.Orders = append(page.Orders, order.UnansweredOrder{Summary: row.summary(), ExpiresAt: timeOf(expiresAt), Revision: revision, Size: size})
+		page.Orders = append(page.Orders, o)
 		return err
 	})
 	if len(page.Orders) > query.Limit {

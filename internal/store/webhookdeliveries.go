@@ -26,9 +26,9 @@ const deliveryColumns = `d.webhook_id, d.id, d.at, d.message_id, d.event_seq, d.
 
 func deliveryOf(rows sqldb.Rows) (delivery.Attempt, error) {
 	var d delivery.Attempt
-	var at, took int64
-	err := rows.Scan(&d.WebhookID, &d.ID, &at, &d.MessageID, &d.Event, &d.EventMerchant, sqldb.Int(&d.Events), &d.LastEvent, &d.Type, sqldb.Int(&d.Status), &d.Error, &took, &d.Response)
-	d.At, d.Took = time.Unix(at, 0).UTC(), time.Duration(took)*time.Millisecond
+	var took int64
+	err := rows.Scan(&d.WebhookID, &d.ID, sqldb.Time(&d.At), &d.MessageID, &d.Event, &d.EventMerchant, sqldb.Int(&d.Events), &d.LastEvent, &d.Type, sqldb.Int(&d.Status), &d.Error, &took, &d.Response)
+	d.Took = time.Duration(took) * time.Millisecond
 	return d, err
 }
 

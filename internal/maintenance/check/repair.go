@@ -101,16 +101,14 @@ func writeDayCounts(ctx context.Context, q sqldb.Querier, merchantID int64, stor
 func renumber(ctx context.Context, db sqldb.DB, merchantID, legacyID int64) error {
 	return sqldb.RetryTx(ctx, db, func(q sqldb.Querier) error {
 		o := order.LockedOrder{MerchantID: merchantID, LegacyID: legacyID}
-		var createdAt int64
 		err := q.QueryRow(ctx, `SELECT created_at, invoice_numbers FROM orders WHERE merchant_id = $1 AND legacy_id = $2`+db.Dialect().RowLock,
-			[]any{merchantID, legacyID}, &createdAt, &o.InvoiceNumbers)
+			[]any{merchantID, legacyID}, sqldb.Time(&o.CreatedAt), &o.InvoiceNumbers)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		o.CreatedAt = time.Unix(createdAt, 0)
 		return store.Renumber(ctx, q, db.Dialect(), o)
 	})
 }

@@ -100,22 +100,14 @@ type derivedOrder struct {
 
 func scanDerived(rows sqldb.Rows) (derivedOrder, error) {
 	var o derivedOrder
-	var createdAt int64
-	var phone, reference, note sql.NullString
-	var expiresAt sql.NullInt64
+	var expiresAt time.Time
 	var encoded sql.RawBytes
-	err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &createdAt, &o.Customer.Email, &phone,
-		&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &reference, &note, &o.InvoiceNumbers, &expiresAt, &encoded)
+	err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, sqldb.Time(&o.CreatedAt), &o.Customer.Email, &o.Customer.Phone,
+		&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &o.MerchantData.Reference, &o.MerchantData.Note, &o.InvoiceNumbers, sqldb.Time(&expiresAt), &encoded)
 	if err == nil {
 		o.undecodable = orderpb.DecodeDetails(encoded, &o.Order)
 	}
-	o.CreatedAt = time.Unix(createdAt, 0)
-	for text, to := range map[*sql.NullString]**string{&phone: &o.Customer.Phone, &reference: &o.MerchantData.Reference, &note: &o.MerchantData.Note} {
-		if text.Valid {
-			*to = &text.String
-		}
-	}
-	o.wrongDeadline = expiresAt.Valid == o.ExpiresAt.IsZero() || expiresAt.Valid && expiresAt.Int64 != o.ExpiresAt.Unix()
+	o.wrongDeadline = expiresAt.Unix() != o.ExpiresAt.Unix()
 	return o, err
 }
 

@@ -231,17 +231,36 @@ func scan(types *pgtype.Map, column *pgconn.FieldDescription, value []byte, dest
 		}
 	case sqldb.IntScanner:
 		n, ok := integer(column, value)
-		if !ok {
+		if !ok && value != nil {
 			return errors.New("the value is not an integer")
 		}
-		return variable.ScanInt(n)
+		return variable.ScanInt(n, value == nil)
 	case *string:
 		if value != nil && isText(column) {
 			*variable = string(value)
 			return nil
 		}
+	case **string:
+		if *variable = nil; value == nil {
+			return nil
+		}
+		if isText(column) {
+			*variable = new(string(value))
+			return nil
+		}
+	case *sqldb.TextOrEmpty:
+		if value == nil || isText(column) {
+			*variable = sqldb.TextOrEmpty(value)
+			return nil
+		}
+	case *[32]byte:
+		if value == nil || isBytes(column) {
+			*variable = [32]byte{}
+			copy(variable[:], value)
+			return nil
+		}
 	case *sql.RawBytes:
-		if value == nil || column.DataTypeOID == pgtype.ByteaOID && column.Format == pgtype.BinaryFormatCode {
+		if value == nil || isBytes(column) {
 			*variable = append((*variable)[:0], value...)
 			return nil
 		}
@@ -283,6 +302,11 @@ func integer(column *pgconn.FieldDescription, value []byte) (n int64, ok bool) {
 		return int64(int16(binary.BigEndian.Uint16(value))), true
 	}
 	return 0, false
+}
+
+// isBytes reports whether the encoded values of a column are its bytes.
+func isBytes(column *pgconn.FieldDescription) bool {
+	return column.DataTypeOID == pgtype.ByteaOID && column.Format == pgtype.BinaryFormatCode
 }
 
 // isText reports whether the encoded values of a column are its text.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -98,11 +99,19 @@ func testScan(t *testing.T, open func() sqldb.DB) {
 		{"Int of uint8", "number", [3]any{"error", uint8(0), "error"}, through(uint8(0), func(v *uint8) any { return sqldb.Int(v) })},
 		{"Int of int32", "small", [3]any{int32(7), "error", "error"}, intoInt32},
 		{"Int of int32", "text", [3]any{"error", "error", "error"}, intoInt32},
+		{"IntOrZero", "number", [3]any{300, 0, 0}, through(7, func(v *int) any { return sqldb.IntOrZero(v) })},
+		{"IntOrZero", "text", [3]any{"error", "error", 0}, through(7, func(v *int) any { return sqldb.IntOrZero(v) })},
+		{"Time", "number", [3]any{time.Unix(300, 0).UTC(), time.Unix(0, 0).UTC(), time.Time{}}, through(time.Now(), func(v *time.Time) any { return sqldb.Time(v) })},
+		{"Flag", "number", [3]any{true, false, false}, through(true, func(v *bool) any { return sqldb.Flag(v) })},
+		{"NotNull", "number", [3]any{true, true, false}, through(true, func(v *bool) any { return sqldb.NotNull(v) })},
 		{"NullInt64", "number", [3]any{sql.NullInt64{Int64: 300, Valid: true}, sql.NullInt64{Valid: true}, sql.NullInt64{}}, into(sql.NullInt64{})},
 		{"NullInt64", "text", [3]any{"error", "error", sql.NullInt64{}}, into(sql.NullInt64{})},
 		{"bool", "number = 300", [3]any{true, false, "error"}, into(false)},
 		{"string", "text", [3]any{"Μαρία", "", "error"}, into("")},
 		{"NullString", "text", [3]any{sql.NullString{String: "Μαρία", Valid: true}, sql.NullString{Valid: true}, sql.NullString{}}, into(sql.NullString{})},
+		{"*string", "text", [3]any{new("Μαρία"), new(""), (*string)(nil)}, into(new("old"))},
+		{"OrEmpty", "text", [3]any{"Μαρία", "", ""}, through("old", func(v *string) any { return sqldb.OrEmpty(v) })},
+		{"[32]byte", "bytes", [3]any{[32]byte{1: 255}, [32]byte{}, [32]byte{}}, into([32]byte{7: 7})},
 		{"[]byte", "bytes", [3]any{[]byte{0, 255}, []byte(nil), []byte(nil)}, into([]byte("old"))},
 		{"RawBytes", "bytes", [3]any{"\x00\xff", "", ""}, into(sql.RawBytes("old"))},
 		{"any", "bytes", [3]any{[]byte{0, 255}, nil, nil}, into[any](nil)},

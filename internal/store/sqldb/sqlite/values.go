@@ -88,6 +88,16 @@ func scan(stmt *sqlite.Stmt, column int, dest any) error {
 		if *variable == "" && stmt.ColumnIsNull(column) {
 			return errNotText
 		}
+	case **string:
+		*variable = nil
+		if !stmt.ColumnIsNull(column) {
+			*variable = new(stmt.ColumnText(column))
+		}
+	case *sqldb.TextOrEmpty:
+		*variable = sqldb.TextOrEmpty(stmt.ColumnText(column))
+	case *[32]byte:
+		*variable = [32]byte{}
+		stmt.ColumnBytes(column, variable[:])
 	case *[]byte:
 		*variable = nil
 		if !stmt.ColumnIsNull(column) {
@@ -121,10 +131,13 @@ func scan(stmt *sqlite.Stmt, column int, dest any) error {
 		*variable = columnValue(stmt, column)
 	case sqldb.IntScanner:
 		n := stmt.ColumnInt64(column)
-		if err := checkInteger(stmt, column, n); err != nil {
-			return err
+		null := n == 0 && stmt.ColumnIsNull(column)
+		if !null {
+			if err := checkInteger(stmt, column, n); err != nil {
+				return err
+			}
 		}
-		return variable.ScanInt(n)
+		return variable.ScanInt(n, null)
 	default:
 		return fmt.Errorf("a column cannot be scanned into a %T", dest)
 	}
