@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"merchantorders/internal/metrics"
+	httpserver "merchantorders/internal/server"
 	"merchantorders/internal/store"
 )
 
@@ -29,8 +30,8 @@ const (
 // monitor reads the state of a server for the metrics.
 type monitor struct {
 	*server
-	disks   sharedRead[[]folderSpace] // its own, because a disk may hang
-	survey  sharedRead[*store.Survey]
+	disks   httpserver.Shared[[]folderSpace] // its own, because a disk may hang
+	survey  httpserver.Shared[*store.Survey]
 	stopped context.Context
 	stop    context.CancelFunc
 }
@@ -39,12 +40,12 @@ type monitor struct {
 func (s *server) startMonitor() *monitor {
 	stopped, stop := context.WithCancel(context.Background())
 	m := &monitor{server: s, stopped: stopped, stop: stop}
-	m.disks = sharedRead[[]folderSpace]{
-		read: m.readDisks, interval: disksInterval, timeout: disksTimeout, patience: scrapePatience, now: s.Now, stopped: stopped,
+	m.disks = httpserver.Shared[[]folderSpace]{
+		Read: m.readDisks, Interval: disksInterval, Timeout: disksTimeout, Now: s.Now, Stopped: stopped,
 	}
-	m.survey = sharedRead[*store.Survey]{
-		read:     func(ctx context.Context) (*store.Survey, error) { return readSurvey(ctx, s.DB, s.Now(), s.log) },
-		interval: surveyInterval, rest: surveyRest, timeout: surveyTimeout, patience: scrapePatience, now: s.Now, stopped: stopped,
+	m.survey = httpserver.Shared[*store.Survey]{
+		Read:     func(ctx context.Context) (*store.Survey, error) { return readSurvey(ctx, s.DB, s.Now(), s.log) },
+		Interval: surveyInterval, Rest: surveyRest, Timeout: surveyTimeout, Now: s.Now, Stopped: stopped,
 	}
 	s.metrics.Watch(m.send)
 	return m
@@ -53,7 +54,7 @@ func (s *server) startMonitor() *monitor {
 // close ends running reads and waits for the survey. A read of the disks may hang.
 func (m *monitor) close() {
 	m.stop()
-	m.survey.wait()
+	m.survey.Wait()
 }
 
 // send sends the state of the server to a scrape.
@@ -61,18 +62,16 @@ func (m *monitor) send(to metrics.Scrape) {
 	var databaseErr, storageErr error
 	var disks []folderSpace
 	var survey *store.Survey
+	ctx, cancel := context.WithTimeout(m.stopped, scrapePatience)
+	defer cancel()
 	var reads sync.WaitGroup
+	reads.Go(func() { databaseErr, storageErr = m.health.Check(ctx) })
 	reads.Go(func() {
-		ctx, cancel := context.WithTimeout(m.stopped, scrapePatience)
-		defer cancel()
-		databaseErr, storageErr = m.health.Check(ctx)
-	})
-	reads.Go(func() {
-		if read, current := m.disks.get(); current {
+		if read, err := m.disks.Get(ctx); err == nil {
 			disks = read
 		}
 	})
-	reads.Go(func() { survey, _ = m.survey.get() }) // an older one, if it takes long
+	reads.Go(func() { survey, _ = m.survey.Get(ctx) }) // an older one, if it takes long
 	reads.Wait()
 	to.Gauge("build_info", "The version of the program; always 1.", 1, "version", Version(), "go_version", runtime.Version())
 	to.Flag("database_up", "Whether the database can be used: 1 or 0.", databaseErr == nil)

@@ -45,21 +45,22 @@ type Readiness struct {
 // ports of a server share one.
 type Health struct {
 	ready             Readiness
-	database, storage *probe
+	database, storage *Shared[struct{}]
 }
 
 // NewHealth returns the health of a server.
 func NewHealth(ready Readiness) *Health {
-	return &Health{ready, &probe{check: ready.Database}, &probe{check: ready.Storage}}
+	return &Health{ready, newProbe(ready.Database), newProbe(ready.Storage)}
 }
 
 // Check returns what is wrong with the database and with the storage, at the latest when
 // ctx ends. All who ask share the checks, and at most one a second runs.
 func (h *Health) Check(ctx context.Context) (database, storage error) {
-	waiting := make(chan error, 1)
-	go func() { waiting <- h.storage.result(ctx) }()
-	database = h.database.result(ctx)
-	return database, <-waiting
+	var both sync.WaitGroup
+	both.Go(func() { _, storage = h.storage.Get(ctx) })
+	_, database = h.database.Get(ctx)
+	both.Wait()
+	return database, storage
 }
 
 // Routes returns the group with the empty prefix, all of it public. /healthz says
@@ -182,80 +183,18 @@ func described(err error) string {
 	return err.Error()
 }
 
-// probe runs a check, at most one a second and one at a time, and shares its result
-// among all who ask. So nobody can load the database with probes, keep others from
-// their result, or multiply a check that hangs. Its times are intervals, so it uses
+// newProbe returns a check that runs at most once a second. Its times are intervals, so it uses
 // the system's clock.
-type probe struct {
-	check func(context.Context) error
-
-	mu      sync.Mutex
-	last    *probeRun // nil: none
-	running bool      // the check of last has not returned
-}
-
-// probeRun is one run of a check.
-type probeRun struct {
-	started time.Time
-	done    chan struct{} // closed when err is set, at the latest after readyTimeout
-	err     error
-}
-
-// result returns the error of a check that is not older than a second, or is running
-// for too long.
-func (p *probe) result(ctx context.Context) error {
-	run := p.share()
-	select {
-	case <-run.done:
-		return run.err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// share returns the run to wait for.
-func (p *probe) share() *probeRun {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.running || p.last != nil && time.Since(p.last.started) < readyInterval {
-		return p.last
-	}
-	p.last, p.running = &probeRun{started: time.Now(), done: make(chan struct{})}, true
-	go p.run(p.last)
-	return p.last
-}
-
-// run runs the check.
-func (p *probe) run(run *probeRun) {
-	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
-	defer cancel()
-	result := make(chan error, 1)
-	// In a goroutine, because a disk that hangs ignores the context.
-	go func() {
-		defer func() {
-			if v := recover(); v != nil {
-				result <- fmt.Errorf("the readiness check panicked: %v", v)
-			}
-		}()
-		result <- p.check(ctx)
-	}()
-	select {
-	case run.err = <-result:
-		p.returned(run)
-	case <-ctx.Done():
-		run.err = ctx.Err()
-		close(run.done)
-		<-result
-		p.returned(nil)
-	}
-}
-
-// returned notes that the check has returned. It ends its run unless that is nil.
-func (p *probe) returned(run *probeRun) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.running = false
-	if run != nil {
-		close(run.done)
+func newProbe(check func(context.Context) error) *Shared[struct{}] {
+	return &Shared[struct{}]{
+		Read: func(ctx context.Context) (_ struct{}, err error) {
+			defer func() {
+				if v := recover(); v != nil {
+					err = fmt.Errorf("the readiness check panicked: %v", v)
+				}
+			}()
+			return struct{}{}, check(ctx)
+		},
+		Interval: readyInterval, Timeout: readyTimeout, Now: time.Now, Stopped: context.Background(),
 	}
 }

@@ -23,22 +23,22 @@ func TestProbeIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var checks atomic.Int32
 		hanging := make(chan struct{})
-		p := &probe{check: func(ctx context.Context) error {
+		p := newProbe(func(ctx context.Context) error {
 			first := checks.Add(1) == 1
 			<-hanging
 			testenv.Equal(t, "the context has ended", first, ctx.Err() != nil)
 			return nil
-		}}
+		})
 		start := time.Now()
 		for range 3 {
-			if err := p.result(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 2*time.Second {
+			if _, err := p.Get(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 2*time.Second {
 				t.Errorf("error %v after %s", err, time.Since(start))
 			}
 		}
 		testenv.Equal(t, "running checks", 1, checks.Load())
 		close(hanging)
 		synctest.Wait()
-		if err := p.result(t.Context()); err != nil || checks.Load() != 2 {
+		if _, err := p.Get(t.Context()); err != nil || checks.Load() != 2 {
 			t.Errorf("after it came back: error %v, %d checks", err, checks.Load())
 		}
 	})
@@ -51,22 +51,23 @@ func TestProbeIsShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var checks atomic.Int32
-		p := &probe{check: func(ctx context.Context) error {
+		p := newProbe(func(ctx context.Context) error {
 			checks.Add(1)
 			time.Sleep(500 * time.Millisecond)
 			return ctx.Err()
-		}}
+		})
 		gone, leave := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
-			testenv.Equal(t, "the one who left", context.Canceled, p.result(gone))
+			_, err := p.Get(gone)
+			testenv.Equal(t, "the one who left", context.Canceled, err)
 		})
 		synctest.Wait()
 		leave()
 		for range 1000 {
 			all.Go(func() {
 				for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
-					if err := p.result(t.Context()); err != nil {
+					if _, err := p.Get(t.Context()); err != nil {
 						t.Error(err)
 					}
 				}
@@ -86,14 +87,14 @@ func TestProbeAfterFailure(t *testing.T) {
 		var broken atomic.Bool
 		broken.Store(true)
 		fault := errors.New("out of reach")
-		p := &probe{check: func(context.Context) error {
+		p := newProbe(func(context.Context) error {
 			if broken.Load() {
 				return fault
 			}
 			return nil
-		}}
+		})
 		for _, want := range []error{fault, fault, nil} {
-			if err := p.result(t.Context()); !errors.Is(err, want) {
+			if _, err := p.Get(t.Context()); !errors.Is(err, want) {
 				t.Errorf("error %v, want %v", err, want)
 			}
 			if broken.Swap(false); want != nil {
