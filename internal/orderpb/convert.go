@@ -14,36 +14,46 @@ import (
 )
 
 // EncodeDetails returns the details of an order as they are stored.
-func EncodeDetails(o *order.Order) ([]byte, error) {
-	encoded, err := proto.Marshal(newDetails(o))
+func EncodeDetails(o *order.Order) ([]byte, error) { return encode(newDetails(o), o) }
+
+func encode(d *Details, o *order.Order) ([]byte, error) {
+	encoded, err := proto.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("encode the details of order %s: %w", o.Reference, err)
 	}
 	return encoded, nil
 }
 
+func decode(encoded []byte, o *order.Order) (*Details, error) {
+	d := new(Details)
+	if err := proto.Unmarshal(encoded, d); err != nil {
+		return nil, fmt.Errorf("decode the details of order %s: %w", o.Reference, err)
+	}
+	return d, nil
+}
+
 // CorrectDetails returns stored details with the fields that a correction
 // of the order may change. It keeps what a newer version has written.
 func CorrectDetails(encoded []byte, o *order.Order) ([]byte, error) {
-	var d Details
-	if err := proto.Unmarshal(encoded, &d); err != nil {
-		return nil, fmt.Errorf("decode the details of order %s: %w", o.Reference, err)
-	}
-	carrier := newCarrier(&o.Carrier)
-	if d.Carrier != nil {
-		carrier.ProtoReflect().SetUnknown(d.Carrier.ProtoReflect().GetUnknown())
-	}
-	shipping := newAddress(&o.Shipping)
-	if d.Shipping != nil {
-		shipping.ProtoReflect().SetUnknown(d.Shipping.ProtoReflect().GetUnknown())
-	}
-	d.Shipping = shipping
-	d.Carrier, d.ExpiresAt, d.DispatchUntil = carrier, seconds(o.ExpiresAt), seconds(o.DispatchUntil)
-	corrected, err := proto.Marshal(&d)
+	d, err := decode(encoded, o)
 	if err != nil {
-		return nil, fmt.Errorf("encode the details of order %s: %w", o.Reference, err)
+		return nil, err
 	}
-	return corrected, nil
+	toMessage.deadlines(o, d)
+	toMessage.address(&o.Shipping, made(&d.Shipping))
+	toMessage.carrier(&o.Carrier, made(&d.Carrier))
+	return encode(d, o)
+}
+
+// DecodeDetails sets the fields of an order that stored details have.
+// It ignores fields that a newer version has written.
+func DecodeDetails(encoded []byte, o *order.Order) error {
+	d, err := decode(encoded, o)
+	if err != nil {
+		return err
+	}
+	toOrder.details(o, d)
+	return nil
 }
 
 // newDocument returns the whole document of an order, without its legacy id and
@@ -68,79 +78,146 @@ func newDocument(o *order.Order) *Document {
 }
 
 func newDetails(o *order.Order) *Details {
-	d := &Details{
-		ExpiresAt:      seconds(o.ExpiresAt),
-		DispatchUntil:  seconds(o.DispatchUntil),
-		Subtotal:       o.Subtotal,
-		Discount:       o.Discount,
-		ShippingAmount: o.ShippingAmount, ShippingVatRate: o.ShippingVATRate,
-		Notes:          o.Notes,
-		PaymentName:    o.PaymentName,
-		Billing:        newAddress(&o.Billing),
-		Shipping:       newAddress(&o.Shipping),
-		Carrier:        newCarrier(&o.Carrier),
-		InvoiceDetails: newInvoiceDetails(o.InvoiceDetails),
-		LineItems:      make([]*LineItem, len(o.LineItems)),
-	}
-	for i := range o.LineItems {
-		d.LineItems[i] = newLineItem(&o.LineItems[i])
-	}
+	d := new(Details)
+	toMessage.details(o, d)
 	return d
 }
 
-func newAddress(a *order.Address) *Address {
-	return &Address{
-		FirstName:    a.FirstName,
-		LastName:     a.LastName,
-		Street:       a.Street,
-		StreetNumber: a.StreetNumber,
-		Address2:     a.Address2,
-		City:         a.City,
-		Region:       a.Region,
-		RegionCode:   a.RegionCode,
-		Country:      a.Country,
-		CountryCode:  a.CountryCode,
-		PostCode:     a.PostCode,
-		Phone:        a.Phone,
-		Type:         a.Type,
+// direction says whether fields are copied from an order to a message, or back, so that each
+// is named once.
+type direction bool
+
+const (
+	toMessage direction = false
+	toOrder   direction = true
+)
+
+// move copies a field.
+func move[T any](to direction, o, m *T) {
+	if to == toOrder {
+		*o = *m
+	} else {
+		*m = *o
 	}
 }
 
-func newCarrier(c *order.Carrier) *Carrier {
-	return &Carrier{
-		ShipmentIds:                  c.ShipmentIDs,
-		Name:                         c.Name,
-		Method:                       c.Method,
-		DeliveryName:                 c.DeliveryName,
-		DeliveryKey:                  c.DeliveryKey,
-		TrackingCodes:                c.TrackingCodes,
-		Comments:                     c.Comments,
-		DeliveryToCourierEstimation:  c.DeliveryToCourierEstimation,
-		DeliveryToCustomerEstimation: c.DeliveryToCustomerEstimation,
+// convert copies a field that has another type in the message.
+func convert[O, M any](to direction, o *O, m *M, encode func(O) M, decode func(M) O) {
+	if to == toOrder {
+		*o = decode(*m)
+	} else {
+		*m = encode(*o)
 	}
 }
 
-func newInvoiceDetails(d *order.InvoiceDetails) *InvoiceDetails {
-	if d == nil {
-		return nil
+// made returns what a pointer points to, which it makes if that is nothing.
+func made[T any](p **T) *T {
+	if *p == nil {
+		*p = new(T)
 	}
-	return &InvoiceDetails{
-		TaxOfficeCode:         d.TaxOfficeCode,
-		TaxOfficeName:         d.TaxOfficeName,
-		VatNumber:             d.VATNumber,
-		Company:               d.Company,
-		Occupation:            d.Occupation,
-		Address:               d.Address,
-		PostCode:              d.PostCode,
-		City:                  d.City,
-		Article39:             d.Article39,
-		Article39Eligible:     newFlag(d.Article39Eligible),
-		Article39IdentityType: d.Article39IdentityType,
-		Article39IdentityNo:   d.Article39IdentityNo,
-		Article39MobilePhone:  d.Article39MobilePhone,
-		Article39Otp:          d.Article39OTP,
-		Article39Valid:        newFlag(d.Article39Valid),
+	return *p
+}
+
+func (to direction) details(o *order.Order, d *Details) {
+	to.deadlines(o, d)
+	move(to, &o.Subtotal, &d.Subtotal)
+	move(to, &o.Discount, &d.Discount)
+	move(to, &o.ShippingAmount, &d.ShippingAmount)
+	move(to, &o.ShippingVATRate, &d.ShippingVatRate)
+	move(to, &o.Notes, &d.Notes)
+	move(to, &o.PaymentName, &d.PaymentName)
+	to.address(&o.Billing, made(&d.Billing))
+	to.address(&o.Shipping, made(&d.Shipping))
+	to.carrier(&o.Carrier, made(&d.Carrier))
+	if to == toOrder {
+		o.InvoiceDetails = nil
+		o.LineItems = make([]order.LineItem, len(d.LineItems))
+	} else {
+		d.LineItems = make([]*LineItem, len(o.LineItems))
 	}
+	if o.InvoiceDetails != nil || d.InvoiceDetails != nil {
+		to.invoiceDetails(made(&o.InvoiceDetails), made(&d.InvoiceDetails))
+	}
+	for i := range o.LineItems {
+		to.lineItem(&o.LineItems[i], made(&d.LineItems[i]))
+	}
+}
+
+func (to direction) deadlines(o *order.Order, d *Details) {
+	convert(to, &o.ExpiresAt, &d.ExpiresAt, seconds, timeOf)
+	convert(to, &o.DispatchUntil, &d.DispatchUntil, seconds, timeOf)
+}
+
+func (to direction) address(o *order.Address, m *Address) {
+	move(to, &o.FirstName, &m.FirstName)
+	move(to, &o.LastName, &m.LastName)
+	move(to, &o.Street, &m.Street)
+	move(to, &o.StreetNumber, &m.StreetNumber)
+	move(to, &o.Address2, &m.Address2)
+	move(to, &o.City, &m.City)
+	move(to, &o.Region, &m.Region)
+	move(to, &o.RegionCode, &m.RegionCode)
+	move(to, &o.Country, &m.Country)
+	move(to, &o.CountryCode, &m.CountryCode)
+	move(to, &o.PostCode, &m.PostCode)
+	move(to, &o.Phone, &m.Phone)
+	move(to, &o.Type, &m.Type)
+}
+
+func (to direction) carrier(o *order.Carrier, m *Carrier) {
+	move(to, &o.ShipmentIDs, &m.ShipmentIds)
+	move(to, &o.Name, &m.Name)
+	move(to, &o.Method, &m.Method)
+	move(to, &o.DeliveryName, &m.DeliveryName)
+	move(to, &o.DeliveryKey, &m.DeliveryKey)
+	move(to, &o.TrackingCodes, &m.TrackingCodes)
+	move(to, &o.Comments, &m.Comments)
+	move(to, &o.DeliveryToCourierEstimation, &m.DeliveryToCourierEstimation)
+	move(to, &o.DeliveryToCustomerEstimation, &m.DeliveryToCustomerEstimation)
+}
+
+func (to direction) invoiceDetails(o *order.InvoiceDetails, m *InvoiceDetails) {
+	move(to, &o.TaxOfficeCode, &m.TaxOfficeCode)
+	move(to, &o.TaxOfficeName, &m.TaxOfficeName)
+	move(to, &o.VATNumber, &m.VatNumber)
+	move(to, &o.Company, &m.Company)
+	move(to, &o.Occupation, &m.Occupation)
+	move(to, &o.Address, &m.Address)
+	move(to, &o.PostCode, &m.PostCode)
+	move(to, &o.City, &m.City)
+	move(to, &o.Article39, &m.Article39)
+	convert(to, &o.Article39Eligible, &m.Article39Eligible, newFlag, flagOf)
+	move(to, &o.Article39IdentityType, &m.Article39IdentityType)
+	move(to, &o.Article39IdentityNo, &m.Article39IdentityNo)
+	move(to, &o.Article39MobilePhone, &m.Article39MobilePhone)
+	move(to, &o.Article39OTP, &m.Article39Otp)
+	convert(to, &o.Article39Valid, &m.Article39Valid, newFlag, flagOf)
+}
+
+func (to direction) lineItem(o *order.LineItem, m *LineItem) {
+	move(to, &o.ID, &m.Id)
+	move(to, &o.ProductID, &m.ProductId)
+	move(to, &o.ProductCode, &m.ProductCode)
+	move(to, &o.SKU, &m.Sku)
+	move(to, &o.MerchantSKU, &m.MerchantSku)
+	move(to, &o.MerchantEAN, &m.MerchantEan)
+	move(to, &o.ProductName, &m.ProductName)
+	move(to, &o.ProductStatus, &m.ProductStatus)
+	move(to, &o.MasterProductCode, &m.MasterProductCode)
+	move(to, &o.ProductURL, &m.ProductUrl)
+	move(to, &o.EAN, &m.Ean)
+	move(to, &o.UnitPrice, &m.UnitPrice)
+	move(to, &o.OriginalUnitPrice, &m.OriginalUnitPrice)
+	move(to, &o.BasePrice, &m.BasePrice)
+	move(to, &o.TotalPrice, &m.TotalPrice)
+	move(to, &o.Quantity, &m.Quantity)
+	move(to, &o.VATRate, &m.VatRate)
+	move(to, &o.Article39Status, &m.Article39Status)
+	move(to, &o.Article39Valid, &m.Article39Valid)
+	move(to, &o.GiftWrap, &m.GiftWrap)
+	move(to, (*[]byte)(&o.ExtendedAttributes), &m.ExtendedAttributes)
+	convert(to, &o.PickupDate, &m.PickupDate, day, dayOf)
+	convert(to, &o.DeliveryDate, &m.DeliveryDate, day, dayOf)
 }
 
 func newFlag(value any) *Flag {
@@ -153,32 +230,14 @@ func newFlag(value any) *Flag {
 	return nil
 }
 
-func newLineItem(l *order.LineItem) *LineItem {
-	return &LineItem{
-		Id:                 l.ID,
-		ProductId:          l.ProductID,
-		ProductCode:        l.ProductCode,
-		Sku:                l.SKU,
-		MerchantSku:        l.MerchantSKU,
-		MerchantEan:        l.MerchantEAN,
-		ProductName:        l.ProductName,
-		ProductStatus:      l.ProductStatus,
-		MasterProductCode:  l.MasterProductCode,
-		ProductUrl:         l.ProductURL,
-		Ean:                l.EAN,
-		UnitPrice:          l.UnitPrice,
-		OriginalUnitPrice:  l.OriginalUnitPrice,
-		BasePrice:          l.BasePrice,
-		TotalPrice:         l.TotalPrice,
-		Quantity:           l.Quantity,
-		VatRate:            l.VATRate,
-		Article39Status:    l.Article39Status,
-		Article39Valid:     l.Article39Valid,
-		GiftWrap:           l.GiftWrap,
-		ExtendedAttributes: l.ExtendedAttributes,
-		PickupDate:         day(l.PickupDate),
-		DeliveryDate:       day(l.DeliveryDate),
+func flagOf(f *Flag) any {
+	switch value := f.GetValue().(type) {
+	case *Flag_Boolean:
+		return value.Boolean
+	case *Flag_Text:
+		return value.Text
 	}
+	return nil
 }
 
 // seconds returns a time as Unix seconds; nil for the zero time.
@@ -197,130 +256,6 @@ func day(d order.Day) *int32 {
 	}
 	n := int32(d)
 	return &n
-}
-
-// DecodeDetails sets the fields of an order that stored details have.
-// It ignores fields that a newer version has written.
-func DecodeDetails(encoded []byte, o *order.Order) error {
-	var d Details
-	if err := proto.Unmarshal(encoded, &d); err != nil {
-		return fmt.Errorf("decode the details of order %s: %w", o.Reference, err)
-	}
-	o.ExpiresAt = timeOf(d.ExpiresAt)
-	o.DispatchUntil = timeOf(d.DispatchUntil)
-	o.Subtotal = d.Subtotal
-	o.Discount = d.Discount
-	o.ShippingAmount, o.ShippingVATRate = d.ShippingAmount, d.ShippingVatRate
-	o.Notes = d.Notes
-	o.PaymentName = d.PaymentName
-	o.Billing = addressOf(d.Billing)
-	o.Shipping = addressOf(d.Shipping)
-	o.Carrier = carrierOf(d.Carrier)
-	o.InvoiceDetails = invoiceDetailsOf(d.InvoiceDetails)
-	o.LineItems = make([]order.LineItem, len(d.LineItems))
-	for i, l := range d.LineItems {
-		setLineItem(&o.LineItems[i], l)
-	}
-	return nil
-}
-
-func addressOf(a *Address) order.Address {
-	if a == nil {
-		return order.Address{}
-	}
-	return order.Address{
-		FirstName:    a.FirstName,
-		LastName:     a.LastName,
-		Street:       a.Street,
-		StreetNumber: a.StreetNumber,
-		Address2:     a.Address2,
-		City:         a.City,
-		Region:       a.Region,
-		RegionCode:   a.RegionCode,
-		Country:      a.Country,
-		CountryCode:  a.CountryCode,
-		PostCode:     a.PostCode,
-		Phone:        a.Phone,
-		Type:         a.Type,
-	}
-}
-
-func carrierOf(c *Carrier) order.Carrier {
-	if c == nil {
-		return order.Carrier{}
-	}
-	return order.Carrier{
-		ShipmentIDs:                  c.ShipmentIds,
-		Name:                         c.Name,
-		Method:                       c.Method,
-		DeliveryName:                 c.DeliveryName,
-		DeliveryKey:                  c.DeliveryKey,
-		TrackingCodes:                c.TrackingCodes,
-		Comments:                     c.Comments,
-		DeliveryToCourierEstimation:  c.DeliveryToCourierEstimation,
-		DeliveryToCustomerEstimation: c.DeliveryToCustomerEstimation,
-	}
-}
-
-func invoiceDetailsOf(d *InvoiceDetails) *order.InvoiceDetails {
-	if d == nil {
-		return nil
-	}
-	return &order.InvoiceDetails{
-		TaxOfficeCode:         d.TaxOfficeCode,
-		TaxOfficeName:         d.TaxOfficeName,
-		VATNumber:             d.VatNumber,
-		Company:               d.Company,
-		Occupation:            d.Occupation,
-		Address:               d.Address,
-		PostCode:              d.PostCode,
-		City:                  d.City,
-		Article39:             d.Article39,
-		Article39Eligible:     flagOf(d.Article39Eligible),
-		Article39IdentityType: d.Article39IdentityType,
-		Article39IdentityNo:   d.Article39IdentityNo,
-		Article39MobilePhone:  d.Article39MobilePhone,
-		Article39OTP:          d.Article39Otp,
-		Article39Valid:        flagOf(d.Article39Valid),
-	}
-}
-
-func flagOf(f *Flag) any {
-	switch value := f.GetValue().(type) {
-	case *Flag_Boolean:
-		return value.Boolean
-	case *Flag_Text:
-		return value.Text
-	}
-	return nil
-}
-
-func setLineItem(o *order.LineItem, l *LineItem) {
-	*o = order.LineItem{
-		ID:                 l.Id,
-		ProductID:          l.ProductId,
-		ProductCode:        l.ProductCode,
-		SKU:                l.Sku,
-		MerchantSKU:        l.MerchantSku,
-		MerchantEAN:        l.MerchantEan,
-		ProductName:        l.ProductName,
-		ProductStatus:      l.ProductStatus,
-		MasterProductCode:  l.MasterProductCode,
-		ProductURL:         l.ProductUrl,
-		EAN:                l.Ean,
-		UnitPrice:          l.UnitPrice,
-		OriginalUnitPrice:  l.OriginalUnitPrice,
-		BasePrice:          l.BasePrice,
-		TotalPrice:         l.TotalPrice,
-		Quantity:           l.Quantity,
-		VATRate:            l.VatRate,
-		Article39Status:    l.Article39Status,
-		Article39Valid:     l.Article39Valid,
-		GiftWrap:           l.GiftWrap,
-		ExtendedAttributes: l.ExtendedAttributes,
-		PickupDate:         dayOf(l.PickupDate),
-		DeliveryDate:       dayOf(l.DeliveryDate),
-	}
 }
 
 func timeOf(seconds *int64) time.Time {
