@@ -294,7 +294,7 @@ func TestRetentionNotice(t *testing.T) {
 }
 
 // TestDoubtfulClock asks whether jobs wait whose work nobody can undo: for a day after a stop of more than
-// a day, or while the clock is as far ahead, and again if it jumps once more.
+// 30 days, or while the clock is as far ahead, and again if it jumps once more.
 func TestDoubtfulClock(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -307,7 +307,8 @@ func TestDoubtfulClock(t *testing.T) {
 		testenv.Equal(t, when, want, got)
 	}
 	s.Send(s.operator, "POST", "/operator/orders", personalOrder("P-1", "a@example.com")).WantStatus(t, http.StatusCreated)
-	wait("a day after the newest event, and the first run", 25*time.Hour, day)
+	wait("two days after the newest event", 2*day, 0)
+	wait("31 days later", 31*day, day)
 	wait("an hour later", time.Hour, day-time.Hour)
 	wait("a day later", day-time.Hour, 0)
 	wait("another day later", day, 0)
@@ -318,6 +319,7 @@ func TestDoubtfulClock(t *testing.T) {
 	wait("after a stop", 40*day, day)
 	wait("stopped again", 30*day, day)
 	wait("started within a day of the end", 36*time.Hour, 0)
+	wait("after a stop of 20 days", 20*day, 0)
 	testenv.Of(s.Retention.BeginRetention(t.Context(), years, true)).Must(t)
-	wait("another period", day+time.Hour, day)
+	wait("another period", 30*day+time.Hour, day)
 }

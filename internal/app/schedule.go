@@ -139,7 +139,7 @@ func (s *server) unlessDoubtful(run func(context.Context) error) func(context.Co
 		case until.IsZero():
 			return run(ctx)
 		case s.doubted.Swap(until.Unix()) != until.Unix():
-			s.log.Warn("the clock is more than a day ahead of the last automatic changes: orders are canceled and deleted, and files purged, only after a day; correct the clock if it is wrong",
+			s.log.Warn("the clock is more than 30 days ahead of the last automatic changes: orders are canceled and deleted, and files purged, only after a day; correct the clock if it is wrong",
 				"last", period.RanAt.Format(time.RFC3339), "begins", until.Format(time.RFC3339))
 		}
 		return nil

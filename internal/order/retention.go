@@ -59,8 +59,11 @@ type RetentionPeriod struct {
 }
 
 // RetentionNotice is how long a shorter period is announced before it deletes, and how long jobs
-// wait whose clock is further ahead of RanAt.
-const RetentionNotice = 24 * time.Hour
+// wait whose clock is farAhead of RanAt.
+const (
+	RetentionNotice = 24 * time.Hour
+	farAhead        = 30 * 24 * time.Hour
+)
 
 // At returns the period as it is at a time. A clock that is far ahead of RanAt may be wrong; or the
 // service was stopped or restored, and merchants had no time to answer. A wait that nobody has seen
@@ -68,9 +71,9 @@ const RetentionNotice = 24 * time.Hour
 func (p RetentionPeriod) At(now time.Time) RetentionPeriod {
 	seen := !p.WaitUntil.IsZero() && now.Sub(p.WaitUntil).Abs() <= RetentionNotice
 	switch ahead := now.Sub(p.RanAt); {
-	case p.RanAt.IsZero(), ahead <= RetentionNotice, seen && !now.Before(p.WaitUntil):
+	case p.RanAt.IsZero(), ahead <= farAhead, seen && !now.Before(p.WaitUntil):
 		p.WaitUntil = time.Time{}
-		if ahead > time.Minute { // is written, and never set back
+		if ahead > time.Hour { // is written, and never set back
 			p.RanAt = now
 		}
 	case !seen:

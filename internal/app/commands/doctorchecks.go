@@ -201,7 +201,7 @@ func (d *doctor) checkRetention(ctx context.Context) {
 		return err
 	})
 	if !period.WaitUntil.IsZero() && (age > 0 || d.flags.CancelExpired || d.flags.PurgeAfter() > 0) {
-		d.add(statusWarning, "clock", fmt.Sprintf("it is more than a day ahead of the last automatic changes, at %s: serve cancels, deletes and purges nothing by itself before %s",
+		d.add(statusWarning, "clock", fmt.Sprintf("it is more than 30 days ahead of the last automatic changes, at %s: serve cancels, deletes and purges nothing by itself before %s",
 			timestamp(period.RanAt), timestamp(period.WaitUntil)), "correct the clock if it is wrong")
 	}
 	if age == 0 {
