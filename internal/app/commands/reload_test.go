@@ -165,7 +165,7 @@ func TestWatchdog(t *testing.T) {
 				return
 			}
 		}
-		t.Fatal("the log does not say that the server does not answer")
+		t.Fatalf("the log does not say that the server does not answer: %v", lines.Err())
 	}
 	failed()
 	for message := ""; socket.SetReadDeadline(time.Now().Add(time.Millisecond)) == nil; { // what came before
