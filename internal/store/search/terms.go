@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"merchantorders/internal/order"
 )
@@ -100,14 +99,14 @@ func (t *term) add(kind, prefix string) {
 	}
 }
 
-// addSpelling adds the spelling of a word of a name in Latin letters. One in Greek letters is
-// looked for as it is.
+// addSpelling adds how a word of a name may be stored in other letters: Greek for Latin ones that
+// were typed, and Latin for Greek ones.
 func (t *term) addSpelling(word string) {
-	if first, _ := utf8.DecodeRuneInString(word); unicode.Is(unicode.Latin, first) {
+	if strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Latin, r) }) {
 		t.add(spellingKind, spelling(word))
-		if plain := plainLatin.Replace(word); plain != word {
-			t.add(nameKind, plain)
-		}
+	}
+	if other := romanized.Replace(plainLatin.Replace(word)); other != word {
+		t.add(nameKind, other)
 	}
 }
 

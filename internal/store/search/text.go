@@ -66,17 +66,17 @@ func textsOf(reference string, customer *order.Customer, itemCodes []string, dat
 	if customer.Phone != nil {
 		add(phoneKind, digits(*customer.Phone))
 	}
-	var spellings []string
+	var spelled []string
 	for _, text := range []string{customer.LastName, customer.FirstName, customer.Company} {
 		for _, word := range names(text) {
 			add(nameKind, word)
 			if !isPlain(word) {
-				spellings = append(spellings, spelling(word))
+				spelled = append(spelled, spellings(word)...)
 			}
 		}
 	}
 	limit = len(words) + maxSpellings
-	for _, word := range spellings {
+	for _, word := range spelled {
 		add(spellingKind, word)
 	}
 	if customer.Phone != nil {
