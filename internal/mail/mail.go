@@ -255,6 +255,8 @@ func (c *Client) words(err error) string {
 	var reply *textproto.Error
 	if errors.As(err, &reply) {
 		text = fmt.Sprint(reply.Code, " ", reply.Msg)
+	} else if errors.Is(err, net.ErrClosed) { // at the end of the context
+		text = "no response in time"
 	}
 	var failed *stepError
 	if errors.As(err, &failed) {
