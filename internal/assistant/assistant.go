@@ -37,21 +37,19 @@ type Server struct {
 	tools   *mcp.Server
 }
 
-// New returns a server with the tools that the scopes of the client's token allow.
-// version is that of the program.
+// New returns a server with the tools that the scopes of the client's token allow, of which
+// every one needs orders:read. version is that of the program.
 func New(service *client.Client, scopes []string, version string) *Server {
 	s := &Server{service: service, tools: mcp.NewServer(
 		&mcp.Implementation{Name: "merchant-orders", Title: "Merchant Orders", Version: version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}},
 	)}
-	if slices.Contains(scopes, "orders:read") {
-		addRead(s, "list_unanswered_orders", "List the orders that wait to be accepted or rejected, the earliest deadline first.", s.listUnanswered)
-		addRead(s, "list_orders", "List orders, newest first.", s.listOrders)
-		addRead(s, "list_orders_without_invoice", "List the orders whose customer asked for an invoice and that have no invoice file, oldest first.", s.listWithoutInvoice)
-		addRead(s, "find_orders", "Find orders by the merchant's own number, newest first.", s.findOrders)
-		addRead(s, "get_order", "Read one order by its reference, with its tag.", s.getOrder)
-		addRead(s, "list_changes", "List what has changed since a position of the change feed, oldest first.", s.listChanges)
-	}
+	addRead(s, "list_unanswered_orders", "List the orders that wait to be accepted or rejected, the earliest deadline first.", s.listUnanswered)
+	addRead(s, "list_orders", "List orders, newest first.", s.listOrders)
+	addRead(s, "list_orders_without_invoice", "List the orders whose customer asked for an invoice and that have no invoice file, oldest first.", s.listWithoutInvoice)
+	addRead(s, "find_orders", "Find orders by the merchant's own number, newest first.", s.findOrders)
+	addRead(s, "get_order", "Read one order by its reference, with its tag.", s.getOrder)
+	addRead(s, "list_changes", "List what has changed since a position of the change feed, oldest first.", s.listChanges)
 	if slices.Contains(scopes, "orders:write") {
 		addWrite(s, "accept_order", "Accept an order that waits for an answer. It cannot be undone.", s.acceptOrder)
 		addWrite(s, "reject_order", "Reject an order that waits for an answer. It cannot be undone.", s.rejectOrder)
@@ -215,7 +213,7 @@ func (s *Server) getOrder(ctx context.Context, in orderInput) (any, error) {
 
 type changesInput struct {
 	page
-	After   int64  `json:"after,omitempty" jsonschema:"Only events after the one with this number: next of the previous result. Without it the result has no events, and says where the feed ends now."`
+	After   int64  `json:"after,omitempty" jsonschema:"Only events after the one with this number: next of the previous result. Without it and history the result has no events, and says where the feed ends now."`
 	History string `json:"history,omitempty" jsonschema:"history of the result that after is from: the call fails if the numbers have started again."`
 }
 
@@ -229,7 +227,7 @@ type changesResult struct {
 
 func (s *Server) listChanges(ctx context.Context, in changesInput) (any, error) {
 	result := changesResult{Events: []client.Event{}, Next: in.After, History: in.History}
-	if in.After == 0 {
+	if in.After == 0 && in.History == "" { // with a history, 0 is next of a feed that had no event yet
 		end, err := s.service.FeedEnd(ctx)
 		result.Next, result.History = end.Next, end.History
 		return result, err
@@ -278,8 +276,8 @@ func (s *Server) rejectOrder(ctx context.Context, in rejectInput) (any, error) {
 // answer sends an answer. Its key depends on nothing but the input, so that a call that an
 // assistant repeats gets the result of the first one.
 func answer(in acceptInput, state client.State, send func(...client.WriteOption) error, input ...string) (any, error) {
-	if in.IfMatch == "" {
-		return nil, errors.New("ifMatch is empty: pass the tag of get_order")
+	if in.IfMatch == "" || in.IfMatch == "*" {
+		return nil, errors.New("ifMatch must be the tag of get_order")
 	}
 	sum := sha256.Sum256([]byte(strings.Join(append(input, in.Reference, in.IfMatch), "\x00")))
 	var receipt client.Receipt

@@ -3,10 +3,13 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"merchantorders/client"
 	"merchantorders/internal/app"
 	"merchantorders/internal/assistant"
 )
@@ -17,6 +20,9 @@ func (c *mcpCommand) run(ctx context.Context, p *process) error {
 	current, err := c.service.CurrentToken(ctx)
 	if err != nil {
 		return err
+	}
+	if !slices.Contains(current.Scopes, "orders:read") { // also an answer needs it: for the tag of the order
+		return fmt.Errorf("%w: it lacks the scope orders:read, which every tool needs", client.ErrForbidden)
 	}
 	server := assistant.New(c.service, current.Scopes, app.OneLine(app.Version()))
 	err = server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(p.stdin), Writer: nopCloser{p.stdout}})

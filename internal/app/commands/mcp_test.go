@@ -127,13 +127,18 @@ func TestAssistant(t *testing.T) {
 		len(changes.Events) != 1 || changes.Events[0].OrderReference != first || changes.More || changes.Next != end.Next+1 {
 		t.Errorf("%s, %+v", problem, changes)
 	}
+	fromStart := map[string]any{"after": 0, "history": end.History} // what the first call returns of an empty feed
+	if problem := call(t, session, "list_changes", fromStart, &changes); problem != "" || len(changes.Events) != 20 || !changes.More {
+		t.Errorf("%s, %+v", problem, changes)
+	}
 	for _, wrong := range []struct {
 		tool string
 		in   map[string]any
 		want string
 	}{
 		{"reject_order", map[string]any{"reference": first}, "ifMatch"},
-		{"reject_order", map[string]any{"reference": first, "ifMatch": ""}, "ifMatch is empty"},
+		{"reject_order", map[string]any{"reference": first, "ifMatch": ""}, "ifMatch must be the tag"},
+		{"accept_order", map[string]any{"reference": ingesttest.Reference(2), "ifMatch": "*"}, "ifMatch must be the tag"},
 		{"get_order", map[string]any{"reference": "SF-0"}, "status 404"},
 		{"list_orders", map[string]any{"from": "yesterday"}, "from must be a day such as 2026-11-20"},
 		{"find_orders", map[string]any{"number": ""}, "the number is empty"},
@@ -152,4 +157,6 @@ func TestAssistant(t *testing.T) {
 	}
 	r.token = "mo_" + strings.Repeat("x", 39)
 	r.run(t, "", "mcp").WantText(t, 5, "status 401")
+	r.token = server.Folder.Token(t, "--merchant", "355", "--scopes", "orders:write")
+	r.run(t, "", "mcp").WantText(t, 5, "the scope orders:read")
 }
