@@ -351,7 +351,7 @@ const callOrders = 250
 var calls = map[string]any{
 	"listed": float64(callOrders), "unanswered": true, "exportedInTurn": true, "end": 6.0,
 	"state": "in-processing", "again": []any{400.0, "10304", false, true}, "stale": 412.0, "missing": 404.0, "limited": []any{429.0, 3600.0, "429"},
-	"answers": []any{"changed", "changed", "refused", "not_found"}, "invoices": 1.0, "merchantReference": "20/17", "other": true,
+	"answers": []any{"changed", "changed", "refused", "not_found"}, "many": 501.0, "invoices": 1.0, "merchantReference": "20/17", "other": true,
 	"withoutInvoice": 62.0, "found": []any{true}, "document": []any{"receipt", "R 7", "40", "https://x.example/7"},
 	"events": []any{
 		[]any{"order.state_changed", "in-processing"}, []any{"order.state_changed", "rejected-by-merchant"},
@@ -471,6 +471,13 @@ func flaky(t *testing.T, service string) string {
 		}
 		if r.Method != http.MethodGet && r.Header.Get("Idempotency-Key") == "" {
 			t.Errorf("%s: a second attempt would be a second write", request)
+		}
+		if strings.HasSuffix(request, "/answers") && !strings.Contains(r.UserAgent(), "typescript") {
+			body := testenv.Of(io.ReadAll(r.Body)).Must(t)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			if lines := bytes.Count(body, []byte("\n")); lines > 500 {
+				t.Errorf("%d answers at once: the client reads no results before it has sent all, and the service reads on when they are read", lines)
+			}
 		}
 		mu.Lock()
 		again := seen[request]

@@ -228,7 +228,7 @@ class Client
     }
 
     /**
-     * Accepts and rejects orders, 10,000 in a request, and returns a result for each, in their order. A refused answer affects
+     * Accepts and rejects orders, 500 in a request, and returns a result for each, in their order. A refused answer affects
      * no other and throws nothing. $key is that of the first request; the n-th has "-n" after it.
      * @param iterable<array{orderReference: string, answer: string, reason?: ?string, ifMatch?: ?string}> $answers
      * @return \Generator<AnswerResult>
@@ -240,7 +240,7 @@ class Client
         foreach ($answers as $answer) {
             $lines[] = json($answer) . "\n";
         }
-        foreach (array_chunk($lines, 10000) as $number => $batch) {
+        foreach (array_chunk($lines, 500) as $number => $batch) {
             [$results] = $this->call('POST', '/orders/answers', implode('', $batch), '', $number ? "$key-" . ($number + 1) : $key);
             if (count($results) !== count($batch)) {
                 throw new ClientError('unexpected response: results are missing');

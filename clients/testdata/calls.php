@@ -74,6 +74,7 @@ $result['answers'] = all($client->answers([
     ['orderReference' => $first, 'answer' => 'reject'],
     ['orderReference' => 'NONE', 'answer' => 'accept'],
 ]), 'status');
+$result['many'] = count(all($client->answers(array_fill(0, 501, ['orderReference' => 'NONE', 'answer' => 'accept'])), 'status'));
 $invoice = $client->uploadInvoice($fourth, 'invoice.pdf', '%PDF-1.4', '', '', ['kind' => 'receipt', 'number' => 'R 7', 'mark' => '40', 'link' => 'https://x.example/7']);
 $result['document'] = [$invoice->kind, $invoice->number, $invoice->mark, $invoice->link];
 $client->update($fourth, ['merchantReference' => '20/17']);

@@ -61,6 +61,7 @@ result["answers"] = [answer["status"] for answer in client.answers([
     {"orderReference": first, "answer": "reject"},
     {"orderReference": "NONE", "answer": "accept"},
 ])]
+result["many"] = len(list(client.answers([{"orderReference": "NONE", "answer": "accept"}] * 501)))
 invoice = client.upload_invoice(fourth, "invoice.pdf", b"%PDF-1.4", kind="receipt", number="R 7", mark="40", link="https://x.example/7")
 result["document"] = [invoice.get("kind"), invoice.get("number"), invoice.get("mark"), invoice.get("link")]
 client.update(fourth, {"merchantReference": "20/17"})

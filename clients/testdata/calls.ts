@@ -65,6 +65,7 @@ result.answers = (
     ]),
   )
 ).map((answer) => answer.status);
+result.many = (await all(client.answers(Array(501).fill({ orderReference: "NONE", answer: "accept" })))).length;
 const invoice = await client.uploadInvoice(fourth, "invoice.pdf", new TextEncoder().encode("%PDF-1.4"), { kind: "receipt", number: "R 7", mark: "40", link: "https://x.example/7" });
 result.document = [invoice.kind, invoice.number, invoice.mark, invoice.link];
 await client.update(fourth, { merchantReference: "20/17" });

@@ -172,14 +172,14 @@ class Client:
         self.request("PATCH", _path(reference, "/reject"), {"status": "D", "reason": reason}, key=key, if_match=if_match)
 
     def answers(self, answers: Iterable[Answer], *, key: str = "") -> Iterator[AnswerResult]:
-        """Accepts and rejects orders, 10,000 in a request, and returns a result for each, in their order.
+        """Accepts and rejects orders, 500 in a request, and returns a result for each, in their order.
 
         A refused answer affects no other and raises nothing. key is that of the first
         request; the n-th has "-n" after it.
         """
         key, waiting = key or secrets.token_hex(16), iter(answers)
         for number in itertools.count(1):
-            batch = list(itertools.islice(waiting, 10_000))
+            batch = list(itertools.islice(waiting, 500))  # results are read when all is sent: of more, both sides would wait
             if not batch:
                 return
             body = b"".join(json.dumps(answer).encode() + b"\n" for answer in batch)
