@@ -27,9 +27,9 @@ func TestAccessibility(t *testing.T) {
 	}{{"", publicPages}, {all, merchantPages}, {s.Folder.Token(t, "--operator"), operatorPages}} {
 		// Other colors, and another layout.
 		for _, d := range []device{{"", 1280, 900, "light", "en"}, {" on a dark phone", 390, 844, "dark", "el"}} {
-			p := newStaff(t, s)
+			p := newPerson(t, s, s.BaseURL)
 			if strings.HasPrefix(visit.token, "mop_") {
-				p = newOperator(t, s)
+				p = newPerson(t, s, s.AdminURL())
 			}
 			d.apply(t, p.tab)
 			if visit.token != "" {
@@ -40,7 +40,7 @@ func TestAccessibility(t *testing.T) {
 				axe.check(t, p.tab, page.name+d.name)
 			}
 			if visit.token == "" {
-				p = newOperator(t, s) // has more pages
+				p = newPerson(t, s, s.AdminURL()) // has more pages
 				d.apply(t, p.tab)
 				for _, path := range docPages {
 					p.run(t, chromedp.Navigate(p.BaseURL+path), chromedp.WaitVisible(chromedp.CSS("main h1")))

@@ -5,6 +5,6 @@
 // without scripts, with hostile data, and next to another merchant. Nothing comes from
 // elsewhere.
 //
-// It needs Debian's chromium, and fails without it. It must not know how the
-// pages are made.
+// It needs Debian's chromium, and fails without it; scripts/release-check also has Firefox and
+// WebKit. It must not know how the pages are made.
 package browser

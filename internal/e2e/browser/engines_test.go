@@ -17,9 +17,11 @@ import (
 	"testing"
 	"time"
 
+	chromium "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
 
@@ -33,24 +35,31 @@ type engine interface {
 	// script returns the text that an expression gives. It runs where scripts of pages do
 	// not, too.
 	script(expression string) (string, error)
-	// press presses keys one after the other, "\r" for Enter, with or without Ctrl held.
-	press(ctrl bool, keys string) error
+	// strike presses keys one after the other, "\r" for Enter, with or without Ctrl held.
+	strike(ctrl bool, keys string) error
 	// point moves the pointer to a place of the window, and clicks there or not.
 	point(x, y int, click bool) error
+	// downloads returns the folder of downloads from now on.
+	downloads(t *testing.T) string
+	// forgive forgets the faults so far that contain a text, of which only Chromium knows.
+	forgive(text string)
 }
 
-// engines start the browsers with scripts of pages or without. A browser ends with its test.
-var engines = map[string]func(t *testing.T, s *apptest.Server, scripts bool) engine{"chromium": chromiumEngine, "firefox": firefoxEngine, "webkit": webkitEngine}
+// engines start the browsers for a person, with scripts of pages or without. A browser ends with
+// its test.
+var engines = map[string]func(t *testing.T, s *apptest.Server, scripts bool) *user{"chromium": startChromium, "firefox": startFirefox, "webkit": startWebKit}
 
-func chromiumEngine(t *testing.T, s *apptest.Server, scripts bool) engine {
-	p := newStaff(t, s)
+func startChromium(t *testing.T, s *apptest.Server, scripts bool) *user {
+	p := newPerson(t, s, s.BaseURL)
 	p.speak(t, "en")
-	command(t, p.tab, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	command(t, p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts})
-	// What is refused, as an empty file, is an error of the browser's log, and so is a page that is
-	// left with chosen files before anybody has touched it.
-	t.Cleanup(func() { p.forgive("status of 4"); p.forgive("beforeunload") })
-	return p.tab
+	p.runScripts(t, scripts)
+	return p.user
+}
+
+// runScripts makes pages run scripts or not.
+func (w *tab) runScripts(t *testing.T, scripts bool) {
+	t.Helper()
+	command(t, w, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts})
 }
 
 func (w *tab) visit(url string) error { return chromedp.Do(w.ctx, chromedp.Navigate(url)) }
@@ -59,11 +68,24 @@ func (w *tab) script(expression string) (string, error) {
 	return chromedp.Run(w.ctx, chromedp.Evaluate[string](expression))
 }
 
-func (w *tab) press(ctrl bool, keys string) error {
-	if ctrl {
-		return chromedp.Do(w.ctx, chromedp.KeyEvent(keys, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+// strike sends no character of a key that the page has taken, which chromedp.KeyEvent does.
+func (w *tab) strike(ctrl bool, keys string) error {
+	for _, key := range keys {
+		events := kb.Encode(key)
+		down, up := *events[0], *events[len(events)-1]
+		if ctrl {
+			down.Modifiers |= int64(chromedp.ModifierCtrl)
+			up.Modifiers |= int64(chromedp.ModifierCtrl)
+		} else if len(events) == 3 {
+			down.Text, down.UnmodifiedText = events[1].Text, events[1].UnmodifiedText
+		}
+		for _, event := range []input.DispatchKeyEventParams{down, up} {
+			if _, err := chromedp.Call(w.ctx, input.DispatchKeyEvent, event); err != nil {
+				return err
+			}
+		}
 	}
-	return chromedp.Do(w.ctx, chromedp.KeyEvent(keys))
+	return nil
 }
 
 func (w *tab) point(x, y int, click bool) error {
@@ -73,15 +95,27 @@ func (w *tab) point(x, y int, click bool) error {
 	return chromedp.Do(w.ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, float64(x), float64(y)))
 }
 
+func (w *tab) downloads(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	testenv.Of(chromedp.CallBrowser(w.ctx, chromium.SetDownloadBehavior, chromium.SetDownloadBehaviorParams{
+		Behavior: chromium.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder,
+	})).Must(t)
+	return folder
+}
+
 // webDriver is a browser that takes the actions of WebDriver, which both protocols write alike.
 type webDriver struct {
 	navigate func(url string) error
 	evaluate func(expression string) (string, error)
 	perform  func(sources ...map[string]any) error
+	files    string // folder of downloads
 }
 
 func (d webDriver) visit(url string) error                   { return d.navigate(url) }
 func (d webDriver) script(expression string) (string, error) { return d.evaluate(expression) }
+func (d webDriver) downloads(*testing.T) string              { return d.files }
+func (d webDriver) forgive(string)                           {}
 
 // The keys of WebDriver.
 const (
@@ -89,7 +123,7 @@ const (
 	webDriverEnter = "\ue007"
 )
 
-func (d webDriver) press(ctrl bool, keys string) error {
+func (d webDriver) strike(ctrl bool, keys string) error {
 	var actions []map[string]any
 	act := func(kind, key string) { actions = append(actions, map[string]any{"type": kind, "value": key}) }
 	if ctrl {
@@ -139,12 +173,12 @@ func startProgram(t *testing.T, pattern, display, program string, args ...string
 	return matches.FindString(written)
 }
 
-// firefoxEngine speaks WebDriver BiDi with Firefox.
-func firefoxEngine(t *testing.T, _ *apptest.Server, scripts bool) engine {
-	profile := t.TempDir()
-	settings := fmt.Sprintf("user_pref(\"javascript.enabled\", %t);\nuser_pref(\"intl.accept_languages\", \"en\");\n", scripts)
+// startFirefox speaks WebDriver BiDi with Firefox.
+func startFirefox(t *testing.T, s *apptest.Server, scripts bool) *user {
+	profile, files := t.TempDir(), t.TempDir()
+	settings := fmt.Sprintf("user_pref(\"javascript.enabled\", %t);\nuser_pref(\"intl.accept_languages\", \"en\");\nuser_pref(\"browser.download.alwaysOpenPanel\", false);\n", scripts)
 	testenv.NoError(t, os.WriteFile(filepath.Join(profile, "user.js"), []byte(settings), 0o600))
-	address := startProgram(t, `ws://\S+`, "", testenv.Program(t, "firefox-esr", "firefox-esr"), "--headless", "--width", "1280", "--height", "900", "--remote-debugging-port", "0", "--profile", profile)
+	address := startProgram(t, `ws://\S+`, "", testenv.Program(t, "firefox-esr", "firefox-esr"), "--headless", "--remote-debugging-port", "0", "--profile", profile)
 	conn, response, err := websocket.Dial(t.Context(), address+"/session", nil)
 	testenv.NoError(t, err)
 	if response.Body != nil {
@@ -181,7 +215,11 @@ func firefoxEngine(t *testing.T, _ *apptest.Server, scripts bool) engine {
 	t.Cleanup(func() { _ = conn.CloseNow() })
 	var tab struct{ Context string }
 	testenv.NoError(t, call("browsingContext.create", map[string]any{"type": "tab"}, &tab))
-	return webDriver{
+	testenv.NoError(t, call("browsingContext.setViewport", map[string]any{"context": tab.Context, "viewport": map[string]any{"width": 1440, "height": 900}}, &ignored))
+	testenv.NoError(t, call("browser.setDownloadBehavior", map[string]any{"downloadBehavior": map[string]any{"type": "allowed", "destinationFolder": files}}, &ignored))
+	testenv.NoError(t, call("script.addPreloadScript", map[string]any{"functionDeclaration": "() => { " + printed + " }"}, &ignored))
+	return &user{Server: s, BaseURL: s.BaseURL, engine: webDriver{
+		files: files,
 		navigate: func(url string) error {
 			return call("browsingContext.navigate", map[string]any{"context": tab.Context, "url": url, "wait": "complete"}, &ignored)
 		},
@@ -193,18 +231,20 @@ func firefoxEngine(t *testing.T, _ *apptest.Server, scripts bool) engine {
 		perform: func(sources ...map[string]any) error {
 			return call("input.performActions", map[string]any{"context": tab.Context, "actions": sources}, &ignored)
 		},
-	}
+	}}
 }
 
-// webkitEngine speaks WebDriver with the small browser of WebKitGTK, on a screen of its own.
-func webkitEngine(t *testing.T, _ *apptest.Server, scripts bool) engine {
+// startWebKit speaks WebDriver with the small browser of WebKitGTK, on a screen of its own.
+func startWebKit(t *testing.T, s *apptest.Server, scripts bool) *user {
+	files := t.TempDir()
+	t.Setenv("HOME", files) // has no folder of downloads in it, and is it
 	testenv.Program(t, "Xvfb", "xvfb")
 	driver := testenv.Program(t, "WebKitWebDriver", "webkit2gtk-driver")
 	browsers, err := filepath.Glob("/usr/lib/*/webkit2gtk-*/MiniBrowser")
 	if err != nil || len(browsers) == 0 {
 		t.Fatalf("WebKitGTK has no MiniBrowser: %v", err)
 	}
-	display := startProgram(t, `\d+`, "", "Xvfb", "-displayfd", "1", "-screen", "0", "1400x1000x24", "-nolisten", "tcp")
+	display := startProgram(t, `\d+`, "", "Xvfb", "-displayfd", "1", "-screen", "0", "1500x1100x24", "-nolisten", "tcp")
 	port := testenv.Of(testenv.FreePort()).Must(t)
 	startProgram(t, "", display, driver, fmt.Sprintf("--port=%d", port))
 	session := fmt.Sprintf("http://127.0.0.1:%d/session", port)
@@ -242,8 +282,9 @@ func webkitEngine(t *testing.T, _ *apptest.Server, scripts bool) engine {
 		}
 	})
 	var ignored any
-	testenv.NoError(t, call("/window/rect", map[string]any{"width": 1280, "height": 900}, &ignored))
-	return webDriver{
+	testenv.NoError(t, call("/window/rect", map[string]any{"width": 1440, "height": 1000}, &ignored))
+	return &user{Server: s, BaseURL: s.BaseURL, engine: webDriver{
+		files:    files,
 		navigate: func(url string) error { return call("/url", map[string]any{"url": url}, &ignored) },
 		evaluate: func(expression string) (text string, err error) {
 			err = call("/execute/sync", map[string]any{"script": "return " + expression, "args": []any{}}, &text)
@@ -252,5 +293,5 @@ func webkitEngine(t *testing.T, _ *apptest.Server, scripts bool) engine {
 		perform: func(sources ...map[string]any) error {
 			return call("/actions", map[string]any{"actions": sources}, &ignored)
 		},
-	}
+	}}
 }

@@ -3,14 +3,10 @@ package browser
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
-	chromium "github.com/chromedp/cdproto/browser"
-	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/testenv"
@@ -18,7 +14,7 @@ import (
 
 // export downloads a view as a workbook and as NDJSON, and finds the same orders in both, those
 // with the references.
-func (p *staff) export(t *testing.T, query string, references ...string) {
+func (p *user) export(t *testing.T, query string, references ...string) {
 	folder := p.downloads(t)
 	p.see(t, "/console/orders"+query, ".exports", "Excel")
 	p.click(t, `.exports a[href*=".xlsx"]`)
@@ -35,36 +31,6 @@ func (p *staff) export(t *testing.T, query string, references ...string) {
 		got = append(got, row[0])
 	}
 	testenv.Equal(t, "exported orders", references, got)
-}
-
-// downloads returns the folder of downloads from now on.
-func (p *staff) downloads(t *testing.T) string {
-	t.Helper()
-	folder := t.TempDir()
-	testenv.Of(chromedp.CallBrowser(p.ctx, chromium.SetDownloadBehavior, chromium.SetDownloadBehaviorParams{
-		Behavior: chromium.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder,
-	})).Must(t)
-	return folder
-}
-
-// downloaded waits until the browser has stored a file, and returns its content. The
-// file has another name until it is whole.
-func (p *staff) downloaded(t *testing.T, pattern string) []byte {
-	t.Helper()
-	poll := time.NewTicker(20 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
-			if content, err := os.ReadFile(found[0]); err == nil && len(content) > 0 {
-				return content
-			}
-		}
-		select {
-		case <-poll.C:
-		case <-p.ctx.Done():
-			t.Fatalf("%s is not downloaded; faults so far: %q", pattern, p.seen())
-		}
-	}
 }
 
 // sheetRows returns the reference and the total of each order of a workbook.

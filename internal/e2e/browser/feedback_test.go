@@ -133,10 +133,9 @@ func (p *staff) printList(t *testing.T) {
 }
 
 // addPicture adds a picture over the limit, which the browser makes smaller.
-func (p *staff) addPicture(t *testing.T) {
+func (p *user) addPicture(t *testing.T) {
 	p.see(t, "/console/orders/C-5", "#file-help", "2 more files")
-	value(t, p.tab, chromedp.Evaluate[bool](`(() => {
-		const canvas = Object.assign(document.createElement("canvas"), {width: 1300, height: 1300}), paper = canvas.getContext("2d");
+	p.do(t, `const canvas = Object.assign(document.createElement("canvas"), {width: 1300, height: 1300}), paper = canvas.getContext("2d");
 		const noise = paper.createImageData(1300, 1300);
 		for (let i = 0; i < noise.data.length; i += 65000) crypto.getRandomValues(noise.data.subarray(i, i + 65000));
 		paper.putImageData(noise, 0, 0);
@@ -145,9 +144,7 @@ func (p *staff) addPicture(t *testing.T) {
 			chosen.items.add(new File([blob], "photo.png"));
 			input.files = chosen.files;
 			input.dispatchEvent(new Event("change"));
-		});
-		return true;
-	})()`))
+		})`)
 	p.wait(t, "[data-smaller]", "photo.png: made smaller, from ")
 	p.click(t, ".upload button")
 	p.wait(t, ".files a", "photo.jpg")

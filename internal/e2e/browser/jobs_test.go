@@ -3,15 +3,10 @@ package browser
 import (
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"merchantorders/internal/testenv"
 )
@@ -19,96 +14,111 @@ import (
 // printed says how many papers were printed, without a dialog.
 const printed = `window.print = () => { document.documentElement.dataset.printed = document.querySelectorAll("main > .sheet").length }`
 
-// doJobs does what staff do every day, in Greek and 150 ms away, and counts the clicks from the
-// page on that a person works with.
-func (p *staff) doJobs(t *testing.T) {
-	command(t, p.tab, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	command(t, p.tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: printed})
-	p.speak(t, "el")
-	p.signIn(t, p.Folder.Token(t, "--merchant", strconv.Itoa(jobMerchant), "--scopes", allScopes))
+// wantPrinted waits for a page of papers, of which a number is printed. WebKit's driver replaces no
+// function before a page calls it.
+func (p *user) wantPrinted(t *testing.T, papers int, title string) {
+	t.Helper()
+	p.wait(t, "h1", title)
+	p.is(t, fmt.Sprintf(`String(print).includes("[native code]") || document.documentElement.dataset.printed === "%d"`, papers))
+}
 
-	p.seeFirstOrder(t, "/console/new", "/console/orders")
-	p.seeColumns(t)
+// beFarAway puts the person 150 ms away, which other browsers cannot.
+func (p *staff) beFarAway(t *testing.T) {
+	t.Helper()
 	command(t, p.tab, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
 		MatchedNetworkConditions: []*network.Conditions{{Latency: 150, DownloadThroughput: -1, UploadThroughput: -1}},
 	})
+}
+
+// belowScreen is what of an order is below the first screen of a desktop of 1440 × 900.
+const belowScreen = `[".title", ".answer", ".items", ".sums", "[data-live=history]", "#carrier", "#dates"].filter(part => document.querySelector(part)?.getBoundingClientRect().bottom + scrollY > 900)`
+
+// doJobs does what staff do every day, and counts the clicks from the page on that a person
+// works with.
+func (p *user) doJobs(t *testing.T) {
 	const queue = "/console/new"
 	row := func(n int) string { return fmt.Sprintf("tbody tr:nth-child(%d) input[name=order]", n) }
-	p.job(t, "find and answer a caller", 2, queue, func() {
+	p.job(t, "caller by surname", 2, queue, func() {
+		p.search(t, "καραγιαννη")
+		p.wait(t, ".find dialog a", "S-1")
+		p.click(t, ".find dialog a")
+		p.wait(t, "h1", "S-1")
+		testenv.Equal(t, "parts of an order below the screen", []string{}, evaluate[[]string](t, p, belowScreen))
+	})
+	p.job(t, "caller by reference, and answer", 2, queue, func() {
 		p.search(t, "J-023")
-		p.press(t, kb.Enter)
-		p.wait(t, "h2", "Βρέθηκε 1 παραγγελία")
+		p.press(t, "\r")
+		p.wait(t, "h2", "1 order found")
 		p.click(t, "tbody a")
 		p.wait(t, "h1", "J-023")
+		testenv.Equal(t, "parts of a new order below the screen", []string{}, evaluate[[]string](t, p, belowScreen))
 		p.click(t, ".answer .primary")
-		p.wait(t, ".notice.good", "Η παραγγελία έγινε αποδεκτή.")
+		p.wait(t, ".notice.good", "The order is accepted.")
 	})
 	p.job(t, "reject two with one reason", 6, queue, func() {
 		p.click(t, row(1))
 		p.click(t, row(2))
 		p.click(t, "#reject summary")
 		p.click(t, "[value=damaged]")
+		p.wait(t, "#reject button", "Reject 2 orders")
 		p.click(t, "#reject button")
-		p.wait(t, "h1", "Απόρριψη 2 παραγγελιών;")
+		p.wait(t, "h1", "Reject 2 orders?")
 		p.click(t, "main .danger")
-		p.wait(t, ".notice.good", "Απορρίφθηκαν 2 παραγγελίες.")
+		p.wait(t, ".notice.good", "2 orders were rejected.")
 	})
 	var references []string
 	p.job(t, "accept 20 of 350 and print their slips", 4, queue, func() {
-		p.wait(t, "h2", "350 παραγγελίες")
+		p.wait(t, "h2", "350 orders")
 		p.click(t, row(1))
 		p.clicks++
-		value(t, p.tab, chromedp.Evaluate[bool](fmt.Sprintf(`document.querySelector(%q).dispatchEvent(new MouseEvent("click", { shiftKey: true, bubbles: true, cancelable: true }))`, row(20))))
-		p.wait(t, "output", "20 επιλεγμένες")
+		p.do(t, fmt.Sprintf(`document.querySelector(%q).dispatchEvent(new MouseEvent("click", { shiftKey: true, bubbles: true, cancelable: true }))`, row(20)))
+		p.wait(t, "output", "20 selected")
 		p.click(t, ".actionbar .primary")
-		p.wait(t, "h1", "Αποδοχή 20 παραγγελιών;")
+		p.wait(t, "h1", "Accept 20 orders?")
 		p.click(t, "main [name=then]")
-		p.wait(t, `[data-printed="20"] h1`, "20 δελτία συσκευασίας")
-		references = value(t, p.tab, chromedp.Evaluate[[]string](`[...document.querySelectorAll(".sheet > h2")].map(title => title.innerText.trim())`))
+		p.wantPrinted(t, 20, "20 packing slips")
+		references = evaluate[[]string](t, p, `[...document.querySelectorAll(".sheet > h2")].map(title => title.innerText.trim())`)
 	})
 	p.job(t, "pick list of the 21 to ship", 2, "/console/ship", func() {
 		p.click(t, "[data-select-all] input")
-		p.wait(t, "output", "21 επιλεγμένες")
+		p.wait(t, "output", "21 selected")
 		p.click(t, `.actionbar [formaction$="/pick"]`)
-		p.wait(t, `[data-printed="1"] h1`, "Λίστα συλλογής")
+		p.wantPrinted(t, 1, "Pick list")
 	})
-	p.seeFirstOrder(t, "/console/ship")
 	p.job(t, "slips of all 330 of a view", 2, "/console/orders?state=registered", func() {
 		p.click(t, "[data-all]")
-		p.wait(t, "output", "330 επιλεγμένες")
+		p.wait(t, "output", "330 selected")
 		p.click(t, `.actionbar [formaction$="/print"]`)
-		p.wait(t, `[data-printed="330"] h1`, "330 δελτία συσκευασίας")
+		p.wantPrinted(t, 330, "330 packing slips")
 	})
 	p.job(t, "ten invoices", 4, queue, func() {
 		p.click(t, ".title a")
-		p.wait(t, "h1", "Προσθήκη τιμολογίων")
+		p.wait(t, "h1", "Add invoices")
 		var files []string
 		for _, reference := range references[:10] {
 			files = append(files, reference+".pdf", `"x"`)
 		}
 		p.fill(t, files...)
 		p.clicks += 2
-		p.wait(t, "[data-match] tr:nth-child(10) td", "Έτοιμο")
+		p.wait(t, "[data-match] tr:nth-child(10) td", "Ready")
 		p.click(t, ".upload button")
-		p.wait(t, ".notice.good", "Αποθηκεύτηκαν 10 τιμολόγια.")
+		p.wait(t, ".notice.good", "10 invoices are stored.")
 	})
 	p.job(t, "reject all 330 for one reason", 5, queue, func() {
 		p.click(t, "[data-all]")
 		p.click(t, "#reject summary")
 		p.click(t, "[value=damaged]")
 		p.click(t, "#reject button")
-		p.wait(t, "h1", "Απόρριψη 330 παραγγελιών;")
+		p.wait(t, "h1", "Reject 330 orders?")
 		p.click(t, "main .danger")
-		p.wait(t, ".notice.good", "Απορρίφθηκαν 330 παραγγελίες.")
+		p.wait(t, ".notice.good", "330 orders were rejected.")
 	})
-	folder := p.downloads(t)
 	p.job(t, "last month for the accountant", 2, queue, func() {
 		p.click(t, `.tabs a[href="/console/orders"]`)
 		p.wait(t, ".exports", "Excel")
+		folder := p.downloads(t)
 		p.click(t, `.exports a[href*=".xlsx?from="]`)
-		if sheet := testenv.Sheet(t, p.downloaded(t, filepath.Join(folder, "παραγγελίες *.xlsx")), "1"); sheet[0][0] != "Παραγγελία" {
-			t.Errorf("the workbook begins with %q", sheet[0])
-		}
+		testenv.Sheet(t, p.downloaded(t, filepath.Join(folder, "*.xlsx")), "1")
 	})
 }
 
@@ -190,18 +200,5 @@ func (p *staff) seeColumns(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// job does a job that takes a number of clicks, from a page on.
-func (p *staff) job(t *testing.T, name string, want int, path string, do func()) {
-	t.Helper()
-	p.see(t, path, "[data-live] h2", "")
-	p.clicks = 0
-	begin := time.Now()
-	do()
-	t.Logf("%s: %d clicks, %.1f s", name, p.clicks, time.Since(begin).Seconds())
-	if p.clicks > want {
-		t.Errorf("%s takes %d clicks, want %d", name, p.clicks, want)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -58,16 +56,10 @@ func (p *staff) tabTo(t *testing.T, selector string) {
 	t.Fatalf("Tab does not reach %s", selector)
 }
 
-func (p *staff) press(t *testing.T, keys string) {
-	t.Helper()
-	p.run(t, chromedp.KeyEvent(keys))
-}
-
 // useKeyboard works with the keyboard alone.
 func (p *staff) useKeyboard(t *testing.T) {
-	command(t, p.tab, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	p.see(t, "/?next=%2Fconsole%2Forders%3Fq%3DC-13", "h1", "Sign in")
-	p.insert(t, p.Token) // the page has put the focus there
+	p.press(t, p.Token) // the page has put the focus there
 	p.tabTo(t, "main button")
 	p.press(t, " ")
 	p.wait(t, "h2", "found")
@@ -111,7 +103,7 @@ func (p *staff) useShortcuts(t *testing.T) {
 	p.press(t, "j")
 	p.wait(t, "h1", "C-29")
 	p.press(t, "aA") // letters answer nothing
-	p.run(t, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	testenv.NoError(t, p.strike(true, kb.Enter))
 	p.wait(t, "h1", "C-28")
 	p.wait(t, ".notice.good", "C-29: The order is accepted.")
 	p.search(t, "C-17")
@@ -120,21 +112,6 @@ func (p *staff) useShortcuts(t *testing.T) {
 	p.wait(t, ".find dialog a:focus", "")
 	p.press(t, kb.Enter)
 	p.wait(t, "h1", "C-17")
-}
-
-// search types a text into the search, to which / leads: the key alone, as a browser has it
-// after a shortcut has taken it.
-func (p *staff) search(t *testing.T, text string) {
-	t.Helper()
-	command(t, p.tab, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: "/", Code: "Slash"})
-	p.wait(t, "#q:focus", "")
-	p.insert(t, text)
-}
-
-// insert types a text into the field with the focus, at once.
-func (p *staff) insert(t *testing.T, text string) {
-	t.Helper()
-	command(t, p.tab, input.InsertText, input.InsertTextParams{Text: text})
 }
 
 // uploadByKeyboard opens the dialog for files, chooses one and sends it.

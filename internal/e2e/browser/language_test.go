@@ -31,7 +31,7 @@ var values = regexp.MustCompile(`%[a-z]|\{[^}]*\}|[0-9]+`)
 // said returns regular expressions that an element matches if it says an English text, in the
 // language of the person. Parts between colons are messages of their own; what is no message,
 // such as a reference, is the same in each language.
-func (p *staff) said(t *testing.T, text string) []string {
+func (p *user) said(t *testing.T, text string) []string {
 	t.Helper()
 	if p.language != "el" {
 		return []string{regexp.QuoteMeta(text)}

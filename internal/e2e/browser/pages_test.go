@@ -85,9 +85,9 @@ func TestPhone(t *testing.T) {
 	page.run(t, chromedp.EmulateViewport(width, height, chromedp.EmulateMobile))
 	for _, path := range docPaths() {
 		t.Run(path, func(t *testing.T) {
-			command(t, page, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+			page.runScripts(t, false)
 			page.run(t, chromedp.Navigate(base+path), chromedp.WaitVisible(chromedp.CSS("main h1")))
-			command(t, page, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
+			page.runScripts(t, true)
 			wide := value(t, page, chromedp.Evaluate[int](`document.documentElement.scrollWidth`))
 			culprits := value(t, page, chromedp.Evaluate[[]string](widest))
 			if !strings.Contains(path, "/reference/") { // too long for the browser

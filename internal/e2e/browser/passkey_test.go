@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
@@ -207,9 +206,9 @@ func TestPasskeys(t *testing.T) {
 		nikos.run(t, chromedp.Navigate("http://"+listen+"/"), chromedp.WaitVisible(chromedp.CSS("#token")))
 		nikos.wantNoButton(t)
 		nikos.forgive("a request to")
-		command(t, nikos.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		nikos.runScripts(t, false)
 		nikos.run(t, chromedp.Navigate(base+"/"), chromedp.WaitVisible(chromedp.CSS("#token")))
-		command(t, nikos.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
+		nikos.runScripts(t, true)
 		nikos.wantNoButton(t)
 	})
 

@@ -57,9 +57,9 @@ func TestScreenshots(t *testing.T) {
 // pictures takes pictures of pages as the holder of a token sees them; empty: nobody.
 func (d device) pictures(t *testing.T, s *apptest.Server, token, suffix string, pages []consolePage) {
 	t.Helper()
-	p := newStaff(t, s)
+	p := newPerson(t, s, s.BaseURL)
 	if strings.HasPrefix(token, "mop_") {
-		p = newOperator(t, s)
+		p = newPerson(t, s, s.AdminURL())
 	}
 	d.apply(t, p.tab)
 	if token != "" {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
-
 	"merchantorders/internal/app"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest"
@@ -30,7 +28,7 @@ func (s slowResults) Keep(ctx context.Context, merchantID int64, kind token.Kept
 // the page shows how far it is, can be left, and ends with what became of the orders.
 func TestWork(t *testing.T) {
 	startBrowser(t)
-	for name, disabled := range map[string]bool{"scripts": false, "no scripts": true} {
+	for name, scripts := range map[string]bool{"scripts": true, "no scripts": false} {
 		t.Run(name, func(t *testing.T) {
 			more, kept := make(chan struct{}), 0
 			s := apptest.New(t, apptest.Setup{Store: func(db app.Store) app.Store {
@@ -48,7 +46,7 @@ func TestWork(t *testing.T) {
 			p := newPerson(t, new(apptest.Server), s.URL)
 			p.speak(t, "en")
 			p.signIn(t, s.NewToken(jobMerchant, order.MerchantScopes))
-			command(t, p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: disabled})
+			p.runScripts(t, scripts)
 			p.see(t, "/console/new", "h2", "orders")
 			for _, selector := range []string{"[data-all]", "#reject summary", "[value=damaged]", "#reject button"} {
 				p.wait(t, selector, "")
@@ -64,7 +62,6 @@ func TestWork(t *testing.T) {
 			p.see(t, "/console/new?result=last", "main p", "200 of 353")
 			close(more)
 			p.wait(t, ".notice.good", "353 orders were rejected.")
-			command(t, p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
 		})
 	}
 }
