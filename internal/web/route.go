@@ -71,10 +71,24 @@ func ExportRoute(path string, access Access, handle StreamHandler) Route {
 	return Route{method: http.MethodGet, path: path, access: access, kind: ratelimit.Export, handle: serveStream(streamTimeout, handle)}
 }
 
-// GetRoute returns a GET route whose handler writes the response itself: a file, a page,
-// or a response that is not to be cached.
+// GetRoute returns a GET route whose handler writes the response itself: a file, a page, or
+// several kinds of responses.
 func GetRoute(path string, access Access, handle Handler) Route {
 	return Route{method: http.MethodGet, path: path, access: access, handle: handle}
+}
+
+// ValueHandler serves a GET with a value.
+type ValueHandler func(r *Request) (any, error)
+
+// ValueRoute returns a GET route whose response is a value as JSON, which is not to be cached.
+func ValueRoute(path string, access Access, handle ValueHandler) Route {
+	return GetRoute(path, access, func(w http.ResponseWriter, r *Request) error {
+		value, err := handle(r)
+		if err != nil {
+			return err
+		}
+		return WriteJSON(w, http.StatusOK, value)
+	})
 }
 
 // PostRoute returns a POST route whose handler reads the body and writes the response

@@ -1,8 +1,6 @@
 package operator
 
 import (
-	"net/http"
-
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -43,14 +41,14 @@ func newFileView(f order.FileEntry) fileView {
 }
 
 // inspectOrder serves GET /orders/{orderReference}.
-func (a API) inspectOrder(w http.ResponseWriter, r *web.Request) error {
+func (a API) inspectOrder(r *web.Request) (any, error) {
 	all, err := a.Orders.Inspect(r.Context(), r.PathValue("orderReference"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	deliveries, err := a.Webhooks.Webhooks.OrderDeliveries(r.Context(), all.Order.MerchantID, all.Order.LegacyID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	view := inspectionView{
 		Merchant: merchantRef{ID: all.Order.MerchantID, Name: all.Order.MerchantName}, OrderID: all.Order.LegacyID,
@@ -58,7 +56,7 @@ func (a API) inspectOrder(w http.ResponseWriter, r *web.Request) error {
 		Deliveries: webhookapi.NewOrderDeliveries(deliveries),
 	}
 	r.LogOrder(all.Order.Reference, all.Order.LegacyID)
-	return web.WriteJSON(w, http.StatusOK, view)
+	return view, nil
 }
 
 // overviewView is the numbers of all orders.
@@ -83,15 +81,12 @@ func newUnansweredView(m order.MerchantUnanswered) unansweredView {
 }
 
 // overview serves GET /overview.
-func (a API) overview(w http.ResponseWriter, r *web.Request) error {
+func (a API) overview(r *web.Request) (any, error) {
 	query, err := parseOverview(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	o, err := a.Orders.Overview(r.Context(), query)
-	if err != nil {
-		return err
-	}
 	view := overviewView{
 		States: make(map[string]int64, len(o.States)), OldestUnanswered: web.TimeOrNull(o.OldestUnanswered), Overdue: o.Overdue,
 		Merchants: web.Collect(o.Merchants, newUnansweredView),
@@ -102,7 +97,7 @@ func (a API) overview(w http.ResponseWriter, r *web.Request) error {
 	if o.Next != nil {
 		view.Next = new(web.EncodeCursor("", o.Next.Unanswered, o.Next.MerchantID))
 	}
-	return web.WriteJSON(w, http.StatusOK, view)
+	return view, err
 }
 
 // parseOverview parses the query of GET /overview. Every error is a *strict.ParamError.

@@ -45,21 +45,18 @@ func newMerchantView(m order.Merchant) merchantView {
 }
 
 // listMerchants serves GET /merchants.
-func (a API) listMerchants(w http.ResponseWriter, r *web.Request) error {
+func (a API) listMerchants(r *web.Request) (any, error) {
 	filter, err := parseMerchantFilter(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	limit := filter.Limit
 	if limit > 0 {
 		filter.Limit++ // tells whether there is another page
 	}
 	merchants, err := a.Merchants.List(r.Context(), filter)
-	if err != nil {
-		return err
-	}
 	merchants, next := web.CutPage(merchants, limit, func(m order.Merchant) int64 { return m.ID })
-	return web.WriteJSON(w, http.StatusOK, merchantsView{Merchants: web.Collect(merchants, newMerchantView), Next: next})
+	return merchantsView{Merchants: web.Collect(merchants, newMerchantView), Next: next}, err
 }
 
 // parseMerchantFilter parses the query of a list of merchants. Without limit the list
@@ -77,12 +74,9 @@ func parseMerchantFilter(r *web.Request) (order.MerchantFilter, error) {
 }
 
 // getMerchant serves GET /merchants/{merchantId}.
-func (a API) getMerchant(w http.ResponseWriter, r *web.Request) error {
+func (a API) getMerchant(r *web.Request) (any, error) {
 	m, err := a.Merchants.Get(r.Context(), merchantID(r))
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, newMerchantView(m))
+	return newMerchantView(m), err
 }
 
 // merchantID returns the merchant of the path. An invalid id becomes 0, which no

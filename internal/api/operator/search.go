@@ -3,7 +3,6 @@ package operator
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"unicode/utf8"
 
@@ -36,15 +35,12 @@ type searchView struct {
 }
 
 // searchOrders serves GET /orders.
-func (a API) searchOrders(w http.ResponseWriter, r *web.Request) error {
+func (a API) searchOrders(r *web.Request) (any, error) {
 	search, err := parseSearch(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	page, err := a.Orders.Search(r.Context(), search)
-	if err != nil {
-		return err
-	}
 	view := searchView{Orders: web.Collect(page.Orders, newFoundView)}
 	if page.Next != nil {
 		view.Next = new(web.EncodeCursor(cursorList(search), page.Next.At, page.Next.LegacyID))
@@ -52,7 +48,7 @@ func (a API) searchOrders(w http.ResponseWriter, r *web.Request) error {
 	if search.Count && page.Exact {
 		view.Total = &page.Found
 	}
-	return web.WriteJSON(w, http.StatusOK, view)
+	return view, err
 }
 
 func newFoundView(o order.FoundOrder) foundView {

@@ -1,8 +1,6 @@
 package operator
 
 import (
-	"net/http"
-
 	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
@@ -17,11 +15,6 @@ type tokenView struct {
 	tokenapi.Fields
 }
 
-type tokensView struct {
-	Tokens []tokenView `json:"tokens"`
-	Next   *int64      `json:"next"` // the value of after for the next page; nil: the last one
-}
-
 func newTokenView(t token.Token) tokenView {
 	view := tokenView{ID: t.ID, Fields: tokenapi.NewFields(t)}
 	if !t.Operator() {
@@ -31,16 +24,12 @@ func newTokenView(t token.Token) tokenView {
 }
 
 // listTokens serves GET /tokens.
-func (a API) listTokens(w http.ResponseWriter, r *web.Request) error {
+func (a API) listTokens(r *web.Request) (any, error) {
 	filter, err := parseTokenFilter(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	tokens, next, err := tokenapi.ListPage(r.Context(), a.Tokens, filter, newTokenView)
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, tokensView{Tokens: tokens, Next: next})
+	return tokenapi.List(r, a.Tokens, filter, newTokenView)
 }
 
 // parseTokenFilter parses the query of a list of tokens. Without limit the list is
@@ -97,13 +86,7 @@ func ParseTokenRequest(body *strict.Body) token.Request {
 
 // rotateToken serves POST /tokens/{tokenId}/rotate.
 func (a API) rotateToken(r *web.Request) (web.Response, error) {
-	rotation, err := tokenapi.ParseRotation(r)
-	if err != nil {
-		return web.Response{}, err
-	}
-	return tokenapi.Create(r, a.Log, newTokenView, func(options order.Options[token.Created]) (token.Created, error) {
-		return a.Tokens.Rotate(r.Context(), r.Caller, rotation, options)
-	})
+	return tokenapi.Rotate(r, a.Tokens, a.Log, newTokenView)
 }
 
 // revokeToken serves DELETE /tokens/{tokenId}.
@@ -111,26 +94,9 @@ func (a API) revokeToken(r *web.Request) (web.Response, error) {
 	return tokenapi.Revoke(r, a.Tokens, a.Log)
 }
 
-// revokedAllView is the response to the revocation of all tokens of a merchant.
-type revokedAllView struct {
-	Success bool    `json:"success"`
-	Revoked []int64 `json:"revoked"` // ids of the tokens that were not revoked before
-}
-
-func respondRevoked(revoked []int64) web.Response {
-	if revoked == nil {
-		revoked = []int64{}
-	}
-	return web.Response{Status: http.StatusOK, Body: revokedAllView{Success: true, Revoked: revoked}}
-}
-
 // revokeTokens serves DELETE /merchants/{merchantId}/tokens.
 func (a API) revokeTokens(r *web.Request) (web.Response, error) {
-	revoked, err := a.Tokens.RevokeAll(r.Context(), r.Caller, merchantID(r), web.Options(r, respondRevoked))
-	for _, id := range revoked {
-		token.LogRevoked(a.Log, id, r.LogAttrs()...)
-	}
-	return respondRevoked(revoked), err
+	return tokenapi.RevokeSeveral(r, a.Log, merchantID(r), a.Tokens.RevokeAll)
 }
 
 // createLoginLink serves POST /merchants/{merchantId}/login-link.

@@ -75,14 +75,14 @@ func Create[V any](r *web.Request, log *slog.Logger, view func(token.Token) V, a
 // revokedView is the response to a revocation.
 type revokedView struct {
 	Success bool    `json:"success"`
-	Revoked []int64 `json:"revoked,omitzero"` // of children=true: those that were not revoked before
+	Revoked []int64 `json:"revoked,omitzero"` // of several tokens: those that were not revoked before
 }
 
 func respondRevoked(int64) web.Response {
 	return web.Response{Status: http.StatusOK, Body: revokedView{Success: true}}
 }
 
-func respondFamily(revoked []int64) web.Response {
+func respondSeveral(revoked []int64) web.Response {
 	return web.Response{Status: http.StatusOK, Body: revokedView{Success: true, Revoked: append([]int64{}, revoked...)}}
 }
 
@@ -100,17 +100,22 @@ func Revoke(r *web.Request, tokens *token.Registry, log *slog.Logger) (web.Respo
 		return web.Response{}, err
 	}
 	if children {
-		revoked, err := tokens.RevokeFamily(r.Context(), r.Caller, id, web.Options(r, respondFamily))
-		for _, id := range revoked {
-			token.LogRevoked(log, id, r.LogAttrs()...)
-		}
-		return respondFamily(revoked), err
+		return RevokeSeveral(r, log, id, tokens.RevokeFamily)
 	}
 	if id, err = tokens.RevokeID(r.Context(), r.Caller, id, web.Options(r, respondRevoked)); err != nil {
 		return web.Response{}, err
 	}
 	token.LogRevoked(log, id, r.LogAttrs()...)
 	return respondRevoked(id), nil
+}
+
+// RevokeSeveral revokes tokens with revoke, those that are of an id, and returns the response.
+func RevokeSeveral(r *web.Request, log *slog.Logger, of int64, revoke func(context.Context, order.Caller, int64, order.Options[[]int64]) ([]int64, error)) (web.Response, error) {
+	revoked, err := revoke(r.Context(), r.Caller, of, web.Options(r, respondSeveral))
+	for _, id := range revoked {
+		token.LogRevoked(log, id, r.LogAttrs()...)
+	}
+	return respondSeveral(revoked), err
 }
 
 // tokenID returns the id of the path, or token.ErrUnknown.
@@ -186,17 +191,21 @@ func overlap(body *strict.Body) time.Duration {
 	return d
 }
 
-// ParseRotation parses a request to rotate the token of the path. Its body may be absent.
-func ParseRotation(r *web.Request) (token.Rotation, error) {
+// Rotate replaces the token of the path and returns the response, as Create does. The body may be
+// absent.
+func Rotate[V any](r *web.Request, tokens *token.Registry, log *slog.Logger, view func(token.Token) V) (web.Response, error) {
 	body := web.ReadOptionalObject(r, "overlap", "expires")
-	rotation := token.Rotation{
-		Overlap: overlap(body), Expiry: expiry(body),
-	}
+	rotation := token.Rotation{Overlap: overlap(body), Expiry: expiry(body)}
 	err := body.Err()
 	if err == nil {
 		rotation.ID, err = tokenID(r)
 	}
-	return rotation, err
+	if err != nil {
+		return web.Response{}, err
+	}
+	return Create(r, log, view, func(options order.Options[token.Created]) (token.Created, error) {
+		return tokens.Rotate(r.Context(), r.Caller, rotation, options)
+	})
 }
 
 // Refusals are the errors of changes of tokens.
@@ -227,17 +236,19 @@ func ErrorEncoder(next web.ErrorEncoder) web.ErrorEncoder {
 	}
 }
 
-// ListPage returns the views of the tokens that a filter selects, and the value of
-// Filter.After for the next page; nil if there is none. Filter.Limit 0 means all.
-func ListPage[T any](ctx context.Context, tokens *token.Registry, filter token.Filter, view func(token.Token) T) ([]T, *int64, error) {
+// listView is a page of tokens. V is the view of a token.
+type listView[V any] struct {
+	Tokens []V    `json:"tokens"`
+	Next   *int64 `json:"next"` // the value of after for the next page; nil: the last one
+}
+
+// List returns the response with the tokens that a filter selects. Filter.Limit 0 means all.
+func List[V any](r *web.Request, tokens *token.Registry, filter token.Filter, view func(token.Token) V) (any, error) {
 	limit := filter.Limit
 	if limit > 0 {
 		filter.Limit++ // tells whether there is another page
 	}
-	list, err := tokens.List(ctx, filter)
-	if err != nil {
-		return nil, nil, err
-	}
+	list, err := tokens.List(r.Context(), filter)
 	list, next := web.CutPage(list, limit, func(t token.Token) int64 { return t.ID })
-	return web.Collect(list, view), next, nil
+	return listView[V]{web.Collect(list, view), next}, err
 }

@@ -101,20 +101,17 @@ func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
 }
 
 // listOrderEvents serves GET /orders/{orderReference}/events.
-func (a API) listOrderEvents(w http.ResponseWriter, r *web.Request) error {
+func (a API) listOrderEvents(r *web.Request) (any, error) {
 	query, err := parseFeedQuery(r, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	events, err := a.Orders.OrderEvents(r.Context(), r.Caller.MerchantID, orderID(r), query)
-	if err != nil {
-		return err
-	}
 	next := query.After
 	if n := len(events); n > 0 {
 		next = events[n-1].Seq
 	}
-	return web.WriteJSON(w, http.StatusOK, newEventsView(events, next))
+	return newEventsView(events, next), err
 }
 
 // parseFeedQuery parses the query of the feed. The events of a single order are the

@@ -1,8 +1,6 @@
 package v2
 
 import (
-	"net/http"
-
 	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
@@ -20,11 +18,6 @@ type tokenView struct {
 	Current bool `json:"current"` // it is the token of the request
 }
 
-type tokensView struct {
-	Tokens []tokenView `json:"tokens"`
-	Next   *int64      `json:"next"` // the value of after for the next page; nil: the last one
-}
-
 // newTokenView returns the function that makes views for a request.
 func newTokenView(r *web.Request) func(token.Token) tokenView {
 	current := r.Caller.TokenID
@@ -34,28 +27,24 @@ func newTokenView(r *web.Request) func(token.Token) tokenView {
 }
 
 // listTokens serves GET /tokens.
-func (a API) listTokens(w http.ResponseWriter, r *web.Request) error {
+func (a API) listTokens(r *web.Request) (any, error) {
 	filter, err := parseTokenFilter(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	tokens, next, err := tokenapi.ListPage(r.Context(), a.Tokens, filter, newTokenView(r))
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, tokensView{Tokens: tokens, Next: next})
+	return tokenapi.List(r, a.Tokens, filter, newTokenView(r))
 }
 
 // getCurrentToken serves GET /tokens/current.
-func (a API) getCurrentToken(w http.ResponseWriter, r *web.Request) error {
+func (a API) getCurrentToken(r *web.Request) (any, error) {
 	tokens, err := a.Tokens.List(r.Context(), token.Filter{MerchantID: r.Caller.MerchantID, IDs: []int64{r.Caller.TokenID}})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(tokens) == 0 {
-		return token.ErrUnknown // removed since the request was authenticated
+		return nil, token.ErrUnknown // removed since the request was authenticated
 	}
-	return web.WriteJSON(w, http.StatusOK, newTokenView(r)(tokens[0]))
+	return newTokenView(r)(tokens[0]), nil
 }
 
 // parseTokenFilter parses the query of a list of tokens. Every error is a
@@ -87,13 +76,7 @@ func (a API) createToken(r *web.Request) (web.Response, error) {
 
 // rotateToken serves POST /tokens/{tokenId}/rotate.
 func (a API) rotateToken(r *web.Request) (web.Response, error) {
-	rotation, err := tokenapi.ParseRotation(r)
-	if err != nil {
-		return web.Response{}, err
-	}
-	return tokenapi.Create(r, a.Log, newTokenView(r), func(options order.Options[token.Created]) (token.Created, error) {
-		return a.Tokens.Rotate(r.Context(), r.Caller, rotation, options)
-	})
+	return tokenapi.Rotate(r, a.Tokens, a.Log, newTokenView(r))
 }
 
 // revokeToken serves DELETE /tokens/{tokenId}.

@@ -2,7 +2,6 @@ package v2
 
 import (
 	"fmt"
-	"net/http"
 	"time"
 
 	"merchantorders/internal/order"
@@ -23,7 +22,7 @@ type unansweredOrderView struct {
 }
 
 // listUnanswered serves GET /orders/unanswered.
-func (a API) listUnanswered(w http.ResponseWriter, r *web.Request) error {
+func (a API) listUnanswered(r *web.Request) (any, error) {
 	query := web.ParseQuery(r)
 	list := fmt.Sprintf("unanswered %d", r.Caller.MerchantID) // in which a cursor is valid
 	request := order.UnansweredQuery{
@@ -36,12 +35,9 @@ func (a API) listUnanswered(w http.ResponseWriter, r *web.Request) error {
 		request.After = &order.UnansweredCursor{ExpiresAt: time.Unix(expiresAt, 0), CreatedAt: time.Unix(createdAt, 0), LegacyID: legacyID}
 	}
 	if err := query.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	page, err := a.Orders.Unanswered(r.Context(), r.Caller.MerchantID, request)
-	if err != nil {
-		return err
-	}
 	now := a.Orders.Now()
 	view := unansweredView{Orders: make([]unansweredOrderView, len(page.Orders))}
 	for i, o := range page.Orders {
@@ -55,5 +51,5 @@ func (a API) listUnanswered(w http.ResponseWriter, r *web.Request) error {
 	if next := page.Next; next != nil {
 		view.Next = new(web.EncodeCursor(list, next.ExpiresAt.Unix(), next.CreatedAt.Unix(), next.LegacyID))
 	}
-	return web.WriteJSON(w, http.StatusOK, view)
+	return view, err
 }

@@ -2,7 +2,6 @@ package v2
 
 import (
 	"fmt"
-	"net/http"
 	"time"
 
 	"merchantorders/internal/order"
@@ -16,7 +15,7 @@ type withoutInvoiceView struct {
 }
 
 // listWithoutInvoice serves GET /orders/without-invoice.
-func (a API) listWithoutInvoice(w http.ResponseWriter, r *web.Request) error {
+func (a API) listWithoutInvoice(r *web.Request) (any, error) {
 	query := web.ParseQuery(r)
 	list := fmt.Sprintf("without-invoice %d", r.Caller.MerchantID) // in which a cursor is valid
 	limit := query.Limit(order.DefaultUnansweredLimit, order.MaxUnansweredLimit)
@@ -26,15 +25,12 @@ func (a API) listWithoutInvoice(w http.ResponseWriter, r *web.Request) error {
 		after = &order.Cursor{CreatedAt: time.Unix(createdAt, 0), LegacyID: legacyID}
 	}
 	if err := query.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	orders, next, err := a.Orders.WithoutInvoice(r.Context(), r.Caller.MerchantID, after, limit)
-	if err != nil {
-		return err
-	}
 	view := withoutInvoiceView{Orders: web.Collect(orders, newSummaryView)}
 	if next != nil {
 		view.Next = new(web.EncodeCursor(list, next.CreatedAt.Unix(), next.LegacyID))
 	}
-	return web.WriteJSON(w, http.StatusOK, view)
+	return view, err
 }

@@ -25,16 +25,16 @@ func (a API) Routes(prefix string, access web.Access) []web.Route {
 	all := prefix + "/webhooks"
 	one := all + "/{webhookId}"
 	return []web.Route{
-		web.GetRoute(all, access, a.list),
+		web.ValueRoute(all, access, a.list),
 		web.WriteRoute(http.MethodPost, all, access, a.add),
-		web.GetRoute(one, access, a.get),
+		web.ValueRoute(one, access, a.get),
 		web.WriteRoute(http.MethodPatch, one, access, a.change),
 		web.WriteRoute(http.MethodDelete, one, access, a.remove),
 		web.WriteRoute(http.MethodPost, one+"/secret", access, a.rotateSecret),
 		web.WriteRoute(http.MethodPost, one+"/test", access, a.test).AsStream(),
 		web.WriteRoute(http.MethodPost, one+"/redeliver", access, a.redeliver),
 		web.WriteRoute(http.MethodPost, one+"/replay", access, a.replay),
-		web.GetRoute(one+"/deliveries", access, a.listDeliveries).Takes("before", "limit"),
+		web.ValueRoute(one+"/deliveries", access, a.listDeliveries).Takes("before", "limit"),
 	}
 }
 
@@ -42,7 +42,7 @@ func (a API) Routes(prefix string, access web.Access) []web.Route {
 // /merchants/{merchantId}/webhooks, and a list of all webhooks.
 func (a API) OperatorRoutes() []web.Route {
 	access := web.Operators(order.ScopeWebhooks)
-	return append(a.Routes("/merchants/{merchantId}", access), web.GetRoute("/webhooks", access, a.listAll).Takes("state", "after", "limit"))
+	return append(a.Routes("/merchants/{merchantId}", access), web.ValueRoute("/webhooks", access, a.listAll).Takes("state", "after", "limit"))
 }
 
 // merchantOf returns whose webhooks a request means.
