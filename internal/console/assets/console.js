@@ -12,6 +12,12 @@ function localTimes(part) {
 }
 localTimes(document);
 
+// changed reports whether a person has typed, chosen or selected something in a field.
+const changed = (field) => field.type === "file" ? field.files.length > 0
+  : field.options ? field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected))
+    : ["checkbox", "radio"].includes(field.type) ? field.checked !== field.defaultChecked
+      : field.matches("textarea, input:not([type=hidden])") && field.value !== field.defaultValue;
+
 // Forms whose buttons are for the selected rows. live.js replaces the rows.
 function countSelected(form) {
   const boxes = [...form.querySelectorAll("tbody input[type=checkbox]")];

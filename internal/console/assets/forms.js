@@ -30,8 +30,10 @@ document.addEventListener("click", (event) => {
 
 // A form that makes a change is sent once. The server makes sure of it; this only
 // shows that something happens.
+let sent = null; // the form that leads to the next page
 document.addEventListener("submit", (event) => {
   const form = event.target;
+  if (!event.defaultPrevented) sent = form;
   if (!form.matches("[data-once]")) return;
   // A button that only shows something, perhaps in another tab, leaves the form as it is.
   if (event.submitter?.dataset.shows !== undefined) return;
@@ -43,14 +45,15 @@ document.addEventListener("submit", (event) => {
   form.dataset.sent = "yes";
   showBusy(event.submitter);
 });
-// Whoever leaves with something typed is asked.
-const typed = (field) => field.type === "file" ? field.files.length > 0 : ["textarea", "text", "url"].includes(field.type) && field.value !== field.defaultValue;
+// Whoever leaves with something typed is asked. The other language keeps it, but no files and no
+// secrets that are shown once.
 addEventListener("beforeunload", (event) => {
-  for (const form of document.querySelectorAll("form[data-ask]")) {
-    if (form.dataset.sent || ![...form.elements].some(typed)) continue;
-    event.preventDefault();
-    setTimeout(settle); // for whoever stays
-  }
+  const switched = sent?.matches(".language");
+  const fields = [...document.querySelectorAll("form[data-ask]:not([data-sent])")].flatMap((form) => [...form.elements]);
+  const secret = switched && document.querySelector(".secret") && !document.querySelector(".copied");
+  if (!secret && !fields.some((field) => changed(field) && (field.type === "file" || !switched))) return;
+  event.preventDefault();
+  setTimeout(settle); // for whoever stays
 });
 // showBusy shows that a button works.
 function showBusy(button) {
@@ -60,6 +63,7 @@ function showBusy(button) {
 }
 // A page that the browser kept may be sent again.
 function settle() {
+  sent = null;
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
   for (const button of document.querySelectorAll("button[aria-busy]")) button.removeAttribute("aria-busy");
 }

@@ -143,12 +143,7 @@
   }
 
   // busy reports whether a person is filling in a form of a part.
-  function busy(part) {
-    return [...part.querySelectorAll("input, select, textarea")].some((field) =>
-      field.type === "file" ? field.files.length > 0
-        : field.matches("select") ? field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected))
-          : field.type !== "hidden" && field.type !== "checkbox" && field.value !== field.defaultValue);
-  }
+  const busy = (part) => [...part.querySelectorAll("input, select, textarea")].some((field) => field.type !== "checkbox" && changed(field)); // see console.js
 
   // replace keeps selections, open details and the focus.
   function replace(part, next) {

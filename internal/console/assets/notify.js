@@ -35,9 +35,8 @@
     notification.addEventListener("click", () => {
       notification.close();
       focus();
-      // What is typed on this page stays.
-      const typed = [...document.querySelectorAll("textarea, input[type=text], input[type=file]")].some((field) => field.value !== field.defaultValue);
-      if (typed) open(body.dataset.queueUrl);
+      // What is typed or selected on this page stays.
+      if ([...document.querySelectorAll("main :is(input, select, textarea)")].some(changed)) open(body.dataset.queueUrl);
       else location.assign(body.dataset.queueUrl);
     });
   }
