@@ -26,29 +26,21 @@ const (
 	WebhookFailing // the service will disable a webhook; the event has no order
 )
 
+var eventNames = [...]string{
+	"unknown", OrderCreated: "order.created", OrderStateChanged: "order.state_changed", OrderUpdated: "order.updated",
+	InvoiceUploaded: "invoice.uploaded", InvoiceDeleted: "invoice.deleted", OrderDeleted: "order.deleted",
+	WebhookFailed: "webhook.failed", DeadlineNear: "order.deadline_near", WebhookFailing: "webhook.failing",
+}
+
+// EventNames are the published names of all types, by their numbers.
+var EventNames = eventNames[OrderCreated:]
+
 // String returns the published name of the type.
 func (t EventType) String() string {
-	switch t {
-	case OrderCreated:
-		return "order.created"
-	case OrderStateChanged:
-		return "order.state_changed"
-	case OrderUpdated:
-		return "order.updated"
-	case InvoiceUploaded:
-		return "invoice.uploaded"
-	case InvoiceDeleted:
-		return "invoice.deleted"
-	case OrderDeleted:
-		return "order.deleted"
-	case WebhookFailed:
-		return "webhook.failed"
-	case DeadlineNear:
-		return "order.deadline_near"
-	case WebhookFailing:
-		return "webhook.failing"
+	if int(t) >= len(eventNames) {
+		t = 0
 	}
-	return "unknown"
+	return eventNames[t]
 }
 
 // Event records one change. The store writes it in the transaction of the

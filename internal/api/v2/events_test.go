@@ -142,7 +142,8 @@ func TestDeliveriesAreDescribed(t *testing.T) {
 	at := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
 	bodies := make(map[string][]byte)
 	encoder := &EventEncoder{StorageURL: apitest.StorageURL}
-	for kind := order.EventType(1); kind.String() != order.EventType(0).String(); kind++ {
+	for n := range order.EventNames {
+		kind := order.EventType(n + 1)
 		event := order.EventRecord{Reference: "SF-1", LegacyID: 7, FileName: "a.pdf", Event: order.Event{
 			Seq: 1, Type: kind, By: order.Caller{Actor: order.ActorSystem}, At: at,
 			From: order.Registered, To: order.InProcessing, InvoiceID: 5, WebhookID: 1, Reason: "damaged", ExpiresAt: at,

@@ -6,7 +6,6 @@ package webhook
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -61,14 +60,12 @@ var (
 var States = []delivery.State{delivery.Failed, delivery.Failing, delivery.Active, delivery.Disabled}
 
 // StateNames are the published names of States.
-var StateNames = names(States)
-
-func names[T fmt.Stringer](values []T) (names []string) {
-	for _, value := range values {
-		names = append(names, value.String())
+var StateNames = func() (names []string) {
+	for _, state := range States {
+		names = append(names, state.String())
 	}
 	return names
-}
+}()
 
 // ParseState returns the state with a published name; 0 if there is none.
 func ParseState(name string) delivery.State {
@@ -118,16 +115,8 @@ func (e Endpoint) secrets(now time.Time) []delivery.Secret {
 	return []delivery.Secret{e.Secret}
 }
 
-// types are those that an endpoint may subscribe to.
-var types = func() (types []order.EventType) {
-	for t := order.EventType(1); t.String() != order.EventType(0).String(); t++ {
-		types = append(types, t)
-	}
-	return types
-}()
-
 // TypeNames are the published names of the types that an endpoint may subscribe to.
-var TypeNames = names(types)
+var TypeNames = order.EventNames
 
 // ParseType returns the type with a published name.
 func ParseType(name string) (order.EventType, bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
@@ -23,15 +24,6 @@ type auditCheck struct {
 	fromEvent int64 // entries that were written with an event
 	broken    bool  // there was a finding
 }
-
-// eventActions are the actions of entries that were written with an event.
-var eventActions = func() map[order.AuditAction]bool {
-	actions := make(map[order.AuditAction]bool)
-	for t := order.OrderCreated; t.String() != order.EventType(0).String(); t++ {
-		actions[order.AuditAction(t.String())] = true
-	}
-	return actions
-}()
 
 // checkAudit checks the chain of a merchant: numbers without gaps, hashes that follow
 // from each other, and an end where the counter says, which was last when end was the number
@@ -83,7 +75,7 @@ func (c *auditCheck) entry(e order.AuditEntry) {
 	default:
 		c.find("audit entry %d does not continue entry %d: one of them was changed or moved", e.Seq, before.Seq)
 	}
-	if eventActions[e.Action] {
+	if slices.Contains(order.EventNames, string(e.Action)) {
 		c.fromEvent++
 	}
 	c.previous = e
