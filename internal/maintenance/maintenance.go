@@ -44,6 +44,9 @@ func Slice(ctx context.Context, db sqldb.DB, fn func(sqldb.Querier) error) error
 	return err
 }
 
+// CountOrders counts the orders of all merchants.
+const CountOrders = `SELECT COUNT(*) FROM orders`
+
 // Statements for PerMerchant.
 const (
 	LastEvents  = `SELECT id, last_event FROM merchants` // the number of the newest event

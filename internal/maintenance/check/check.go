@@ -88,8 +88,8 @@ func checkDatabase(ctx context.Context, db sqldb.DB, options Options, reporter *
 	if err := checkIntegrity(ctx, db, reporter); err != nil {
 		return err
 	}
-	orders, err := maintenance.PerMerchant(ctx, db.WithoutTimeout(), maintenance.OrderCounts)
-	if err != nil {
+	var orders int64 // for the progress
+	if err := db.WithoutTimeout().QueryRow(ctx, maintenance.CountOrders, nil, &orders); err != nil {
 		return err
 	}
 	merchants, err := maintenance.PerMerchant(ctx, db, maintenance.LastEvents)
@@ -97,7 +97,6 @@ func checkDatabase(ctx context.Context, db sqldb.DB, options Options, reporter *
 		return err
 	}
 	totals := make(map[int64]merchantTotals, len(merchants))
-	total := sum(orders)
 	for _, merchant := range slices.Sorted(maps.Keys(merchants)) {
 		t, err := checkMerchant(ctx, db, merchant, options, reporter)
 		if err != nil {
@@ -108,7 +107,7 @@ func checkDatabase(ctx context.Context, db sqldb.DB, options Options, reporter *
 		result.Orders += t.orders
 		result.Invoices += t.invoices
 		result.Events += t.events
-		reporter.Advance(OrdersStage, orders[merchant], total)
+		reporter.Advance(OrdersStage, t.orders, orders)
 	}
 	if err := checkWords(ctx, db, options, reporter); err != nil {
 		return err
@@ -143,14 +142,6 @@ func checkIntegrity(ctx context.Context, db sqldb.DB, reporter *maintenance.Repo
 		return fmt.Errorf("check the database file: %w", err)
 	}
 	return nil
-}
-
-func sum[K comparable](counts map[K]int64) int64 {
-	total := int64(0)
-	for _, n := range counts {
-		total += n
-	}
-	return total
 }
 
 // checkService checks what does not belong to one merchant: orders without a
@@ -190,17 +181,14 @@ func findForeignRows(ctx context.Context, db sqldb.DB, totals map[int64]merchant
 	var events, keys, orders, deleted map[int64]int64
 	err := db.Snapshot(ctx, func(q sqldb.Querier) (err error) {
 		q = q.WithoutTimeout()
-		events, err = maintenance.PerMerchant(ctx, q, maintenance.LastEvents)
-		if err == nil {
-			keys, err = maintenance.PerMerchant(ctx, q, maintenance.OrderKeyCounts)
+		for statement, numbers := range map[string]*map[int64]int64{
+			maintenance.LastEvents: &events, maintenance.OrderKeyCounts: &keys, maintenance.OrderCounts: &orders, maintenance.DeletedCounts: &deleted,
+		} {
+			if *numbers, err = maintenance.PerMerchant(ctx, q, statement); err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			orders, err = maintenance.PerMerchant(ctx, q, maintenance.OrderCounts)
-		}
-		if err == nil {
-			deleted, err = maintenance.PerMerchant(ctx, q, maintenance.DeletedCounts)
-		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -19,9 +19,7 @@ import (
 // Reasons why a database cannot be distributed.
 var (
 	ErrNotPostgres = errors.New("only a PostgreSQL database can be distributed over a cluster")
-	// ErrMarketWebhooks: their cursors are in the feed of all merchants.
-	ErrMarketWebhooks = errors.New("a cluster has no feed of all merchants: remove the webhooks of all merchants first")
-	ErrNoCitus        = errors.New("the server has no Citus: install it, name it in shared_preload_libraries and restart the server")
+	ErrNoCitus     = errors.New("the server has no Citus: install it, name it in shared_preload_libraries and restart the server")
 )
 
 // Table is a distributed table.
@@ -68,7 +66,7 @@ type Result struct {
 // is distributed already stays as it is. Requests that write wait until the rows
 // are moved.
 //
-// It returns ErrNotPostgres or ErrNoCitus if there is no cluster, and ErrMarketWebhooks.
+// It returns ErrNotPostgres or ErrNoCitus if there is no cluster, and sqldb.ErrMarketWebhooks.
 func Distribute(ctx context.Context, db sqldb.DB) (Result, error) {
 	if !db.Dialect().Clustered {
 		return Result{}, ErrNotPostgres
@@ -146,7 +144,7 @@ func distributeTables(ctx context.Context, conn *sql.Conn) ([]Table, error) {
 	}
 	var marketWebhooks bool
 	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM webhooks WHERE merchant_id = 0)`).Scan(&marketWebhooks); err != nil || marketWebhooks {
-		return nil, cmp.Or(err, ErrMarketWebhooks)
+		return nil, cmp.Or(err, sqldb.ErrMarketWebhooks)
 	}
 	for _, table := range tables {
 		if table.AlreadyDistributed {

@@ -19,9 +19,6 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// ErrMarketWebhooks is returned for a target that is a cluster.
-var ErrMarketWebhooks = errors.New("a cluster has no feed of all merchants: remove the webhooks of all merchants first")
-
 // OrdersStage is a stage of maintenance.Reporter, beside those of package check.
 const OrdersStage = "copying orders"
 
@@ -34,10 +31,9 @@ type Result struct {
 	RowsChanged int64 // written to the target or removed from it, without counters
 	FilesCopied int64
 	FilesMended int64 // that were damaged in the target
-	FilesPurged int64 // removed from the target because they were purged in the source
 
 	Merchants, Tokens, OrderKeys int64     // in the target
-	Rows                         RowCounts // in the target, of all merchants
+	Rows                         RowCounts // in the target, of all merchants, without Audit and Deleted
 	FilesVerified                int64     // whose SHA-256 is right
 	Findings                     int64     // differences between source and target
 	SourceChanged                bool      // the source changed during the copy
@@ -189,17 +185,13 @@ func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
 		if ends, err = readLogEnds(ctx, q); err != nil || j.orders > 0 {
 			return err
 		}
-		orders, err := maintenance.PerMerchant(ctx, q, maintenance.OrderCounts)
-		for _, n := range orders {
-			j.orders += n
-		}
-		return err
+		return q.QueryRow(ctx, maintenance.CountOrders, nil, &j.orders)
 	})
 	if err != nil {
 		return false, err
 	}
 	if len(webhooks.rows) > 0 && j.target.DB.Dialect().Feed.End == "" {
-		return false, ErrMarketWebhooks
+		return false, sqldb.ErrMarketWebhooks
 	}
 	for _, id := range slices.Sorted(maps.Keys(ends)) {
 		if before, ok := j.copied[id]; ok && before.ends == ends[id] {

@@ -161,7 +161,6 @@ func (j *job) removePurgedFiles(ctx context.Context) error {
 		if !orphan.Removable {
 			return nil
 		}
-		j.result.FilesPurged++
 		return j.target.Files.Remove(ctx, orphan.Path)
 	})
 }

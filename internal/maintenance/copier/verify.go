@@ -65,8 +65,6 @@ func (j *job) verifyRows(ctx context.Context) error {
 		j.result.Rows.Days += target.Days
 		j.result.Rows.Invoices += target.Invoices
 		j.result.Rows.Events += target.Events
-		j.result.Rows.Audit += target.Audit
-		j.result.Rows.Deleted += target.Deleted
 	}
 	return nil
 }

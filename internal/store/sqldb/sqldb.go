@@ -27,6 +27,9 @@ var (
 	ErrNoBackup = errors.New("a PostgreSQL database is backed up with PostgreSQL's own tools")
 	// ErrLocked is returned by LockForCopy while another process holds the lock.
 	ErrLocked = errors.New("another process copies to or from the database")
+	// ErrMarketWebhooks is the error of a cluster for webhooks with cursors in the feed of all
+	// merchants.
+	ErrMarketWebhooks = errors.New("a cluster has no feed of all merchants: remove the webhooks of all merchants first")
 )
 
 // NotReadyError is the error of a database that cannot be opened now and may be later: its
