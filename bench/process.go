@@ -82,7 +82,7 @@ func startProcess(command *exec.Cmd) (*process, error) {
 			return p, nil
 		}
 	}
-	return nil, errors.Join(errors.New("the server ended before it listened"), command.Wait())
+	return nil, errors.Join(errors.New("the server ended before it listened"), lines.Err(), command.Wait())
 }
 
 // stop sends SIGTERM and waits until the server has ended. The bare handler
