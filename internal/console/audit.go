@@ -133,18 +133,7 @@ func (s *site) readAudit(r *web.Request, form formView) (order.AuditQuery, error
 	if query.Reference != "" && !order.ValidReference(query.Reference) {
 		form.refuse("reference", "problem.reference")
 	}
-	day := func(name string) order.Day {
-		text := value(name)
-		if text == "" {
-			return order.NoDay
-		}
-		day, ok := order.ParseDay(text)
-		if !ok {
-			form.refuse(name, "problem.day")
-		}
-		return day
-	}
-	from, to := day("from"), day("to")
+	from, to := form.day("from", "problem.day"), form.day("to", "problem.day")
 	if from != order.NoDay {
 		query.From = from.Start()
 	}

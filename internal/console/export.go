@@ -20,7 +20,7 @@ type exporter interface {
 }
 
 // viewPages yields the pages of a view, at least one.
-type viewPages func(*web.Request, filterForm, order.Filter) iter.Seq2[[]order.Summary, error]
+type viewPages func(*web.Request, formView, order.Filter) iter.Seq2[[]order.Summary, error]
 
 // export returns a handler of the export of a view, streamed page by page, to a file with
 // an extension. After an error in the middle it aborts the connection, so that
@@ -42,7 +42,7 @@ func (s *site) export(extension, mediaType string, pages viewPages, begin func(*
 			if to == nil {
 				h := stream.ResponseHeader()
 				h.Set("Content-Type", mediaType)
-				h.Set("Content-Disposition", attachment(languageOf(stream.Request.Request), extension, stream.Session.MerchantName, form.From, form.To))
+				h.Set("Content-Disposition", attachment(languageOf(stream.Request.Request), extension, stream.Session.MerchantName, form.Value("from"), form.Value("to")))
 				to = begin(stream)
 			}
 			if to.page(orders) != nil || stream.Flush() != nil {
@@ -68,25 +68,39 @@ func attachment(l language, extension, store, from, to string) string {
 
 // pages yields the pages of a view, at least one. Each begins after the last order of
 // the one before: orders that arrive meanwhile move none.
-func (s *site) pages(r *web.Request, form filterForm, filter order.Filter) iter.Seq2[[]order.Summary, error] {
+func (s *site) pages(r *web.Request, form formView, filter order.Filter) iter.Seq2[[]order.Summary, error] {
 	filter.Page, filter.PageSize = 1, order.MaxPageSize
-	if form.searches() {
-		return s.searchPages(r, form, filter)
+	if searches(form) {
+		return pagesAfter(func(after *order.SearchCursor) ([]order.Summary, *order.SearchCursor, error) {
+			page, err := s.Orders.Search(r.Context(), s.ownSearch(r, form, filter, after))
+			return summaries(page.Orders), page.Next, err
+		})
 	}
-	return func(yield func([]order.Summary, error) bool) {
+	return pagesAfter(func(after *order.Cursor) ([]order.Summary, *order.Cursor, error) {
+		filter.After = after
+		page, err := s.Orders.List(r.Context(), r.Caller.MerchantID, filter)
+		return page.Orders, page.Next, err
+	})
+}
+
+// pagesAfter yields the pages of a list, at least one. read returns the page after a cursor, and
+// the cursor of the next one; nil: there is none.
+func pagesAfter[T, C any](read func(after *C) ([]T, *C, error)) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		var after *C
 		for {
-			page, err := s.Orders.List(r.Context(), r.Caller.MerchantID, filter)
-			if !yield(page.Orders, err) || err != nil || page.Next == nil {
+			page, next, err := read(after)
+			if !yield(page, err) || err != nil || next == nil {
 				return
 			}
-			filter.After = page.Next
+			after = next
 		}
 	}
 }
 
 // selectedPages is pages for the orders that a form selects, or for all of the view that it is
 // of. In an address without a form it is pages.
-func (s *site) selectedPages(r *web.Request, form filterForm, filter order.Filter) iter.Seq2[[]order.Summary, error] {
+func (s *site) selectedPages(r *web.Request, form formView, filter order.Filter) iter.Seq2[[]order.Summary, error] {
 	query := r.URL.Query()
 	switch {
 	case !query.Has("back"):
@@ -137,20 +151,6 @@ type selectionProblem string
 
 // Error implements error.
 func (p selectionProblem) Error() string { return "the selection is refused: " + string(p) }
-
-// searchPages is pages for a search.
-func (s *site) searchPages(r *web.Request, form filterForm, filter order.Filter) iter.Seq2[[]order.Summary, error] {
-	return func(yield func([]order.Summary, error) bool) {
-		var after *order.SearchCursor
-		for {
-			page, err := s.Orders.Search(r.Context(), s.ownSearch(r, form, filter, after))
-			if !yield(summaries(page.Orders), err) || err != nil || page.Next == nil {
-				return
-			}
-			after = page.Next
-		}
-	}
-}
 
 // ndjsonExport writes orders as JSON objects, one a line.
 type ndjsonExport struct{ *json.Encoder }

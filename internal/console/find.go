@@ -42,13 +42,12 @@ type matchedOrder struct {
 
 // findAhead serves GET /find?q=: a part of a page, which find.js shows.
 func (s *site) findAhead(w http.ResponseWriter, r *web.Request) error {
-	form, filter := s.ownFilter(r, r.URL.Query())
-	form = filterForm{Query: form.Query, QueryProblem: form.QueryProblem}
+	form, filter := s.ownFilter(r, url.Values{"q": r.URL.Query()["q"]})
 	var view findView
-	if !form.valid() || form.Query == "" {
+	if !form.valid() || form.Value("q") == "" {
 		return s.show(w, r, http.StatusOK, "find", &view)
 	}
-	view.Pages = s.pagesNamed(folded(form.Query), layout{Scopes: r.Caller.Scopes})
+	view.Pages = s.pagesNamed(folded(form.Value("q")), layout{Scopes: r.Caller.Scopes})
 	search := s.ownSearch(r, form, filter, nil)
 	search.Limit = foundOrders
 	page, err := s.Orders.Search(r.Context(), search)
@@ -66,17 +65,17 @@ func (s *site) findAhead(w http.ResponseWriter, r *web.Request) error {
 func (s *site) operatorFind(w http.ResponseWriter, r *web.Request) error {
 	form, filter := readFilter(url.Values{"q": r.URL.Query()["q"]})
 	var view findView
-	if !form.valid() || form.Query == "" {
+	if !form.valid() || form.Value("q") == "" {
 		return s.show(w, r, http.StatusOK, "find", &view)
 	}
-	text := folded(form.Query)
+	text := folded(form.Value("q"))
 	for _, section := range sectionsOf(r.Caller.Scopes) {
 		if isNamed("op."+section.Name, text) {
 			view.Pages = append(view.Pages, findable{Title: "op." + section.Name, Path: strings.TrimPrefix(section.Path(), Prefix)})
 		}
 	}
 	var err error
-	if view.Stores, err = s.storesNamed(r.Context(), form.Query); err != nil {
+	if view.Stores, err = s.storesNamed(r.Context(), form.Value("q")); err != nil {
 		return err
 	}
 	filter.PageSize = foundOrders
@@ -91,13 +90,13 @@ func (s *site) operatorFind(w http.ResponseWriter, r *web.Request) error {
 }
 
 // add adds the orders that the text of a form finds, each with its path.
-func (v *findView) add(form filterForm, page order.SearchPage, pathOf func(order.FoundOrder) string) {
-	text := folded(form.Query)
+func (v *findView) add(form formView, page order.SearchPage, pathOf func(order.FoundOrder) string) {
+	text := folded(form.Value("q"))
 	for _, o := range page.Orders {
 		v.Orders = append(v.Orders, matchedOrder{o, pathOf(o), matchOf(o, text)})
 	}
 	if page.Next != nil {
-		v.More = form.query(1)
+		v.More = viewQuery(form.values, 1)
 	}
 }
 
@@ -154,7 +153,7 @@ type searched interface {
 }
 
 func (v filterView) searchText() (text string, refused bool) {
-	return v.Form.Query, v.Form.QueryProblem != ""
+	return v.Form.Value("q"), v.Form.Problem("q") != ""
 }
 
 // FindPath returns the path of what the search of the header finds while one types; empty: there

@@ -71,6 +71,19 @@ func (f formView) Has(field, value string) bool { return slices.Contains(f.value
 // Problem returns the key of the message at a field; empty: none.
 func (f formView) Problem(field string) string { return f.problems[field] }
 
+// day reads a field with a day; order.NoDay: it is empty. It refuses another text with a problem.
+func (f formView) day(field, problem string) order.Day {
+	text := strings.TrimSpace(f.Value(field))
+	if text == "" {
+		return order.NoDay
+	}
+	day, ok := order.ParseDay(text)
+	if !ok {
+		f.refuse(field, problem)
+	}
+	return day
+}
+
 // fieldView is an input of a form with its label.
 type fieldView struct {
 	ID, Name, Label, Kind, Value, Problem string

@@ -115,7 +115,7 @@ func (s *site) listNeighbors(r *web.Request, o order.Order, view string) (previo
 	}
 	var orders []order.Summary
 	var total int64
-	if form.searches() {
+	if searches(form) {
 		found, err := s.Orders.Search(r.Context(), s.ownSearch(r, form, filter, readCursor(query)))
 		if err != nil {
 			return "", "", err
@@ -140,20 +140,20 @@ func (s *site) listNeighbors(r *web.Request, o order.Order, view string) (previo
 		if err != nil || len(found.Orders) == 0 {
 			return "", err
 		}
-		return orderIn(found.Orders[0].Reference, listPath+form.query(page)), nil
+		return orderIn(found.Orders[0].Reference, listPath+viewQuery(form.values, page)), nil
 	}
 	first := (filter.Page-1)*filter.PageSize + 1 // position of the first order of the page
 	switch {
 	case i > 0:
 		previous = orderIn(orders[i-1].Reference, view)
-	case !form.searches() && filter.Page > 1:
+	case !searches(form) && filter.Page > 1:
 		previous, err = edge(first-1, filter.Page-1)
 	}
 	switch {
 	case err != nil:
 	case i+1 < len(orders):
 		next = orderIn(orders[i+1].Reference, view)
-	case !form.searches() && first+int64(i) < total:
+	case !searches(form) && first+int64(i) < total:
 		next, err = edge(first+int64(i)+1, filter.Page+1)
 	}
 	return previous, next, err

@@ -134,17 +134,10 @@ func (s *site) readWithoutInvoice(r *web.Request, view *invoicesView) (err error
 }
 
 // pagesWithoutInvoice yields the pages of the orders without an invoice, at least one.
-func (s *site) pagesWithoutInvoice(r *web.Request, _ filterForm, _ order.Filter) iter.Seq2[[]order.Summary, error] {
-	return func(yield func([]order.Summary, error) bool) {
-		var after *order.Cursor
-		for {
-			orders, next, err := s.Orders.WithoutInvoice(r.Context(), r.Caller.MerchantID, after, order.MaxUnansweredLimit)
-			if !yield(orders, err) || err != nil || next == nil {
-				return
-			}
-			after = next
-		}
-	}
+func (s *site) pagesWithoutInvoice(r *web.Request, _ formView, _ order.Filter) iter.Seq2[[]order.Summary, error] {
+	return pagesAfter(func(after *order.Cursor) ([]order.Summary, *order.Cursor, error) {
+		return s.Orders.WithoutInvoice(r.Context(), r.Caller.MerchantID, after, order.MaxUnansweredLimit)
+	})
 }
 
 // invoicesPage returns the path of the page for the orders that a query selects, or for all.

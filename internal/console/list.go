@@ -1,6 +1,7 @@
 package console
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -65,13 +66,14 @@ func (v listView) ItemsView() string { return withQuery(v.View, "items=1") }
 
 // newMonths returns the month of a day and the one before, with the other conditions of a
 // form.
-func newMonths(form filterForm, today order.Day) []monthView {
+func newMonths(form formView, today order.Day) []monthView {
 	months := make([]monthView, 2)
 	begin := today.Start().AddDate(0, 0, 1-today.Start().Day())
 	for i, label := range []string{"filter.month", "filter.lastmonth"} {
-		month, first := form, begin.AddDate(0, -i, 0)
-		month.From, month.To = order.DayOf(first).String(), order.DayOf(first.AddDate(0, 1, -1)).String()
-		months[i] = monthView{Label: label, Query: month.query(1), Chosen: month == form}
+		month, first := maps.Clone(form.values), begin.AddDate(0, -i, 0)
+		month.Set("from", order.DayOf(first).String())
+		month.Set("to", order.DayOf(first.AddDate(0, 1, -1)).String())
+		months[i] = monthView{Label: label, Query: viewQuery(month, 1), Chosen: month.Encode() == form.values.Encode()}
 	}
 	return months
 }
@@ -86,7 +88,7 @@ func (s *site) showList(w http.ResponseWriter, r *web.Request, status int, save 
 	form, filter := s.ownFilter(r, r.URL.Query())
 	view := listView{
 		filterView: filterView{Form: form, States: order.States(), Path: listPath, Months: newMonths(form, order.DayIn(s.Orders.Now(), filter.Zone))},
-		View:       form.query(1), Save: save,
+		View:       viewQuery(form.values, 1), Save: save,
 	}
 	if err := s.readViews(r, &view); err != nil {
 		return err
@@ -94,7 +96,7 @@ func (s *site) showList(w http.ResponseWriter, r *web.Request, status int, save 
 	if !form.valid() {
 		return s.show(w, r, http.StatusBadRequest, "orders", &view)
 	}
-	if form.searches() {
+	if searches(form) {
 		return s.searchOrders(w, r, status, view, filter)
 	}
 	page, err := s.Orders.List(r.Context(), r.Caller.MerchantID, filter)
@@ -104,7 +106,7 @@ func (s *site) showList(w http.ResponseWriter, r *web.Request, status int, save 
 	pages := max(1, (page.Total+pageSize-1)/pageSize)
 	if filter.Page > pages {
 		// Orders have changed, or somebody typed a number.
-		return s.redirect(w, r, Prefix+"/orders"+form.query(pages))
+		return s.redirect(w, r, Prefix+"/orders"+viewQuery(form.values, pages))
 	}
 	view.Total, view.Page = page.Total, filter.Page
 	if view.Orders, err = s.listed(r, page.Orders); err != nil {
@@ -169,7 +171,7 @@ func (s *site) searchOrders(w http.ResponseWriter, r *web.Request, status int, v
 		view.FirstPage = view.View
 	}
 	if page.Next != nil {
-		view.Next = view.Form.further(*page.Next)
+		view.Next = viewQuery(view.Form.values, 1) + "&after=" + writeCursor(*page.Next)
 	}
 	return s.show(w, r, status, "orders", &view)
 }
@@ -214,8 +216,8 @@ func summaries(found []order.FoundOrder) []order.Summary {
 }
 
 // pageQuery returns the query of a page, never empty: it stands in a link.
-func pageQuery(form filterForm, page int64) string {
-	if query := form.query(page); query != "" {
+func pageQuery(form formView, page int64) string {
+	if query := viewQuery(form.values, page); query != "" {
 		return query
 	}
 	return "?page=" + strconv.FormatInt(page, 10)

@@ -26,13 +26,15 @@ type foundView struct {
 // operatorSearch serves GET /operator/orders.
 func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
 	form, filter := readFilter(r.URL.Query())
-	market := newForm(r.URL.Query())
-	view := foundView{filterView: filterView{Form: form, States: order.States(), Path: operatorPrefix + "/orders", Market: &market}}
-	merchantID, err := s.readStore(r, market)
+	if store := r.URL.Query().Get("merchant"); store != "" {
+		form.values.Set("merchant", store)
+	}
+	view := foundView{filterView: filterView{Form: form, States: order.States(), Path: operatorPrefix + "/orders", Market: true}}
+	merchantID, err := s.readStore(r, form)
 	if err != nil {
 		return err
 	}
-	if !form.valid() || !market.valid() {
+	if !form.valid() {
 		return s.show(w, r, http.StatusBadRequest, "found", view)
 	}
 	after := readCursor(r.URL.Query())
@@ -44,8 +46,8 @@ func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	view.Orders, view.Found = page.Orders, newFoundCount(search, page)
-	if form.Query != "" && after == nil {
-		if view.Stores, err = s.storesNamed(r.Context(), form.Query); err != nil {
+	if form.Value("q") != "" && after == nil {
+		if view.Stores, err = s.storesNamed(r.Context(), form.Value("q")); err != nil {
 			return err
 		}
 	}

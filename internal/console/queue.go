@@ -106,15 +106,10 @@ func (s *site) showQueue(w http.ResponseWriter, r *web.Request, status int, view
 
 // queueOrders yields the pages of the whole queue, at least one.
 func (s *site) queueOrders(r *web.Request) iter.Seq2[[]order.UnansweredOrder, error] {
-	return func(yield func([]order.UnansweredOrder, error) bool) {
-		query := order.UnansweredQuery{Limit: order.MaxUnansweredLimit}
-		for {
-			page, err := s.Orders.Unanswered(r.Context(), r.Caller.MerchantID, query)
-			if query.After = page.Next; !yield(page.Orders, err) || err != nil || query.After == nil {
-				return
-			}
-		}
-	}
+	return pagesAfter(func(after *order.UnansweredCursor) ([]order.UnansweredOrder, *order.UnansweredCursor, error) {
+		page, err := s.Orders.Unanswered(r.Context(), r.Caller.MerchantID, order.UnansweredQuery{Limit: order.MaxUnansweredLimit, After: after})
+		return page.Orders, page.Next, err
+	})
 }
 
 // queuePage returns the path of the page of the queue after an order.

@@ -26,8 +26,8 @@ type savedView struct {
 // readViews puts the views of everybody and of the person into the view.
 func (s *site) readViews(r *web.Request, view *listView) error {
 	week := order.DayIn(s.Orders.Now(), s.zoneOf(r)) - 6
-	canceled := filterForm{State: order.Canceled.String(), From: week.String()}
-	all := []savedView{{Name: "view.all"}, {Name: "view.overdue", Query: filterForm{Overdue: "yes"}.query(1)}, {Name: "view.canceled", Query: canceled.query(1)}}
+	canceled := url.Values{"state": {order.Canceled.String()}, "from": {week.String()}}
+	all := []savedView{{Name: "view.all"}, {Name: "view.overdue", Query: "?overdue=yes"}, {Name: "view.canceled", Query: "?" + canceled.Encode()}}
 	kept, err := s.Sessions.Kept(r.Context(), r.Caller.MerchantID, r.Session, token.KeptView)
 	for _, k := range kept {
 		all = append(all, savedView{Name: k.Name, Query: k.Value, Own: true})
@@ -58,10 +58,10 @@ func (s *site) keepView(w http.ResponseWriter, r *web.Request, values url.Values
 	if name == "" || !isLine(name) || utf8.RuneCountInString(name) > maxViewName {
 		sent.refuse("name", "views.name.problem")
 	}
-	if form.valid() && form.Savable() && sent.valid() {
-		switch err := s.Sessions.KeepView(r.Context(), r.Caller.MerchantID, r.Session, values.Get("was"), name, form.query(1)); {
+	if form.valid() && (filterView{Form: form}).Savable() && sent.valid() {
+		switch err := s.Sessions.KeepView(r.Context(), r.Caller.MerchantID, r.Session, values.Get("was"), name, viewQuery(form.values, 1)); {
 		case err == nil:
-			return s.redirect(w, r, listPath+form.query(1))
+			return s.redirect(w, r, listPath+viewQuery(form.values, 1))
 		case errors.Is(err, token.ErrViewExists):
 			sent.refuse("name", "views.exists")
 		case errors.Is(err, token.ErrTooManyViews):
