@@ -26,7 +26,7 @@ const streamTimeout = 60 * time.Second
 // returns before it has flushed becomes a response; a later one goes to the log.
 type StreamHandler func(s *Stream) error
 
-// flushSize is how many bytes FlushFull sends at least.
+// flushSize is from how many bytes on SendLine sends what was written.
 const flushSize = 32 << 10
 
 // Stream is a request with a body of any length, and a response of any length that is
@@ -52,9 +52,8 @@ type Stream struct {
 // tests.
 func serveStream(timeout time.Duration, handle StreamHandler) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
-		s, release := newStream(w, r, timeout)
-		defer release()
-		defer s.close()
+		s, end := newStream(w, r, timeout)
+		defer end()
 		// HTTP/2 always works in both directions, and returns an error here.
 		_ = s.control.EnableFullDuplex()
 		switch encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding {
@@ -75,14 +74,9 @@ func serveStream(timeout time.Duration, handle StreamHandler) Handler {
 }
 
 // newStream returns the stream of a request, whose context ends when the server stops.
-// release frees what belongs to the context.
-func newStream(w http.ResponseWriter, r *Request, timeout time.Duration) (s *Stream, release func()) {
+// end closes it and frees what belongs to the context.
+func newStream(w http.ResponseWriter, r *Request, timeout time.Duration) (s *Stream, end func()) {
 	ctx, cancel := context.WithCancelCause(r.Context())
-	release = func() {}
-	if stopping, ok := ctx.Value(stoppingKey{}).(context.Context); ok {
-		stop := context.AfterFunc(stopping, func() { cancel(ErrStopping) })
-		release = func() { stop() }
-	}
 	s = &Stream{timeout: timeout, cancel: cancel, Request: r.WithContext(ctx), w: w, control: http.NewResponseController(w)}
 	s.body = streamBody{s}
 	s.encoder = json.NewEncoder(&s.lines)
@@ -90,17 +84,21 @@ func newStream(w http.ResponseWriter, r *Request, timeout time.Duration) (s *Str
 	if r.credentials != nil {
 		go s.watch(ctx, checkInterval)
 	}
-	return s, release
+	end = s.close
+	if stopping, ok := ctx.Value(stoppingKey{}).(context.Context); ok {
+		stop := context.AfterFunc(stopping, func() { cancel(ErrStopping) })
+		end = func() { stop(); s.close() }
+	}
+	return s, end
 }
 
 // OpenBody returns the stream of a request whose handler reads a body of any length as
 // a Stream does, and then writes one response of its own. The handler calls end after
 // the last Read that it starts and before it writes.
 func OpenBody(w http.ResponseWriter, r *Request) (s *Stream, end func()) {
-	s, release := newStream(w, r, streamTimeout)
+	s, closeStream := newStream(w, r, streamTimeout)
 	return s, func() {
-		release()
-		s.close()
+		closeStream()
 		_ = s.control.SetWriteDeadline(time.Now().Add(s.timeout)) // without a connection there is none
 	}
 }
@@ -108,11 +106,7 @@ func OpenBody(w http.ResponseWriter, r *Request) (s *Stream, end func()) {
 // OpenResponse returns the stream of a request whose handler sends a response of any
 // length as a Stream does. The handler calls end after it.
 func OpenResponse(w http.ResponseWriter, r *Request) (s *Stream, end func()) {
-	s, release := newStream(w, r, streamTimeout)
-	return s, func() {
-		release()
-		s.close()
-	}
+	return newStream(w, r, streamTimeout)
 }
 
 // Read reads the body, decompressed. Only one goroutine may call it.
@@ -151,10 +145,14 @@ func (s *Stream) watch(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// FlushFull is Flush, but does nothing while little was written.
-func (s *Stream) FlushFull() error {
-	if s.lines.Len() < flushSize {
-		return nil
+// SendLine adds a line to the response, unless making it returned an error, and sends what was
+// written if that is much.
+func (s *Stream) SendLine(value any, err error) error {
+	if err == nil {
+		err = s.WriteLine(value)
+	}
+	if err != nil || s.lines.Len() < flushSize {
+		return err
 	}
 	return s.Flush()
 }

@@ -39,7 +39,7 @@ func writeLines[T, V any](w http.ResponseWriter, r *web.Request, values iter.Seq
 			return err
 		}
 		if begin(); err == nil {
-			err = writeLine(s, value, view)
+			err = s.SendLine(view(value))
 		}
 		if err != nil {
 			panic(http.ErrAbortHandler)
@@ -49,15 +49,4 @@ func writeLines[T, V any](w http.ResponseWriter, r *web.Request, values iter.Seq
 		panic(http.ErrAbortHandler)
 	}
 	return nil
-}
-
-func writeLine[T, V any](s *web.Stream, value T, view func(T) (V, error)) error {
-	line, err := view(value)
-	if err == nil {
-		err = s.WriteLine(line)
-	}
-	if err != nil {
-		return err
-	}
-	return s.FlushFull()
 }

@@ -145,14 +145,7 @@ func (e *Export) sendOrders(s *web.Stream, orders *order.Service, sent *int64, v
 			return err
 		}
 		for i := range page {
-			line, err := view(&page[i])
-			if err == nil {
-				err = s.WriteLine(line)
-			}
-			if err == nil {
-				err = s.FlushFull()
-			}
-			if err != nil {
+			if err := s.SendLine(view(&page[i])); err != nil {
 				return err
 			}
 			*sent++
