@@ -1,5 +1,5 @@
-// Keeps what is typed and selected in forms, but no files and secrets, until the person comes back
-// to them in this tab, also in the other language. Whoever signs in next does not see it.
+// Keeps what is typed and selected in forms, but no files and secrets, for the page in the other
+// language, and for who goes back to it. Whoever signs in next does not see it.
 "use strict";
 
 (() => {
@@ -46,20 +46,17 @@
     });
     return;
   }
-  // Who comes by another way, as a link of the navigation, finds no rejection begun; who comes from
-  // elsewhere, a new page.
-  const again = document.referrer === location.href.split("#")[0] || performance.getEntriesByType("navigation")[0]?.type !== "navigate";
-  if (!again && !document.referrer.startsWith(location.origin)) return;
+  // Who comes by a link finds a new page.
+  if (document.referrer !== location.href.split("#")[0] && performance.getEntriesByType("navigation")[0]?.type === "navigate") return;
   const kept = read();
   for (const form of document.forms) {
     const { values, open } = kept[nameOf(form)] ?? {};
     for (const field of values ? fieldsOf(form) : []) {
-      if (!again && field.name === "reason") continue;
       const was = values[field.name];
       if (boxed(field)) field.checked = Boolean(was?.includes(field.value));
       else if (was && (!field.options || [...field.options].some((option) => option.value === was[0]))) [field.value] = was;
       const details = field.closest("details[id]");
-      if (details && (changed(field) || again && open.includes(details.id))) details.open = true;
+      if (details && (changed(field) || open.includes(details.id))) details.open = true;
     }
   }
   countAll();
