@@ -40,64 +40,56 @@ type matchedOrder struct {
 	Path, Match string
 }
 
-// findAhead serves GET /find?q=: a part of a page, which find.js shows.
+// findAhead serves GET /find?q= and GET /operator/find?q=: a part of a page, which find.js shows.
 func (s *site) findAhead(w http.ResponseWriter, r *web.Request) error {
 	form, filter := s.ownFilter(r, url.Values{"q": r.URL.Query()["q"]})
+	filter.PageSize = foundOrders
 	var view findView
-	if !form.valid() || form.Value("q") == "" {
-		return s.show(w, r, http.StatusOK, "find", &view)
+	if form.valid() && form.Value("q") != "" {
+		find := s.findOwn
+		if r.Caller.Operator() {
+			find = s.findInMarket
+		}
+		page, err := find(r, form, filter, &view)
+		if err != nil {
+			return err
+		}
+		if page.Next != nil {
+			view.More = viewQuery(form.values, 1)
+		}
+		for _, o := range page.Orders {
+			path := orderPath(o.Reference)
+			if r.Caller.Operator() {
+				path = operatorOrderPath(strconv.FormatInt(o.MerchantID, 10), o.Reference)
+			}
+			view.Orders = append(view.Orders, matchedOrder{o, path, matchOf(o, folded(form.Value("q")))})
+		}
 	}
-	view.Pages = s.pagesNamed(folded(form.Value("q")), layout{Scopes: r.Caller.Scopes})
-	search := s.ownSearch(r, form, filter, nil)
-	search.Limit = foundOrders
-	page, err := s.Orders.Search(r.Context(), search)
-	if err != nil {
-		return err
-	}
-	if err := s.addOwnNumber(r, search, filter, &page); err != nil {
-		return err
-	}
-	view.add(form, page, func(o order.FoundOrder) string { return orderPath(o.Reference) })
 	return s.show(w, r, http.StatusOK, "find", &view)
 }
 
-// operatorFind serves GET /operator/find?q=, which is findAhead for operators.
-func (s *site) operatorFind(w http.ResponseWriter, r *web.Request) error {
-	form, filter := readFilter(url.Values{"q": r.URL.Query()["q"]})
-	var view findView
-	if !form.valid() || form.Value("q") == "" {
-		return s.show(w, r, http.StatusOK, "find", &view)
+// findOwn returns the orders of a store that a form finds, and adds the pages to the view.
+func (s *site) findOwn(r *web.Request, form formView, filter order.Filter, view *findView) (order.SearchPage, error) {
+	view.Pages = s.pagesNamed(folded(form.Value("q")), layout{Scopes: r.Caller.Scopes})
+	search := s.ownSearch(r, form, filter, nil)
+	page, err := s.Orders.Search(r.Context(), search)
+	if err == nil {
+		err = s.addOwnNumber(r, search, filter, &page)
 	}
-	text := folded(form.Value("q"))
+	return page, err
+}
+
+// findInMarket is findOwn for operators, with the stores.
+func (s *site) findInMarket(r *web.Request, form formView, filter order.Filter, view *findView) (page order.SearchPage, err error) {
 	for _, section := range sectionsOf(r.Caller.Scopes) {
-		if isNamed("op."+section.Name, text) {
+		if isNamed("op."+section.Name, folded(form.Value("q"))) {
 			view.Pages = append(view.Pages, findable{Title: "op." + section.Name, Path: strings.TrimPrefix(section.Path(), Prefix)})
 		}
 	}
-	var err error
 	if view.Stores, err = s.storesNamed(r.Context(), form.Value("q")); err != nil {
-		return err
+		return page, err
 	}
-	filter.PageSize = foundOrders
-	page, err := s.Orders.Search(r.Context(), s.search(form, 0, filter, nil))
-	if err != nil {
-		return err
-	}
-	view.add(form, page, func(o order.FoundOrder) string {
-		return operatorOrderPath(strconv.FormatInt(o.MerchantID, 10), o.Reference)
-	})
-	return s.show(w, r, http.StatusOK, "find", &view)
-}
-
-// add adds the orders that the text of a form finds, each with its path.
-func (v *findView) add(form formView, page order.SearchPage, pathOf func(order.FoundOrder) string) {
-	text := folded(form.Value("q"))
-	for _, o := range page.Orders {
-		v.Orders = append(v.Orders, matchedOrder{o, pathOf(o), matchOf(o, text)})
-	}
-	if page.Next != nil {
-		v.More = viewQuery(form.values, 1)
-	}
+	return s.Orders.Search(r.Context(), s.search(form, 0, filter, nil))
 }
 
 // isNamed reports whether a message has a folded text, in any language.

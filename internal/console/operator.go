@@ -79,7 +79,7 @@ func (s *site) operatorRoutes() []web.Route {
 		get("/tokens/people", order.ScopeTokens, s.people),
 		post("/tokens/people", order.ScopeTokens, s.invite),
 		post("/tokens/people/end", order.ScopeTokens, s.endSession),
-		get("/find", order.ScopeOrdersRead, s.operatorFind),
+		get("/find", order.ScopeOrdersRead, s.findAhead),
 		get("/orders", order.ScopeOrdersRead, s.operatorSearch),
 		get("/orders/{merchant}/{reference}", order.ScopeOrdersRead, s.operatorOrder),
 		post("/orders/{merchant}/{reference}/state", order.ScopeOrdersRead|order.ScopeOrdersTransition, web.FormHandler(s.transition).OfRevision()),

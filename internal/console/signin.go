@@ -168,17 +168,13 @@ func (s *site) useLoginLink(w http.ResponseWriter, r *web.Request) error {
 		}
 		return s.Limits.AllowSignIn(link.MerchantID)
 	})
-	view := signInView{Next: Prefix}
 	switch {
 	case errors.Is(err, errElsewhere):
-		view.Problem = "login.elsewhere"
+		return s.render(w, r, http.StatusForbidden, "signin", signInView{Next: Prefix, Problem: "login.elsewhere"})
 	case errors.Is(err, token.ErrNoLoginLink):
 		return s.refuseLoginLink(w, r)
 	case err != nil:
 		return err
-	}
-	if view.Problem != "" {
-		return s.render(w, r, http.StatusForbidden, "signin", view)
 	}
 	return s.signedIn(w, r, secret, Prefix)
 }

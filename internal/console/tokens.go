@@ -55,10 +55,7 @@ func (s *site) tokenRoutes(
 
 // tokens serves GET /tokens and GET /operator/tokens.
 func (s *site) tokens(w http.ResponseWriter, r *web.Request) error {
-	notice := ""
-	if r.URL.Query().Get("done") == "revoked" {
-		notice = "tokens.nowrevoked"
-	}
+	notice := map[string]string{"revoked": "tokens.nowrevoked"}[r.URL.Query().Get("done")]
 	return s.showTokens(w, r, http.StatusOK, tokensView{Notice: notice})
 }
 
