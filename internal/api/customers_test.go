@@ -150,9 +150,7 @@ func TestErase(t *testing.T) {
 	erase(`{"email":"zoe@secret.example","files":true}`, `{"success":true,"orders":0,"files":0,"more":false}`)
 	erase(`{"merchantId":355,"orderReference":"P-2"}`, `{"success":true,"orders":1,"files":0,"more":false}`)
 	erase(`{"merchantId":355,"orderReference":"P-2"}`, `{"success":true,"orders":0,"files":0,"more":false}`)
-	if found := s.personalTexts(); found != nil {
-		t.Errorf("still stored: %q", found)
-	}
+	testenv.Equal(t, "still stored texts", nil, s.personalTexts())
 
 	// A repetition with the key erases nothing, nor does another request with it.
 	const once = `{"email":"once@example.com"}`
@@ -257,9 +255,7 @@ func TestRetention(t *testing.T) {
 	for _, stays := range []string{"P-1", "P-2"} {
 		s.Send(s.merchant, "GET", "/v2/orders/"+stays, "").WantStatus(t, http.StatusOK)
 	}
-	if found, err := filepath.Glob(filepath.Join(s.Folder, "invoices", "P-0", "*")); len(found) > 0 || err != nil {
-		t.Errorf("stored files %q, %v", found, err)
-	}
+	testenv.Equal(t, "stored files", 0, len(testenv.Of(filepath.Glob(filepath.Join(s.Folder, "invoices", "P-0", "*"))).Must(t)))
 	feed := s.Send(s.merchant, "GET", "/v2/events?limit=1000&include=order", "")
 	if feed.Status != http.StatusOK || strings.Count(feed.Body, `"orderReference":"P-0"`) != 4 || strings.Count(feed.Body, `"order":null`) != 4 ||
 		strings.Count(feed.Body, `"order":{"id":"P-1"`) != 1 || !strings.Contains(feed.Body, `"type":"order.deleted","orderReference":"P-0"`) {

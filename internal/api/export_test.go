@@ -138,9 +138,8 @@ func TestExportDeleted(t *testing.T) {
 	}
 	testenv.Of(s.Retention.DeleteOldOrders(t.Context(), time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC))).Must(t)
 	rest, _, _ := s.export(s.merchant, "/v2/orders/export?cursor="+cursor+".R-9")
-	if testenv.Equal(t, "lines", manyOrders, len(rest)); rest[0] != lines[11] {
-		t.Errorf("the first one is %s", rest[0])
-	}
+	testenv.Equal(t, "lines", manyOrders, len(rest))
+	testenv.Equal(t, "the first line", lines[11], rest[0])
 }
 
 // hooked is a database that calls a function before it reads the second page of an

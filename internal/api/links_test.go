@@ -84,10 +84,7 @@ func TestLinkOnce(t *testing.T) {
 	testenv.Equal(t, "Idempotent-Replayed", "true", again.Header.Get("Idempotent-Replayed"))
 	s.Send(s.merchant, "POST", path, "", "Idempotency-Key", "k").WantStatus(t, http.StatusUnprocessableEntity)
 	s.Send(s.merchant, "POST", path, "", "If-Match", `"other"`).WantStatus(t, http.StatusPreconditionFailed)
-	log, err := s.Audit.Page(t.Context(), order.AuditQuery{Action: order.InvoiceLinked, Limit: 10})
-	if err != nil || len(log.Entries) != 1 {
-		t.Errorf("%d entries in the audit log, error %v", len(log.Entries), err)
-	}
+	testenv.Equal(t, "entries in the audit log", 1, len(testenv.Of(s.Audit.Page(t.Context(), order.AuditQuery{Action: order.InvoiceLinked, Limit: 10})).Must(t).Entries))
 }
 
 // TestLinkPages checks what a person reads whose link does not open.

@@ -34,9 +34,7 @@ func TestLoginLinkTrace(t *testing.T) {
 			t.Errorf("%s: %q of token %d, from %s, want %q", action, got, *e.TokenID, *e.Address, want)
 		}
 		issuer = *e.TokenID
-		if secret := link.URL[strings.LastIndex(link.URL, "/")+1:]; strings.Contains(s.Send(s.operator, "GET", "/operator/audit", "").Body, secret) {
-			t.Error("the audit log has the secret")
-		}
+		testenv.Lacks(t, "audit log", s.Send(s.operator, "GET", "/operator/audit", "").Body, link.URL[strings.LastIndex(link.URL, "/")+1:])
 	}
 	var list struct{ Tokens []struct{ CreatedBy *int64 } }
 	s.Send(s.operator, "GET", "/operator/tokens?merchantId=355&label=login", "").Decode(t, &list)
@@ -80,9 +78,7 @@ func TestLoginLinks(t *testing.T) {
 		`{"name":"a\nb"}`:                           "name must be on one line",
 		`{"name":["Νίκος"]}`:                        "name must be text or null",
 	} {
-		if got := s.Send(keeper, http.MethodPost, "/v2/login-link", body); !strings.Contains(got.Body, want) {
-			t.Errorf("%s: %d %s, want %s", body, got.Status, got.Body, want)
-		}
+		testenv.Contains(t, body, s.Send(keeper, http.MethodPost, "/v2/login-link", body).Body, want)
 	}
 	others := s.NewOperatorToken(order.OperatorScopes &^ order.ScopeTokens)
 	for _, text := range []string{others, s.NewToken(apitest.MerchantID, order.MerchantScopes)} {

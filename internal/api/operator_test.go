@@ -180,11 +180,7 @@ func TestOperatorTokens(t *testing.T) {
 	}
 
 	list := s.Send(s.operator, "GET", "/operator/tokens", "")
-	for _, secret := range []string{text, second, s.merchant, s.operator} {
-		if strings.Contains(list.Body, secret) {
-			t.Error("the list shows a token's text")
-		}
-	}
+	testenv.Lacks(t, "list of tokens", list.Body, text, second, s.merchant, s.operator)
 	var tokens struct{ Tokens []tokenView }
 	if err := json.Unmarshal([]byte(list.Body), &tokens); err != nil || len(tokens.Tokens) != 6 {
 		t.Fatalf("%v: %s", err, list.Body)

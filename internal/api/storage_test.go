@@ -87,9 +87,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 	testenv.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 	s.expect("GET", path, "", 200, content)
-	if want := fmt.Sprintf("merchant_orders_damaged_files_total %d", requests); !strings.Contains(s.metricsText(), want) {
-		t.Errorf("the metrics have no %q", want)
-	}
+	testenv.Contains(t, "metrics", s.metricsText(), fmt.Sprintf("merchant_orders_damaged_files_total %d", requests))
 	logged := 0
 	for _, line := range s.logLines("request") {
 		if line["level"] == "ERROR" && strings.Contains(line["error"].(string), "invoice 1 of order R-1") {

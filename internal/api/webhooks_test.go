@@ -46,11 +46,7 @@ func TestWebhooks(t *testing.T) {
 			if got.Status != status {
 				t.Fatalf("%s %s%s: %d %s", method, path, below, got.Status, got.Body)
 			}
-			for _, part := range want {
-				if !strings.Contains(got.Body, part) {
-					t.Errorf("%s %s%s: no %s in %s", method, path, below, part, got.Body)
-				}
-			}
+			testenv.Contains(t, method+" "+path+below, got.Body, want...)
 			return got.Body
 		}
 		var added struct {
@@ -73,9 +69,7 @@ func TestWebhooks(t *testing.T) {
 		shown := []string{`"headerNames":["Authorization","X-Api-Key"]`, `"username":"gate"`}
 		body = send("PATCH", one, `{"headers":{"x-api-key":"secret-1","Authorization":"Bearer secret-2"},"username":"gate","password":"secret-3"}`, 200, shown...)
 		body += send("PATCH", one, `{"url":"https://hooks.example.com/c"}`, 200, shown...) + send("GET", one, "", 200, shown...) + send("GET", "", "", 200, shown...)
-		if strings.Contains(body, "secret-") {
-			t.Errorf("shown again: %s", body)
-		}
+		testenv.Lacks(t, "webhook shown again", body, "secret-")
 		send("PATCH", one, `{"username":"","password":"","headers":{}}`, 200, `"headerNames":[]`, `"username":null`)
 		for _, none := range []string{`"username":null,"password":null`, `"username":null`} {
 			send("PATCH", one, `{"username":"gate","password":"secret-3","headers":{"X-A":"1"}}`, 200, `"headerNames":["X-A"]`, `"username":"gate"`)
@@ -112,9 +106,7 @@ func TestWebhooks(t *testing.T) {
 			send("PATCH", one, `{"batch":`+wrong+`}`, 400, "batch must be")
 		}
 		rotated := send("POST", one+"/secret", `{"overlap":"1h"}`, 200, `"secret":"whsec_`, `"oldSecretUntil":"2026-11-20T11:00:00Z"`)
-		if strings.Contains(rotated, added.Secret) {
-			t.Error("the secret has not changed")
-		}
+		testenv.Lacks(t, "rotated webhook", rotated, added.Secret)
 		send("POST", one+"/secret", `{"overlap":"1d"}`, 200, `"oldSecretUntil":"2026-11-21T10:00:00Z"`)
 		send("POST", one+"/secret", "", 200, `"oldSecretUntil":"2026-11-21T10:00:00Z"`)
 		send("POST", one+"/secret", `{"overlap":"0s"}`, 200, `"oldSecretUntil":null`)
@@ -160,9 +152,7 @@ func TestWebhookFailure(t *testing.T) {
 	before := newest().Newest
 	s.Send(hooks, "POST", "/v2/webhooks", `{"url":"https://hooks.example.com/a"}`)
 	s.failWebhook(delivery.Failed, order.WebhookFailed, "gone")
-	if newest().Newest != before+1 {
-		t.Errorf("the newest event is %d after %d", newest().Newest, before)
-	}
+	testenv.Equal(t, fmt.Sprintf("newest event after %d", before), before+1, newest().Newest)
 	want := fmt.Sprintf(`{"events":[{"seq":%d,"type":"webhook.failed","orderReference":"","orderId":0,"at":"2026-11-20T10:00:00Z","actor":"system",`+
 		`"tokenId":null,"requestId":null,"data":{"webhookId":1,"reason":"gone"}}]`, before+1)
 	if got := s.Send(s.merchant, "GET", fmt.Sprintf("/v2/events?after=%d", before), ""); !strings.HasPrefix(got.Body, want) {
@@ -251,9 +241,7 @@ func TestDeliveryExamples(t *testing.T) {
 		for name, body := range bodies {
 			testenv.Equal(t, fmt.Sprintf("%s, %s", document, name), comparable(t, examples[name]), comparable(t, json.RawMessage(body)))
 			text := testenv.Of(json.Marshal(examples[name])).Must(t)
-			if err := openapitest.Published().DeliveryViolation(document, text); err != nil {
-				t.Errorf("%s, %s: %v", document, name, err)
-			}
+			testenv.Equal(t, fmt.Sprintf("%s, %s", document, name), nil, openapitest.Published().DeliveryViolation(document, text))
 			delete(examples, name)
 		}
 		for name := range examples {

@@ -90,11 +90,7 @@ func (r Response) WantStatus(t testing.TB, status int) {
 func (r Response) WantText(t testing.TB, status int, texts ...string) {
 	t.Helper()
 	r.WantStatus(t, status)
-	for _, text := range texts {
-		if !strings.Contains(r.Body, text) {
-			t.Errorf("%s: %q is not in %s", r.request, text, r.Body)
-		}
-	}
+	Contains(t, r.request, r.Body, texts...)
 }
 
 // Decode decodes the JSON of the body, or ends the test unless the status is 2xx.

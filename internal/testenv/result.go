@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,6 +27,26 @@ func Equal[T any](t testing.TB, what string, want, got T, options ...cmp.Option)
 	all := cmp.Options{cmpopts.EquateErrors(), cmp.Exporter(func(reflect.Type) bool { return true })}
 	if diff := cmp.Diff(want, got, append(all, options...)); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// Contains reports each part that a text lacks. what names the text.
+func Contains(t testing.TB, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s: %q is not in %s", what, part, text)
+		}
+	}
+}
+
+// Lacks reports each part that a text contains. what names the text.
+func Lacks(t testing.TB, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			t.Errorf("%s: %q is in %s", what, part, text)
+		}
 	}
 }
 

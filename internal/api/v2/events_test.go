@@ -2,6 +2,7 @@ package v2
 
 import (
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -49,10 +50,7 @@ func TestParseFeedQuery(t *testing.T) {
 		if want.Wait, want.Orders = 0, false; want.Latest {
 			continue // TestParseFeedQueryRefusals
 		}
-		got, err = parseFeed(query, false)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%s of an order: error %v (-want +got):\n%s", query, err, diff)
-		}
+		testenv.Of(parseFeed(query, false)).Want(t, query+" of an order", want)
 	}
 }
 
@@ -157,8 +155,6 @@ func TestDeliveriesAreDescribed(t *testing.T) {
 	testenv.NoError(t, err)
 	bodies[name] = body
 	for name, body := range bodies {
-		if err := openapitest.Published().DeliveryViolation("v2", body); err != nil {
-			t.Errorf("%s: %s: %v", name, body, err)
-		}
+		testenv.Equal(t, fmt.Sprintf("%s: %s", name, body), nil, openapitest.Published().DeliveryViolation("v2", body))
 	}
 }
