@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/console"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
@@ -41,7 +39,5 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 			served[openapitest.Operation{Method: route.Method(), Path: group.Prefix + route.Path()}] = slices.Sorted(slices.Values(route.Params()))
 		}
 	}
-	if diff := cmp.Diff(openapitest.Published().QueryParameters(), served); diff != "" {
-		t.Errorf("operations (-described +served):\n%s", diff)
-	}
+	testenv.Equal(t, "operations", openapitest.Published().QueryParameters(), served)
 }

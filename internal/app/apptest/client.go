@@ -191,9 +191,7 @@ func (c Client) Upload(orderPath, filename string, content []byte) (testenv.Resp
 func (c Client) Download(t testing.TB, f File) []byte {
 	t.Helper()
 	got := c.Ask(t, http.MethodGet, f.Path(t), "")
-	if got.Status != http.StatusOK {
-		t.Errorf("GET %s: %d %s", f.URL, got.Status, got.Body)
-	}
+	got.WantStatus(t, http.StatusOK)
 	return []byte(got.Body)
 }
 
@@ -310,9 +308,7 @@ func (c Client) Totals(t testing.TB) map[string]int {
 			sum += n
 		}
 	}
-	if all := c.List(t, "itemsPerPage=1").Params.TotalItems; all != sum {
-		t.Errorf("the lists of the states have %d orders together, the list of all has %d", sum, all)
-	}
+	testenv.Equal(t, "all orders, in the list of all and in those of the states", sum, c.List(t, "itemsPerPage=1").Params.TotalItems)
 	return totals
 }
 
@@ -332,9 +328,7 @@ func (c Client) Walk(t testing.TB) map[string]string {
 		if len(page.Orders) > 0 {
 			continue
 		}
-		if total := page.Params.TotalItems; total != len(states) {
-			t.Errorf("the lists say %d orders and show %d", total, len(states))
-		}
+		testenv.Equal(t, "orders that the lists say and show", len(states), page.Params.TotalItems)
 		return states
 	}
 }

@@ -185,12 +185,6 @@ func (s *Service) Send(token, method, path, body string, header ...string) teste
 	return testenv.Send(s.T, token, method, s.URL+path, body, header...)
 }
 
-// SendStream is Send for a body of unknown size.
-func (s *Service) SendStream(token, method, path string, body io.Reader, header ...string) testenv.Response {
-	s.T.Helper()
-	return testenv.Do(s.T, http.DefaultTransport.RoundTrip, testenv.NewRequest(s.T, token, method, s.URL+path, body, header...))
-}
-
 // MustImport imports orders, each of which must be new.
 func (s *Service) MustImport(orders ...order.Incoming) {
 	s.T.Helper()

@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -37,13 +38,9 @@ func TestAuditNamesWhoRanACommand(t *testing.T) {
 		if strings.Contains(line, `"merchantId":355,"seq":1,`) || strings.Contains(line, `"merchantId":355,"seq":2,`) { // of f.Merchant
 			want = "by=" + account.Username + "\""
 		}
-		if !strings.Contains(line, want) {
-			t.Errorf("entry %d has no %s: %s", i, want, line)
-		}
+		testenv.Contains(t, fmt.Sprint("entry ", i), line, want)
 	}
-	if got := f.Run(t, "", "check"); got.Code != 0 {
-		t.Errorf("check: %+v", got)
-	}
+	f.Run(t, "", "check").WantText(t, 0)
 	for flag, value := range map[string]string{"as": "two words", "ticket": "a=b"} {
 		f.Run(t, "", "merchant", "list", "--"+flag, value).WantErr(t, 2, "merchant-orders: --"+flag+" (MERCHANT_ORDERS_"+strings.ToUpper(flag)+"): must be up to 64 letters, digits, and characters of . _ - + @ # / : without a space\n")
 	}
@@ -66,8 +63,6 @@ func TestAuditHeads(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "heads")
 	for content, code := range map[string]int{heads: 0, strings.Replace(heads, `"seq":2`, `"seq":3`, 1): 1, "x": 2, "": 2} {
 		testenv.NoError(t, os.WriteFile(file, []byte(content), 0o600))
-		if got := f.Run(t, "", "check", "--audit-heads", file); got.Code != code {
-			t.Errorf("check with heads %q: %+v, want the exit code %d", content, got, code)
-		}
+		f.Run(t, "", "check", "--audit-heads", file).WantText(t, code)
 	}
 }

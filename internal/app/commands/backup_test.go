@@ -78,9 +78,7 @@ func TestPlacesOfBackups(t *testing.T) {
 			if place == "" && command[0] == "check" {
 				continue // of the installation
 			}
-			if got := f.Run(t, "", command...); got.Code != 2 || !strings.Contains(got.Stderr, want) {
-				t.Errorf("%q: got %+v, want %s", command, got, want)
-			}
+			f.Run(t, "", command...).WantText(t, 2, want)
 		}
 	}
 }
@@ -156,9 +154,7 @@ func TestBackupWithFindings(t *testing.T) {
 	testenv.Send(t, s.Token, "GET", apptest.StartOn(t, to.Data).BaseURL+"/v2/orders/T-1", "").WantStatus(t, 200)
 	got = s.Run(t, "", "check", "--backup", path)
 	want = finding + "checked: merchants 1, orders 3, invoices 2, events 5, files 1, orphans 0: 1 finding\n"
-	if got.Code != 1 || got.Stdout != want {
-		t.Errorf("check of the backup: got %+v, want %q", got, want)
-	}
+	got.WantOut(t, 1, want)
 	// Two blocks at its end, and the manifest.
 	info := testenv.Of(os.Stat(path)).Must(t)
 	testenv.NoError(t, os.Truncate(path, info.Size()-3*512))

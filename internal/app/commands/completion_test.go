@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 // TestComplete asks for what may follow on a command line.
@@ -64,15 +65,10 @@ func TestManual(t *testing.T) {
 			}
 		}
 	}
-	for _, wanted := range []string{
-		".SH SETTINGS\n", "\n\\fB--data=DIR\\fR\n",
+	testenv.Contains(t, "page", page,
+		".SH SETTINGS\n",
+		"\n\\fB--data=DIR\\fR\n",
 		".nf\nmerchant-orders token create --merchant 355\nmerchant-orders token create --merchant 355 --scopes",
-	} {
-		if !strings.Contains(page, wanted) {
-			t.Errorf("the page does not contain %q", wanted)
-		}
-	}
-	if strings.Contains(page, ".SS complete") || strings.Contains(page, ".SS manual") {
-		t.Error("the page has hidden commands")
-	}
+	)
+	testenv.Lacks(t, "page", page, ".SS complete", ".SS manual")
 }

@@ -59,9 +59,7 @@ func TestCopyThereAndBack(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
 	database, storage := newTarget(t)
-	if got, want := mustCopy(t, s.Folder, "--to-database", database, "--to-storage", storage), "copied: rows 26, files 2; all else was there"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	testenv.Equal(t, "copied", "copied: rows 26, files 2; all else was there", mustCopy(t, s.Folder, "--to-database", database, "--to-storage", storage))
 	testenv.Send(t, s.Token, "PATCH", s.BaseURL+"/v2/orders/T-2/accept", "").WantStatus(t, 200)
 	upload(t, s.BaseURL, s.Token, "T-3", "late.pdf", "late")
 	orders := func(base string) string {
@@ -72,17 +70,11 @@ func TestCopyThereAndBack(t *testing.T) {
 	want := orders(s.BaseURL)
 	s.Stop(t)
 	mustCopy(t, s.Folder, "--to-database", database, "--to-storage", storage)
-	if got, want := mustCopy(t, s.Folder, "--to-database", database, "--to-storage", storage), "copied: rows 0, files 0; all else was there"; got != want {
-		t.Errorf("copied again: got %q, want %q", got, want)
-	}
+	testenv.Equal(t, "copied again", "copied: rows 0, files 0; all else was there", mustCopy(t, s.Folder, "--to-database", database, "--to-storage", storage))
 	target := []string{"--database", database, "--storage", storage}
-	if got, want := mustCheck(t, s.Folder, target...), mustCheck(t, s.Folder); got != want {
-		t.Errorf("check of the target prints %q, of the source %q", got, want)
-	}
+	testenv.Equal(t, "check of the target and of the source", mustCheck(t, s.Folder), mustCheck(t, s.Folder, target...))
 	onTarget := apptest.StartOn(t, filepath.Join(t.TempDir(), "spool"), target...)
-	if got := orders(onTarget.BaseURL); got != want {
-		t.Errorf("the server on PostgreSQL and S3 returns\n%s\nwant\n%s", got, want)
-	}
+	testenv.Equal(t, "the lists of the server on PostgreSQL and S3", want, orders(onTarget.BaseURL))
 	file := onTarget.BaseURL + "/storage/" + strings.Split(strings.TrimPrefix(storage, "s3://"), "?")[0]
 	file = strings.Replace(file, "/storage/", "/storage/"+s3test.Region+"/", 1) + "/invoices/T-3/late.pdf"
 	testenv.Send(t, s.Token, "GET", file, "").Want(t, "the file", 200, "late")
@@ -94,9 +86,7 @@ func TestCopyThereAndBack(t *testing.T) {
 		"copied: rows 0, files 0; all else was there\nmended: 1 damaged file in the target\n",
 		"Nothing changed in the source during this run: if no server and no import runs on it, start servers on the target.\n")
 	mustCheck(t, back)
-	if got := orders(apptest.StartOn(t, back.Data).BaseURL); got != want {
-		t.Errorf("the server on the new folder returns\n%s\nwant\n%s", got, want)
-	}
+	testenv.Equal(t, "the lists of the server on the new folder", want, orders(apptest.StartOn(t, back.Data).BaseURL))
 }
 
 // TestCopyBesideServer copies beside a server that imports and accepts orders and
@@ -138,12 +128,8 @@ func TestCopyBesideServer(t *testing.T) {
 	stop()
 	s.Stop(t)
 	mustCopy(t, s.Folder, to...)
-	if got, want := mustCheck(t, s.Folder, "--database", database, "--storage", storage), mustCheck(t, s.Folder); got != want {
-		t.Errorf("check of the target prints %q, of the source %q", got, want)
-	}
-	if got, want := mustCopy(t, s.Folder, to...), "copied: rows 0, files 0; all else was there"; got != want {
-		t.Errorf("copied again: %q, want %q", got, want)
-	}
+	testenv.Equal(t, "check of the target and of the source", mustCheck(t, s.Folder), mustCheck(t, s.Folder, "--database", database, "--storage", storage))
+	testenv.Equal(t, "copied again", "copied: rows 0, files 0; all else was there", mustCopy(t, s.Folder, to...))
 }
 
 // TestCopyKilled kills a copy at several points and runs it again each time.
@@ -185,9 +171,7 @@ func TestCopyKilled(t *testing.T) {
 		}
 	}
 	mustCopy(t, f, args[3:]...)
-	if got, want := mustCheck(t, f, "--database", database, "--storage", storage), mustCheck(t, f); got != want {
-		t.Errorf("check of the target prints %q, of the source %q", got, want)
-	}
+	testenv.Equal(t, "check of the target and of the source", mustCheck(t, f), mustCheck(t, f, "--database", database, "--storage", storage))
 }
 
 // TestCommandsOpenWhatTheyNeed runs commands that need no storage while there is

@@ -46,9 +46,7 @@ func TestDemo(t *testing.T) {
 	first := apptest.StartOn(t, data, "--demo")
 	token, curls := printed(t, first.Stdout())
 	try(t, curls)
-	if hint := "\nOperators open " + first.AdminURL() + "/ on this machine; no other machine can reach it.\n"; !strings.Contains(first.Stdout(), hint) {
-		t.Errorf("standard output lacks %q:\n%s", hint, first.Stdout())
-	}
+	testenv.Contains(t, "standard output", first.Stdout(), "\nOperators open "+first.AdminURL()+"/ on this machine; no other machine can reach it.\n")
 	if !strings.HasSuffix(first.Stdout(), "\nMerchant Orders listens on "+first.BaseURL+"\n") {
 		t.Errorf("standard output:\n%s", first.Stdout())
 	}
@@ -61,9 +59,7 @@ func TestDemo(t *testing.T) {
 		t.Error("the second start has not created another token")
 	}
 	try(t, curls)
-	if strings.Contains(curls[1], "DEMO-0060") {
-		t.Errorf("the example is an accepted order: %s", curls[1])
-	}
+	testenv.Lacks(t, "the example", curls[1], "DEMO-0060")
 	testenv.Send(t, token, "GET", second.BaseURL+"/v2/orders", "").WantStatus(t, 200)
 	// The third command has accepted an order.
 	after := testenv.Send(t, token, "GET", second.BaseURL+"/v2/orders?itemsPerPage=100", "").Body
@@ -89,18 +85,12 @@ func TestDemoBesideOtherMerchants(t *testing.T) {
 	f.Merchant(t, 1)
 	s := apptest.StartOn(t, f.Data, "--demo")
 	want := "The data folder already contains merchants: no demo was created.\n" + s.Listening()
-	if s.Stdout() != want {
-		t.Errorf("got %q, want %q", s.Stdout(), want)
-	}
-	if merchants := rows(t, s.Run(t, "", "merchant", "list").Stdout); len(merchants) != 1 {
-		t.Errorf("merchants: %v", merchants)
-	}
+	testenv.Equal(t, "standard output", want, s.Stdout())
+	testenv.Equal(t, "merchants", 1, len(rows(t, s.Run(t, "", "merchant", "list").Stdout)))
 }
 
 func TestDemoPrintsTheBaseURL(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, "--demo", "--base-url", "https://orders.example.com/it's/")
-	if want := `'https://orders.example.com/it'\''s/v2/orders?itemsPerPage=3'`; !strings.Contains(s.Stdout(), want) {
-		t.Errorf("no %s in:\n%s", want, s.Stdout())
-	}
+	testenv.Contains(t, "standard output", s.Stdout(), `'https://orders.example.com/it'\''s/v2/orders?itemsPerPage=3'`)
 }

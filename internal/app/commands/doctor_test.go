@@ -70,9 +70,7 @@ func TestDoctor(t *testing.T) {
 		"data": f.Data + " from flag", "config": file + " from flag", "listen": "0.0.0.0:8443 from " + file + ":1",
 		"base-url": "https://orders.example.com from MERCHANT_ORDERS_BASE_URL", "rate-limit": "100 from default",
 	} {
-		if from[name] != want {
-			t.Errorf("%s is %q, want %q", name, from[name], want)
-		}
+		testenv.Equal(t, name, want, from[name])
 	}
 	// Nothing is left of the test of the storage.
 	if staged, err := os.ReadDir(filepath.Join(f.Data, "files", ".staging")); err == nil && len(staged) > 0 {
@@ -82,11 +80,7 @@ func TestDoctor(t *testing.T) {
 	if !regexp.MustCompile(`(?m)^listen +127\.0\.0\.1:8080 `).MatchString(text.Stdout) {
 		t.Errorf("the output has no address:\n%s", text.Stdout)
 	}
-	for _, want := range []string{"\nSTATUS ", "\nok ", "  sqlite://" + f.Data + "/orders.db\n"} {
-		if !strings.Contains(text.Stdout, want) {
-			t.Errorf("the output does not contain %q:\n%s", want, text.Stdout)
-		}
-	}
+	testenv.Contains(t, "output", text.Stdout, "\nSTATUS ", "\nok ", "  sqlite://"+f.Data+"/orders.db\n")
 }
 
 func TestDoctorOfNothing(t *testing.T) {
@@ -167,9 +161,7 @@ func TestDoctorFindsProblems(t *testing.T) {
 			t.Errorf("%s: checks (-want +got):\n%s\n%+v", name, diff, got)
 		}
 		if name == "no database" {
-			if last := r.Settings[len(r.Settings)-1]; last != (setting{"AWS_ACCESS_KEY_ID", "(secret)", "AWS_ACCESS_KEY_ID"}) {
-				t.Errorf("the last setting is %+v", last)
-			}
+			testenv.Equal(t, "the last setting", setting{"AWS_ACCESS_KEY_ID", "(secret)", "AWS_ACCESS_KEY_ID"}, r.Settings[len(r.Settings)-1])
 		}
 		if strings.Contains(got.Stdout+got.Stderr, "secret@") || strings.Contains(got.Stdout, "u:") {
 			t.Errorf("%s: the output has the password: %+v", name, r)
@@ -244,17 +236,13 @@ func TestDoctorOutside(t *testing.T) {
 		"no keys": {outside.URL + "/shop", "127.0.0.1:1", []string{"the identity provider cannot be reached: fetching keys", "403"}},
 		"dead":    {"http://127.0.0.1:1", "127.0.0.1:1", []string{"mail", "the identity provider cannot be reached", "connection refused"}},
 	} {
-		got, r, statuses := doctor(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.http}, "--data", f.Data, "--base-url=http://localhost",
+		got, _, statuses := doctor(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.http}, "--data", f.Data, "--base-url=http://localhost",
 			"--smtp=smtp://"+c.mail, "--smtp-from=orders@example.com", "--oidc-issuer="+c.http, "--oidc-client-id=x", "--oidc-rules=sub=1 operator orders:read")
 		for _, check := range []string{"mail", "identity provider", "tracing"} {
 			if statuses[check] != "problem" {
 				t.Errorf("%s: %s is %q", name, check, statuses[check])
 			}
 		}
-		for _, want := range append(c.want, "1 webhook in the state failing") {
-			if !strings.Contains(got.Stdout, want) {
-				t.Errorf("%s: no %q: %+v", name, want, r.Checks)
-			}
-		}
+		testenv.Contains(t, name, got.Stdout, append(c.want, "1 webhook in the state failing")...)
 	}
 }

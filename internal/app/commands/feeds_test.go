@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"merchantorders/internal/app/apptest"
@@ -54,9 +53,7 @@ func TestSources(t *testing.T) {
 	}
 	contains := func(what, output, want string) {
 		t.Helper()
-		if !strings.Contains(output, want) {
-			t.Errorf("%s: no %s in\n%s", what, want, output)
-		}
+		testenv.Contains(t, what, output, want)
 	}
 
 	summary := func(created, unchanged string) string {

@@ -59,9 +59,7 @@ func TestExportOfDays(t *testing.T) {
 			testenv.NoError(t, json.Unmarshal([]byte(line), &exported))
 			got = append(got, exported.Reference)
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: got %q, want %s", flags, got, want)
-		}
+		testenv.Equal(t, flags, want, strings.Join(got, " "))
 	}
 	f.Run(t, "", "export", "--orders", "--from=2026-11-02", "--to=2026-11-01").WantText(t, 2, "is after --to")
 	f.Run(t, "", "export", "--customer-email=a@example.com", "--from=2026-11-02").WantText(t, 2, "--orders")
@@ -92,9 +90,8 @@ func TestImport(t *testing.T) {
 		f.Run(t, "", "import", file).WantOut(t, 0, want)
 	}
 	exported := f.Run(t, "", "export", "--orders")
-	if f.Run(t, "", "export", "--orders", "--merchant", "355").WantOut(t, 0, exported.Stdout); strings.Count(exported.Stdout, "\n") != 3 {
-		t.Errorf("export: %+v", exported)
-	}
+	f.Run(t, "", "export", "--orders", "--merchant", "355").WantOut(t, 0, exported.Stdout)
+	testenv.Equal(t, "lines", 3, strings.Count(exported.Stdout, "\n"))
 	f.Run(t, exported.Stdout, "import", "-").WantOut(t, 0, "created 0, unchanged 3, deleted 0, conflicting 0, invalid 0\n")
 	f.Run(t, "", "export", "--merchant", "355").WantText(t, 2, "--orders")
 	f.Run(t, "", "export", "--orders", "--merchant", "9").WantText(t, 1, "there is no merchant 9")
@@ -108,9 +105,8 @@ func TestImport(t *testing.T) {
 		document(6, func(d map[string]any) { d["merchantId"] = 1 }),
 	)
 	got := f.Run(t, input, "import", "-")
-	if want := "created 1, unchanged 1, deleted 0, conflicting 1, invalid 3\n"; got.Code != 1 || got.Stdout != want {
-		t.Errorf("got %+v, want exit code 1 and %q", got, want)
-	}
+	want := "created 1, unchanged 1, deleted 0, conflicting 1, invalid 3\n"
+	got.WantOut(t, 1, want)
 	output := strings.Split(got.Stderr, "\n")
 	if len(output) != 6 || output[0] != "line 2: lineItems[0].quantity: must be 1 or more" ||
 		!strings.HasPrefix(output[1], "line 4: not a JSON object: ") || !strings.HasPrefix(output[2], "line 5: reference") ||
@@ -203,9 +199,7 @@ func TestImportRejected(t *testing.T) {
 	if want := bad + "\n" + string(other) + "\n"; err != nil || string(text) != want {
 		t.Errorf("refused lines %q, %v, want %q", text, err, want)
 	}
-	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file is %v, %v", info, err)
-	}
+	testenv.Equal(t, "the file's mode", 0o600, testenv.Of(os.Stat(file)).Must(t).Mode().Perm())
 	f.Run(t, input, "import", "-", "--rejected", file).WantErr(t, 2, "merchant-orders: --rejected (MERCHANT_ORDERS_REJECTED): "+file+" exists already; remove it, or choose another name\n")
 	none := filepath.Join(t.TempDir(), "none.jsonl")
 	f.Run(t, lines(document(1)), "import", "-", "--rejected", none).WantText(t, 0)
@@ -246,14 +240,8 @@ func TestImportIsStopped(t *testing.T) {
 		return testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders/T-2", "").Status == 200
 	})
 	stop()
-	if got := <-code; got != 1 {
-		t.Errorf("exit code %d, want 1", got)
-	}
-	if got, want := stdout.String(), "created 2, unchanged 0, deleted 0, conflicting 0, invalid 0\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if want := "merchant-orders: stopped before the end of the input; run the command again to import the rest\n"; stderr.String() != want {
-		t.Errorf("got %q, want %q", stderr.String(), want)
-	}
+	testenv.Equal(t, "exit code", 1, <-code)
+	testenv.Equal(t, "standard output", "created 2, unchanged 0, deleted 0, conflicting 0, invalid 0\n", stdout.String())
+	testenv.Equal(t, "standard error", "merchant-orders: stopped before the end of the input; run the command again to import the rest\n", stderr.String())
 	s.Run(t, lines(document(1), document(2), document(3)), "import", "-").WantOut(t, 0, "created 1, unchanged 2, deleted 0, conflicting 0, invalid 0\n")
 }

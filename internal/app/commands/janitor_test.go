@@ -63,9 +63,7 @@ func TestOnlyServerRemovesUnfinishedUploads(t *testing.T) {
 	// Also a reservation made by a clock that was fast.
 	leaveReservation(t, f, time.Now().Add(time.Hour))
 	s := apptest.StartOn(t, f.Data)
-	if left := allFiles(t, f); len(left) != 0 {
-		t.Errorf("files left: %v", left)
-	}
+	testenv.Equal(t, "files left", 0, len(allFiles(t, f)))
 	for range order.MaxInvoices {
 		upload(t, s.BaseURL, token, "T-1", "a.pdf", "x")
 	}
@@ -77,18 +75,14 @@ func TestSecondServerKeepsRunningUploads(t *testing.T) {
 	first.Import(t, document(1))
 	leaveReservation(t, first.Folder, time.Now())
 	second := apptest.StartOn(t, first.Data)
-	if left := allFiles(t, first.Folder); len(left) != 2 {
-		t.Errorf("a file of a running upload was removed: %v left", left)
-	}
+	testenv.Equal(t, "files beside a running upload", 2, len(allFiles(t, first.Folder)))
 	for _, base := range []string{first.BaseURL, second.BaseURL} {
 		testenv.Send(t, first.Token, "GET", base+"/v2/orders/T-1", "").WantStatus(t, 200)
 	}
 	first.Stop(t)
 	second.Stop(t)
 	apptest.StartOn(t, first.Data)
-	if left := allFiles(t, first.Folder); len(left) != 0 {
-		t.Errorf("files left after both have ended: %v", left)
-	}
+	testenv.Equal(t, "files left after both have ended", 0, len(allFiles(t, first.Folder)))
 }
 
 func TestSecondServerExpiresOldReservations(t *testing.T) {

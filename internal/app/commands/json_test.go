@@ -2,6 +2,7 @@ package commands_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -43,11 +44,7 @@ func TestResultsAsJSON(t *testing.T) {
 			var value map[string]any
 			testenv.NoError(t, decoder.Decode(&value))
 		}
-		for _, want := range c.want {
-			if !strings.Contains(got.Stdout, want) {
-				t.Errorf("%s printed %s, want %s", c.args, got.Stdout, want)
-			}
-		}
+		testenv.Contains(t, fmt.Sprint(c.args), got.Stdout, c.want...)
 	}
 	f.Run(t, "", "audit", "--action", "order.stat_changed").WantText(t, 2, "is none of")
 }

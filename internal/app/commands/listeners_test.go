@@ -101,13 +101,10 @@ func TestServeTLS(t *testing.T) {
 			if got := s.do(t, "PATCH", "/v2/orders/T-1/accept", ""); got.Status != 200 {
 				t.Errorf("accept: %+v", got)
 			}
-			if text := <-events; !strings.Contains(text, "in-processing") {
-				t.Errorf("events: %s", text)
-			}
+			testenv.Contains(t, "events", <-events, "in-processing")
 			s.Stop(t)
-			if !strings.Contains(s.Log(), `"msg":"stopped"`) || strings.Contains(s.Log(), `"level":"WARN"`) {
-				t.Errorf("log:\n%s", s.Log())
-			}
+			testenv.Contains(t, "log", s.Log(), `"msg":"stopped"`)
+			testenv.Lacks(t, "log", s.Log(), `"level":"WARN"`)
 		})
 	}
 }
@@ -186,9 +183,7 @@ func TestAdminListen(t *testing.T) {
 			} else if s.MetricsURL() != "" {
 				checkMetrics(t, s.MetricsURL(), token)
 			}
-			if strings.Contains(s.Log(), unencrypted) != test.unencrypted {
-				t.Errorf("log:\n%s", s.Log())
-			}
+			testenv.Equal(t, "the log warns of HTTP without encryption", test.unencrypted, strings.Contains(s.Log(), unencrypted))
 		})
 	}
 }
@@ -238,9 +233,7 @@ func TestAdminListenTLS(t *testing.T) {
 		t.Fatalf("every address: %s: %v", others.AdminURL(), err)
 	}
 	_ = response.Body.Close()
-	if strings.Contains(others.Log(), "not encrypted") {
-		t.Errorf("log:\n%s", others.Log())
-	}
+	testenv.Lacks(t, "log", others.Log(), "not encrypted")
 }
 
 // TestServeRefusesListeners starts servers with settings of listeners that are
@@ -289,9 +282,7 @@ func TestExpiredCertificate(t *testing.T) {
 	t.Parallel()
 	pair := certtest.New(t, time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC))
 	s := apptest.Start(t, "--tls-cert", pair.Cert, "--tls-key", pair.Key)
-	if !strings.Contains(s.Log(), "the TLS certificate has expired") {
-		t.Errorf("log:\n%s", s.Log())
-	}
+	testenv.Contains(t, "log", s.Log(), "the TLS certificate has expired")
 	listen := strings.TrimPrefix(s.BaseURL, "https://")
 	apptest.Run(t, "", "health", "--listen", listen, "--tls-cert", pair.Cert).WantErr(t, 1,
 		"merchant-orders: the TLS certificate of "+s.BaseURL+"/readyz has expired at 2021-01-01T00:00:00Z: clients refuse it\n")
@@ -317,9 +308,8 @@ func TestClientAddressOfServer(t *testing.T) {
 		t.Errorf("one client: %d, another one: %d", last, other)
 	}
 	s.Stop(t)
-	if !strings.Contains(s.Log(), `"client":"203.0.113.9"`) || !strings.Contains(s.Log(), `"client":"203.0.113.10"`) || strings.Contains(s.Log(), "198.51.100.1") {
-		t.Errorf("log:\n%.2000s", s.Log())
-	}
+	testenv.Contains(t, "log", s.Log(), `"client":"203.0.113.9"`, `"client":"203.0.113.10"`)
+	testenv.Lacks(t, "log", s.Log(), "198.51.100.1")
 }
 
 // TestProcessDrains checks that a server that is told to stop is not ready, and
@@ -335,9 +325,7 @@ func TestProcessDrains(t *testing.T) {
 	})
 	testenv.Send(t, "", "GET", p.BaseURL+"/healthz", "").WantStatus(t, 200)
 	testenv.Send(t, p.Merchant(t, 355), "GET", p.BaseURL+"/v2/orders", "").WantStatus(t, 200)
-	if !strings.Contains(p.Log(), `"msg":"stopping","drain_seconds":3600`) {
-		t.Errorf("log:\n%s", p.Log())
-	}
+	testenv.Contains(t, "log", p.Log(), `"msg":"stopping","drain_seconds":3600`)
 	if code := p.Stop(t, syscall.SIGTERM); code == 0 {
 		t.Errorf("the second signal: exit code %d", code)
 	}

@@ -27,9 +27,7 @@ func (r remote) assist(t *testing.T, token string) *mcp.ClientSession {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := session.Close(); err != nil {
-			t.Errorf("the command ended with %v", err)
-		}
+		testenv.Equal(t, "the command's error", nil, session.Close())
 	})
 	return session
 }
@@ -120,9 +118,7 @@ func TestAssistant(t *testing.T) {
 		}
 	}
 	reject := map[string]any{"reference": first, "ifMatch": read.Tag, "reason": "damaged"}
-	if problem := call(t, session, "reject_order", reject, &answered); !strings.Contains(problem, "status 412") {
-		t.Errorf("with an old tag: %q", problem)
-	}
+	testenv.Contains(t, "answer with an old tag", call(t, session, "reject_order", reject, &answered), "status 412")
 	if problem := call(t, session, "list_changes", map[string]any{"after": end.Next, "history": end.History}, &changes); problem != "" ||
 		len(changes.Events) != 1 || changes.Events[0].OrderReference != first || changes.More || changes.Next != end.Next+1 {
 		t.Errorf("%s, %+v", problem, changes)

@@ -47,9 +47,7 @@ func (r remote) run(t *testing.T, stdin string, args ...string) apptest.Result {
 		"MERCHANT_ORDERS_DATA=/dev/null/x", "MERCHANT_ORDERS_DATABASE=nonsense",
 	}
 	got := apptest.RunIn(t, environ, stdin, args...)
-	if strings.Contains(got.Stdout+got.Stderr, r.token) {
-		t.Errorf("%v prints the token: %+v", args, got)
-	}
+	testenv.Lacks(t, fmt.Sprint(args), got.Stdout+got.Stderr, r.token)
 	if lines := strings.Count(got.Stderr, "\n"); (got.Code == 0) != (lines == 0) || lines > 1 || lines == 1 && !strings.HasPrefix(got.Stderr, "merchant-orders: ") {
 		t.Errorf("%v: exit code %d and on standard error %q", args, got.Code, got.Stderr)
 	}
@@ -107,21 +105,15 @@ func TestOrdersShowAcceptReject(t *testing.T) {
 
 	got := r.run(t, "", "orders", "show", first)
 	for _, want := range []string{"ORDER", first, "State", "registered", "QUANTITY", "E-mail", "buyer1@example.com"} {
-		if got.Code != 0 || !strings.Contains(got.Stdout, want) {
-			t.Errorf("show does not print %q: %+v", want, got)
-		}
+		got.WantText(t, 0, want)
 	}
 	// Amounts as people write them; JSON has the minor unit.
 	total := regexp.MustCompile(`(?m)^Total +(\d+)\.(\d\d)$`).FindStringSubmatch(got.Stdout)
 	if total == nil {
 		t.Fatalf("show does not print the total with two decimals:\n%s", got.Stdout)
 	}
-	if list := r.run(t, "", "orders", "list"); !strings.Contains(list.Stdout, "Z  "+total[1]+"."+total[2]+" ") {
-		t.Errorf("the list does not show the total %v:\n%s", total, list.Stdout)
-	}
-	if list := r.run(t, "", "orders", "list", "--json"); !strings.Contains(list.Stdout, `":`+total[1]+total[2]+`,"`) {
-		t.Errorf("JSON does not have the total as an integer:\n%s", list.Stdout)
-	}
+	testenv.Contains(t, "list", r.run(t, "", "orders", "list").Stdout, "Z  "+total[1]+"."+total[2]+" ")
+	testenv.Contains(t, "list as JSON", r.run(t, "", "orders", "list", "--json").Stdout, `":`+total[1]+total[2]+`,"`)
 	got = r.run(t, "", "orders", "show", "--json", first)
 	var order struct{ ID, State, CreatedAt string }
 	if err := json.Unmarshal([]byte(got.Stdout), &order); err != nil || order.ID != first || order.CreatedAt != ingesttest.CreatedAt(1).Format(time.RFC3339) {
@@ -263,9 +255,7 @@ func TestRemoteExitCodes(t *testing.T) {
 	}
 	got := apptest.Run(t, "", "orders", "list")
 	want := "merchant-orders: --token (MERCHANT_ORDERS_TOKEN): is required; create one with merchant-orders token create\n"
-	if got.Code != 2 || got.Stderr != want {
-		t.Errorf("without a token: %+v", got)
-	}
+	got.WantErr(t, 2, want)
 	testenv.Of(os.Stat("data")).WantError(t, "a data folder was created", os.ErrNotExist)
 }
 
@@ -293,9 +283,7 @@ func TestRemoteTextIsSanitized(t *testing.T) {
 	r := remote{server.URL, "mo_x"}
 	for _, args := range [][]string{{"orders", "list"}, {"orders", "show", "SF-1"}, {"orders", "watch", "--once"}} {
 		got := r.run(t, "", args...)
-		if got.Code != 0 || !strings.Contains(got.Stdout, "evil") {
-			t.Errorf("%v: %+v", args, got)
-		}
+		got.WantText(t, 0, "evil")
 		if strings.ContainsAny(got.Stdout, "\x1b\r\u202e\u2028\u009b\t") {
 			t.Errorf("%v prints control characters: %q", args, got.Stdout)
 		}
@@ -370,9 +358,7 @@ func TestExitCodesOfResponses(t *testing.T) {
 			w.WriteHeader(status)
 			_, _ = w.Write([]byte(`{"message":"No."}`))
 		}))
-		if got := (remote{server.URL, "mo_x"}).run(t, "", "orders", "accept", "SF-1"); got.Code != want {
-			t.Errorf("status %d: %+v, want exit code %d", status, got, want)
-		}
+		(remote{server.URL, "mo_x"}).run(t, "", "orders", "accept", "SF-1").WantText(t, want)
 		server.Close()
 	}
 }

@@ -80,9 +80,7 @@ func TestMonitoringPage(t *testing.T) {
 	page := testenv.Of(os.ReadFile("../../../docs/monitoring.md")).Must(t)
 	published := testenv.Of(os.ReadFile(publishedFile)).Must(t)
 	for _, metric := range regexp.MustCompile(`(?m)^metric (\w+)`).FindAllStringSubmatch(string(published), -1) {
-		if !strings.Contains(string(page), "`"+metric[1]+"`") {
-			t.Errorf("docs/monitoring.md lacks %s", metric[1])
-		}
+		testenv.Contains(t, "docs/monitoring.md", string(page), "`"+metric[1]+"`")
 	}
 }
 

@@ -88,9 +88,7 @@ func (u *unit) reload(t *testing.T) string {
 	if message := u.socket.next(t, alive); !regexp.MustCompile(`^RELOADING=1\nMONOTONIC_USEC=[1-9]\d*\n$`).MatchString(message) {
 		t.Errorf("systemd is told %q", message)
 	}
-	if message := u.socket.next(t, alive); message != "READY=1" {
-		t.Errorf("after the reload systemd is told %q", message)
-	}
+	testenv.Equal(t, "message to systemd after the reload", "READY=1", u.socket.next(t, alive))
 	return u.logged(t)[before:]
 }
 
@@ -98,21 +96,13 @@ func (u *unit) reload(t *testing.T) string {
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	u := startUnit(t, nil)
-	if message := u.socket.next(t, ""); message != "READY=1" {
-		t.Errorf("at first systemd is told %q", message)
-	}
+	testenv.Equal(t, "first message to systemd", "READY=1", u.socket.next(t, ""))
 	testenv.Send(t, "", "GET", u.Await(t)+"/readyz", "").WantStatus(t, 200)
 	for range 3 {
-		if message := u.socket.next(t, ""); message != alive {
-			t.Errorf("then systemd is told %q", message)
-		}
+		testenv.Equal(t, "second message to systemd", alive, u.socket.next(t, ""))
 	}
-	if code := u.Stop(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	if message := u.socket.next(t, alive); message != "STOPPING=1" {
-		t.Errorf("at the end systemd is told %q", message)
-	}
+	testenv.Equal(t, "exit code", 0, u.Stop(t, syscall.SIGTERM))
+	testenv.Equal(t, "last message to systemd", "STOPPING=1", u.socket.next(t, alive))
 }
 
 // TestNotifyRefused starts a server with a wrong setting: it is never ready.
@@ -153,9 +143,7 @@ func TestWatchdog(t *testing.T) {
 		_ = writer.Close()
 	}()
 	for _, want := range []string{"READY=1", alive, alive} {
-		if message := socket.next(t, ""); message != want {
-			t.Errorf("systemd is told %q, want %q", message, want)
-		}
+		testenv.Equal(t, "message to systemd", want, socket.next(t, ""))
 	}
 	hangs.Store(true)
 	lines := bufio.NewScanner(log)
@@ -185,9 +173,7 @@ func TestWatchdog(t *testing.T) {
 	}
 	stop()
 	go func() { _, _ = io.Copy(io.Discard, log) }()
-	if code := <-ended; code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	testenv.Equal(t, "exit code", 0, <-ended)
 }
 
 // TestReload changes the settings of a server, and sends SIGHUP: what can be reloaded is in
@@ -249,12 +235,8 @@ func TestReload(t *testing.T) {
 	write("environment", "MERCHANT_ORDERS_LOG_LEVEL=loud\nMERCHANT_ORDERS_RATE_LIMIT=many\n")
 	wants(u.reload(t), "--log-level (MERCHANT_ORDERS_LOG_LEVEL): must be", "; --rate-limit (MERCHANT_ORDERS_RATE_LIMIT): must be")
 	write("environment", "MERCHANT_ORDERS_LOG_LEVEL=error\n")
-	if log := u.reload(t); strings.Contains(log, "reloaded") {
-		t.Errorf("the log is not at the level error:\n%s", log)
-	}
-	if code := u.Stop(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	testenv.Lacks(t, "log at the level error", u.reload(t), "reloaded")
+	testenv.Equal(t, "exit code", 0, u.Stop(t, syscall.SIGTERM))
 }
 
 // TestHangupEndsCommands sends SIGHUP to a command that is no server.

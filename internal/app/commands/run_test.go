@@ -1,7 +1,6 @@
 package commands_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,9 +56,7 @@ func TestHelpNamesEveryFlagAndVariable(t *testing.T) {
 		testenv.Equal(t, fmt.Sprintf("flags of %s --help", name), wanted, shown)
 		words := strings.Join(strings.Fields(got.Stdout), " ")
 		for _, flag := range wanted {
-			if variable := "[" + config.Variable(flag) + "]"; !strings.Contains(words, variable) {
-				t.Errorf("%s --help does not show %s", name, variable)
-			}
+			testenv.Contains(t, name+" --help", words, "["+config.Variable(flag)+"]")
 		}
 	}
 }
@@ -73,16 +70,15 @@ func TestHelpNamesEveryCommandDefaultAndExitCode(t *testing.T) {
 			t.Errorf("--help does not show %s", name)
 		}
 	}
-	for _, wanted := range []string{
-		"Default: ./data.", "Default: samples.", "Default: info.", "merchant-orders serve --demo",
+	testenv.Contains(t, "--help", words,
+		"Default: ./data.",
+		"Default: samples.",
+		"Default: info.",
+		"merchant-orders serve --demo",
 		"Exit codes: 0 done; 1 the command failed, or an import refused lines; 2 invalid usage or settings, or a database or storage that cannot be opened: nothing was done.",
 		"3 no such order or invoice file; 4 refused, for example in this state of the order; 5 the token is not valid or does not allow this; 6 the service cannot be reached or asks to retry later.",
 		"the region is local, the bucket merchant-orders",
-	} {
-		if !strings.Contains(words, wanted) {
-			t.Errorf("--help does not contain %q", wanted)
-		}
-	}
+	)
 }
 
 // TestHelpTexts checks that every file of long help is shown by its command.
@@ -104,9 +100,7 @@ func TestHelpTexts(t *testing.T) {
 		}
 		got := apptest.Run(t, "", append(args, "--help")...)
 		words := strings.Join(strings.Fields(got.Stdout), " ")
-		if want := strings.Join(strings.Fields(string(text)), " "); !strings.Contains(words, want) {
-			t.Errorf("%s --help does not show %q", name, want)
-		}
+		testenv.Contains(t, name+" --help", words, strings.Join(strings.Fields(string(text)), " "))
 	}
 }
 
@@ -176,9 +170,7 @@ func TestWrongUsage(t *testing.T) {
 			t.Parallel()
 			data := filepath.Join(t.TempDir(), "data")
 			got := apptest.Run(t, "", append(tc.args, "--data="+data)...)
-			if got.Code != 2 || got.Stdout != "" {
-				t.Errorf("exit code %d, standard output %q; want 2 and none", got.Code, got.Stdout)
-			}
+			got.WantOut(t, 2, "")
 			var lines []string
 			for line := range strings.Lines(got.Stderr) {
 				text, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "merchant-orders: ")
@@ -190,9 +182,7 @@ func TestWrongUsage(t *testing.T) {
 			if diff := cmp.Diff(tc.want, lines); tc.want != nil && diff != "" {
 				t.Errorf("standard error (-want +got):\n%s", diff)
 			}
-			if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("the data folder was created: %v", err)
-			}
+			testenv.Of(os.Stat(data)).WantError(t, "the data folder", os.ErrNotExist)
 		})
 	}
 }
@@ -221,9 +211,8 @@ func TestEnvironment(t *testing.T) {
 		"MERCHANT_ORDERS_DATA": data, "MERCHANT_ORDERS_ID": "7", "MERCHANT_ORDERS_NAME": "From the environment",
 		"MERCHANT_ORDERS_ERROR_CODES": "", "MERCHANT_ORDERS_PORT": "tcp://10.0.0.1:80",
 	}, "merchant", "add", "--id", "8")
-	if want := "merchant 8: From the environment\n"; got.Code != 0 || got.Stdout != want {
-		t.Errorf("got %+v, want %q: the flag takes precedence, empty variables and those of Kubernetes are ignored", got, want)
-	}
+	want := "merchant 8: From the environment\n"
+	got.WantOut(t, 0, want)
 	if _, err := os.Stat(data); err != nil {
 		t.Errorf("the folder of the variable was not used: %v", err)
 	}
@@ -232,9 +221,7 @@ func TestEnvironment(t *testing.T) {
 		"MERCHANT_ORDERS_DATA": data, "MERCHANT_ORDERS_OPERATOR": "perhaps", "MERCHANT_ORDERS_LOG_LEVEL": "loud",
 	}, "token", "create")
 	for _, variable := range []string{"MERCHANT_ORDERS_OPERATOR", "MERCHANT_ORDERS_LOG_LEVEL", "MERCHANT_ORDERS_MERCHANT"} {
-		if got.Code != 2 || !strings.Contains(got.Stderr, "("+variable+"): ") {
-			t.Errorf("exit code %d, no error of %s in:\n%s", got.Code, variable, got.Stderr)
-		}
+		got.WantText(t, 2, "("+variable+"): ")
 	}
 
 	for value, want := range map[string]int{"true": 0, "TRUE": 0, "1": 0, "false": 2, "0": 2} {
@@ -259,9 +246,7 @@ merchant-orders: the environment variable MERCHANT_ORDERS_LISTN is not a setting
 		if got.Code != 2 || got.Stdout != "" || !strings.HasPrefix(got.Stderr, want) {
 			t.Errorf("%v: %+v, want exit code 2 and\n%s", args, got, want)
 		}
-		if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%v: the data folder was created: %v", args, err)
-		}
+		testenv.Of(os.Stat(data)).WantError(t, fmt.Sprintf("%v: the data folder", args), os.ErrNotExist)
 	}
 	got := run([]string{
 		"OTHER=x", "MERCHANT_ORDERS=x", "MERCHANT_ORDERS_LISTN=", "MERCHANT_ORDERS_TEST=all", "MERCHANT_ORDERS_TEST_POSTGRES=x", "MERCHANT_ORDERS_TO_DATA=x",
@@ -269,9 +254,7 @@ merchant-orders: the environment variable MERCHANT_ORDERS_LISTN is not a setting
 		"MERCHANT_ORDERS_PORT=tcp://10.0.0.1:80", "MERCHANT_ORDERS_PORT_80_TCP=tcp://10.0.0.1:80", "MERCHANT_ORDERS_PORT_80_TCP_PROTO=tcp",
 		"MERCHANT_ORDERS_PORT_80_TCP_PORT=80", "MERCHANT_ORDERS_PORT_80_TCP_ADDR=10.0.0.1", "MERCHANT_ORDERS_DB_SERVICE_HOST=10.0.0.1",
 	}, "version")
-	if got.Code != 0 {
-		t.Errorf("%+v, want no error of variables of Kubernetes, of tests, of other commands and empty ones", got)
-	}
+	got.WantText(t, 0)
 	run([]string{"MERCHANT_ORDERS_PORT=8080"}, "version").WantText(t, 2)
 }
 
@@ -279,10 +262,7 @@ func TestDataFolder(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "a", "data")
 	apptest.Run(t, "", "merchant", "add", "--id=1", "--name=x", "--data", data).WantText(t, 0, "merchant-orders: created the data folder "+data+"\n")
-	info, err := os.Stat(data)
-	if err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the folder is %v, %v, want -rwx------", info.Mode(), err)
-	}
+	testenv.Equal(t, "the folder's mode", 0o700, testenv.Of(os.Stat(data)).Must(t).Mode().Perm())
 	apptest.Run(t, "", "merchant", "list", "--data", data).WantText(t, 0, "1   x")
 }
 

@@ -1,7 +1,6 @@
 package commands_test
 
 import (
-	"errors"
 	"io/fs"
 	"net"
 	"net/http/httptest"
@@ -29,12 +28,8 @@ func upload(t *testing.T, baseURL, token, reference, filename, content string) s
 func TestServe(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
-	if want := s.Listening(); s.Stdout() != want {
-		t.Errorf("standard output is %q, want %q", s.Stdout(), want)
-	}
-	if want := `"database":"sqlite://` + s.Data + `/orders.db","storage":"file://` + s.Data + `/files"`; !strings.Contains(s.Log(), want) {
-		t.Errorf("no %s in:\n%s", want, s.Log())
-	}
+	testenv.Equal(t, "standard output", s.Listening(), s.Stdout())
+	testenv.Contains(t, "log", s.Log(), `"database":"sqlite://`+s.Data+`/orders.db","storage":"file://`+s.Data+`/files"`)
 	for path, want := range map[string]int{
 		"/healthz": 200, "/readyz": 200, "/metrics": 200, "/nothing": 404,
 		"/api/orders": 401, "/v2/orders": 401, "/operator/tokens": 401, "/storage/local/merchant-orders/invoices/a/b.pdf": 401,
@@ -49,9 +44,7 @@ func TestServe(t *testing.T) {
 	}
 	s.Import(t, document(1))
 	address := upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "content")
-	if want := s.BaseURL + "/storage/local/merchant-orders/invoices/T-1/a.pdf"; address != want {
-		t.Errorf("the file's address is %s, want %s", address, want)
-	}
+	testenv.Equal(t, "the file's address", s.BaseURL+"/storage/local/merchant-orders/invoices/T-1/a.pdf", address)
 	testenv.Send(t, s.Token, "GET", address, "").Want(t, "the file", 200, "content")
 }
 
@@ -60,9 +53,7 @@ func TestServeLogLevel(t *testing.T) {
 	s := apptest.Start(t, "--log-level", "warn")
 	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders", "")
 	s.Stop(t)
-	if s.Log() != "" {
-		t.Errorf("at warn the log is %s", s.Log())
-	}
+	testenv.Equal(t, "the log at warn", "", s.Log())
 }
 
 // TestServePortInUse starts a server on a port that is in use: it makes nothing.
@@ -76,9 +67,7 @@ func TestServePortInUse(t *testing.T) {
 	if got.Code != 2 || got.Stdout != "" || !strings.HasPrefix(got.Stderr, want) || strings.Count(got.Stderr, "\n") != 1 {
 		t.Errorf("%+v", got)
 	}
-	if _, err := os.Stat(f.Data); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the data folder was created: %v", err)
-	}
+	testenv.Of(os.Stat(f.Data)).WantError(t, "the data folder", fs.ErrNotExist)
 }
 
 // TestServeTestsBucketOnce counts the objects with which a server tests its bucket: the second

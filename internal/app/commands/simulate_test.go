@@ -33,16 +33,12 @@ func TestSimulate(t *testing.T) {
 	placed += strings.Count(second.Stdout, "registered")
 	remote := remote{server.BaseURL, server.Token}
 	listed := remote.run(t, "", "orders", "list", "--limit", "100000")
-	if got := strings.Count(listed.Stdout, "SIM1-"); got != placed {
-		t.Errorf("%d orders are listed, %d were placed", got, placed)
-	}
+	testenv.Equal(t, "listed orders", placed, strings.Count(listed.Stdout, "SIM1-"))
 	server.Folder.Run(t, "", "simulate", "--merchant=1").WantText(t, 1, "there is no merchant 1")
 	server.Folder.Run(t, "yes\n", args[:len(args)-1]...).WantText(t, 2, "creates orders of merchant 355")
 	sandbox := server.Folder
 	sandbox.Environ = append(os.Environ(), "MERCHANT_ORDERS_SANDBOX=true")
-	if got := sandbox.Run(t, "", args[:len(args)-1]...); got.Code != 0 {
-		t.Errorf("in a sandbox: %+v", got)
-	}
+	sandbox.Run(t, "", args[:len(args)-1]...).WantText(t, 0)
 }
 
 // TestQuestion answers the question of a command on a terminal.
@@ -58,9 +54,7 @@ func TestQuestion(t *testing.T) {
 		shown := bufio.NewReader(screen)
 		_ = testenv.Of(shown.ReadString(':')).Must(t) // the question
 		testenv.Of(io.WriteString(keyboard, typed)).Must(t)
-		if answer := testenv.Of(io.ReadAll(shown)).Must(t); !strings.Contains(string(answer), want) {
-			t.Errorf("%q: %s", typed, answer)
-		}
+		testenv.Contains(t, typed, string(testenv.Of(io.ReadAll(shown)).Must(t)), want)
 		if err := terminal.Wait(); (err == nil) != (typed == "yes\n") {
 			t.Errorf("%q: %v", typed, err)
 		}

@@ -51,9 +51,7 @@ merchant-orders: --data (` + bad + `:1): must be a folder that this user may wri
 merchant-orders: --log-level (` + bad + `:2): must be debug, info, warn or error
 merchant-orders: --merchant (MERCHANT_ORDERS_MERCHANT): or --operator is required
 `
-	if got.Code != 2 || got.Stdout != "" || got.Stderr != want {
-		t.Errorf("got %+v, want\n%s", got, want)
-	}
+	got.WantErr(t, 2, want)
 	apptest.RunIn(t, nil, "", "version", "--config=/dev/null/x").WantErr(t, 2, "merchant-orders: --config (MERCHANT_ORDERS_CONFIG): /dev/null/x: cannot read the file: not a directory\n")
 }
 
@@ -130,9 +128,7 @@ func TestCrashShowsNoSecret(t *testing.T) {
 	command.Env = append(command.Env, "MERCHANT_ORDERS_TOKEN="+secret)
 	command.Stderr = &stderr
 	testenv.NoError(t, command.Start())
-	if got := <-received; got != "Bearer "+secret {
-		t.Errorf("the request has %q", got)
-	}
+	testenv.Equal(t, "token of the request", "Bearer "+secret, <-received)
 	testenv.NoError(t, command.Process.Signal(syscall.SIGABRT))
 	if err := command.Wait(); err == nil || !strings.Contains(stderr.String(), "goroutine ") || strings.Contains(stderr.String(), "secretsecret") {
 		t.Errorf("%v, standard error has no stacks, or the token:\n%s", err, stderr.String())

@@ -52,9 +52,7 @@ func TestTokenCreatePrintsOnlyTheToken(t *testing.T) {
 	}
 	got := f.Run(t, "", "token", "create", "--merchant", "356")
 	want := `merchant-orders: there is no merchant 356: see "merchant-orders merchant add --help"` + "\n"
-	if got.Code != 1 || got.Stdout != "" || got.Stderr != want {
-		t.Errorf("unknown merchant: %+v", got)
-	}
+	got.WantErr(t, 1, want)
 }
 
 // wantLogged checks that a command logged one message, with who ran it and
@@ -79,9 +77,7 @@ func TestTokenList(t *testing.T) {
 		t.Fatalf("got %d rows:\n%s", len(table), got.Stdout)
 	}
 	for i, text := range []string{first, second, third} {
-		if strings.Contains(got.Stdout, text) {
-			t.Error("the list contains a whole token")
-		}
+		testenv.Lacks(t, "list of tokens", got.Stdout, text)
 		created, err := time.Parse(time.RFC3339, table[i][4])
 		if err != nil || time.Since(created) > time.Hour || time.Since(created) < -time.Hour {
 			t.Errorf("created %s, %v", table[i][4], err)
@@ -111,9 +107,7 @@ func TestTokenRevoke(t *testing.T) {
 			want = "token 2 is revoked\n"
 		}
 		got := f.Run(t, "", "token", "revoke", name)
-		if got.Code != 0 || got.Stdout != want {
-			t.Errorf("got %+v, want %q", got, want)
-		}
+		got.WantOut(t, 0, want)
 		wantLogged(t, got.Stderr, "token revoked", second)
 	}
 	for _, row := range rows(t, f.Run(t, "", "token", "list").Stdout) {
@@ -140,9 +134,7 @@ func TestTokenRotate(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	wantLogged(t, got.Stderr, "token created", text)
-	if !strings.Contains(got.Stderr, " created=2 merchant=355 ") || !strings.Contains(got.Stderr, " replaces=1 old_expires=20") {
-		t.Errorf("standard error: %s", got.Stderr)
-	}
+	testenv.Contains(t, "standard error", got.Stderr, " created=2 merchant=355 ", " replaces=1 old_expires=20")
 	table := rows(t, f.Run(t, "", "token", "list").Stdout)
 	expires, err := time.Parse(time.RFC3339, table[0][5])
 	if until := time.Until(expires); err != nil || until < 23*time.Hour || until > 24*time.Hour || table[1][5] != "-" {
@@ -174,9 +166,7 @@ func TestTokenFilters(t *testing.T) {
 		for _, row := range rows(t, f.Run(t, "", append([]string{"token", "list"}, strings.Fields(flags)...)...).Stdout) {
 			ids = append(ids, row[0])
 		}
-		if got := strings.Join(ids, " "); got != want {
-			t.Errorf("token list %s: %s, want %s", flags, got, want)
-		}
+		testenv.Equal(t, "token list "+flags, want, strings.Join(ids, " "))
 	}
 	for _, want := range []string{"merchant 355: tokens revoked: 2\n", "merchant 355: tokens revoked: 0\n"} {
 		f.Run(t, "", "token", "revoke", "--merchant", "355").WantOut(t, 0, want)
@@ -215,8 +205,6 @@ func TestTokenLifetime(t *testing.T) {
 	}
 	for _, row := range rows(t, f.Run(t, "", "token", "list", "--scope=audit").Stdout) {
 		created, _ := time.Parse(time.RFC3339, row[4])
-		if expires, err := time.Parse(time.RFC3339, row[5]); err != nil || expires.Sub(created) != time.Hour {
-			t.Errorf("token %s lives from %s to %s", row[0], row[4], row[5])
-		}
+		testenv.Equal(t, "the new life of token "+row[0], time.Hour, testenv.Of(time.Parse(time.RFC3339, row[5])).Must(t).Sub(created))
 	}
 }

@@ -30,14 +30,8 @@ func TestUnreadableOrder(t *testing.T) {
 				token, base = operator, s.AdminURL()
 			}
 			got := testenv.Send(t, token, "GET", base+path, "")
-			if got.Status != 200 {
-				t.Errorf("%s: %d %s", path, got.Status, got.Body)
-			}
-			for _, part := range want {
-				if !strings.Contains(string(got.Body), part) {
-					t.Errorf("%s: no %s in\n%s", path, part, got.Body)
-				}
-			}
+			got.WantStatus(t, 200)
+			testenv.Contains(t, path, string(got.Body), want...)
 		}
 		export := s.Run(t, "", "export", "--orders")
 		if export.Code != 1 || strings.Count(export.Stdout, "\n") != 2 || !strings.Contains(export.Stderr, "order T-2: its details cannot be decoded") {
