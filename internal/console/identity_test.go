@@ -238,9 +238,7 @@ func TestIdentityProvider(t *testing.T) {
 		b.get("/console").WantStatus(t, http.StatusSeeOther)
 	}
 	for _, reason := range []string{"there is no merchant 9", "groups is missing or empty, realm_access.roles is missing or empty"} {
-		if !strings.Contains(s.Log.String(), "no rule lets the person in: "+reason) {
-			t.Errorf("the log does not say that %s", reason)
-		}
+		testenv.Contains(t, "log", s.Log.String(), "no rule lets the person in: "+reason)
 	}
 
 	// A session ends after half a day, and the audit log says how it began.
@@ -294,9 +292,8 @@ func TestIdentitySettings(t *testing.T) {
 	s := startWith(t, "https://orders.example.com/shop/", config.Serve{OIDCIssuer: p.URL, OIDCClientID: "orders", OIDCClientSecret: "s3cret", OIDCRules: "groups=a merchant=355 orders:read"})
 	p.slash = "/"
 	s.browser().get("/console/oidc").WantText(t, http.StatusServiceUnavailable, "is not set up correctly")
-	if want := `so set --oidc-issuer to that instead of`; !strings.Contains(s.Log.String(), want) || !strings.Contains(s.Log.String(), p.URL+"/") {
-		t.Errorf("the log has no %q:\n%s", want, s.Log.String())
-	}
+	want := `so set --oidc-issuer to that instead of`
+	testenv.Contains(t, "log", s.Log.String(), want, p.URL+"/")
 	p.slash = ""
 	got := testenv.Send(t, "", "GET", s.URL+"/console/oidc", "", "Host", "backend:8080", "X-Forwarded-Host", "evil.example")
 	testenv.Equal(t, "the provider leads to", "https://orders.example.com/shop/console/oidc/callback", mustURL(t, got.Header.Get("Location")).Query().Get("redirect_uri"))

@@ -68,9 +68,7 @@ func TestMailAddresses(t *testing.T) {
 	}
 	b.post(pathIn(t, s.mails[0].Body, "/mail/confirm/"), nil).WantText(t, http.StatusForbidden, "has expired or was used", `href="/console">To the overview`)
 	b.post(pathIn(t, s.mails[1].Body, "/mail/confirm/"), nil).WantText(t, http.StatusOK, "The address is confirmed")
-	if got := other.get("/console/mail"); strings.Contains(got.Body, "example.com<") {
-		t.Error("another store sees the addresses")
-	}
+	testenv.Lacks(t, "addresses of another store", other.get("/console/mail").Body, "example.com<")
 	other.addAddress("nobody@example.com", "en", "new").WantText(t, http.StatusOK, "refuses this address")
 	unread := s.signedIn(s.NewToken(ours, order.ScopeWebhooks))
 	unread.addAddress("b@example.com", "en", "new").WantText(t, http.StatusForbidden, "does not let you read orders")
@@ -78,22 +76,16 @@ func TestMailAddresses(t *testing.T) {
 	remove := link("1")
 	remove.Set("do", "remove")
 	testenv.Equal(t, "leads to", "/console/mail?done=removed", b.post("/console/mail", remove).location())
-	if got := b.get("/console/mail"); strings.Contains(got.Body, ">a@example.com<") {
-		t.Error("the address was not removed")
-	}
+	testenv.Lacks(t, "addresses after the removal", b.get("/console/mail").Body, ">a@example.com<")
 	left, err := s.Digests.List(t.Context(), ours)
 	if testenv.NoError(t, err); len(left) != 1 {
 		t.Fatalf("addresses %+v, want one", left)
 	}
 	end := fmt.Sprintf("/console/mail/end/%d/%d/%s", ours, left[0].ID, string(left[0].Secret))
 	b.post(end, nil).WantText(t, http.StatusOK, "It gets no more e-mails")
-	if !strings.Contains(s.Log.String(), `"msg":"e-mail not sent","merchant":355,"address":2`) || !strings.Contains(s.Log.String(), `"error":"connection","answer":"nobody listens"`) {
-		t.Errorf("the log does not say why an e-mail was not sent:\n%s", s.Log.String())
-	}
+	testenv.Contains(t, "log", s.Log.String(), `"msg":"e-mail not sent","merchant":355,"address":2`, `"error":"connection","answer":"nobody listens"`)
 	testenv.Equal(t, "e-mails that failed", uint64(1), s.Digests.Counts()[delivery.ErrorConnection])
-	if strings.Contains(s.Log.String(), "@example.com") {
-		t.Error("the log has an address")
-	}
+	testenv.Lacks(t, "log", s.Log.String(), "@example.com")
 }
 
 // TestNoMail checks that nothing shows e-mails without a mail server.
@@ -117,9 +109,7 @@ func TestMailOfOrders(t *testing.T) {
 	server := mailtest.Start(t)
 	s := startWith(t, "http://orders.example.com", config.Serve{SMTP: "smtp://127.0.0.1:" + strconv.Itoa(server.Plain), SMTPFrom: "orders@example.com"})
 	b := s.signedIn(s.token)
-	if got := b.get("/console/mail"); strings.Contains(got.Body, `value="near"`) {
-		t.Error("warnings are offered, but the service writes none")
-	}
+	testenv.Lacks(t, "page of a service that writes no warnings", b.get("/console/mail").Body, `value="near"`)
 	b.addAddress("maria@example.com", "el", "new").WantStatus(t, http.StatusSeeOther)
 	mail := server.Next(t)
 	if mail.Subject() != "Επιβεβαιώστε τη διεύθυνσή σας" || !strings.Contains(mail.Body, "Το κατάστημα Store B") || mail.Header.Get("List-Unsubscribe") != "" {
@@ -160,9 +150,7 @@ func TestMailOfOrders(t *testing.T) {
 	for range 2 { // also if it has ended already
 		stranger.post(end, url.Values{"List-Unsubscribe": {"One-Click"}}).WantText(t, http.StatusOK, "It gets no more e-mails", `href="/console">To the overview`)
 	}
-	if addresses, err := s.Digests.List(t.Context(), ours); err != nil || len(addresses) != 0 {
-		t.Errorf("%+v, %v", addresses, err)
-	}
+	testenv.Equal(t, "addresses left", 0, len(testenv.Of(s.Digests.List(t.Context(), ours)).Must(t)))
 	testenv.Eventually(t, "a count of the e-mail", func() bool { return s.Digests.Counts()["sent"] == 2 /* with the link */ })
 	testenv.Equal(t, "e-mails refused", uint64(0), s.Digests.Counts()[delivery.ErrorRefused])
 }

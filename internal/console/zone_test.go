@@ -57,16 +57,9 @@ func TestTimeZone(t *testing.T) {
 		}
 	}
 	chart := b.get("/console").Body
-	for _, day := range []string{"20\u00a0Nov\u00a02026: 2<", "19\u00a0Nov\u00a02026: 1<", "26\u00a0Oct\u00a02026: 1<", "25\u00a0Oct\u00a02026: 2<"} {
-		if !strings.Contains(chart, day) {
-			t.Errorf("the chart has no %s", day)
-		}
-	}
+	testenv.Contains(t, "chart", chart, "20\u00a0Nov\u00a02026: 2<", "19\u00a0Nov\u00a02026: 1<", "26\u00a0Oct\u00a02026: 1<", "25\u00a0Oct\u00a02026: 2<")
 	b.header.Set("Accept-Language", "el")
 	b.get("/console/orders").WantText(t, http.StatusOK, "20\u00a0Νοε\u00a02026, 01:55<", "Οι ώρες είναι στη ζώνη Europe/Athens", `href="/docs/guide/console-el"`)
-	page, err := s.Orders.List(t.Context(), ours, order.Filter{AnyState: true, From: order.DayOf(apptest.StartOfTime), To: order.NoDay, Page: 1, PageSize: 10})
-	if testenv.NoError(t, err); page.Total != 1 {
-		t.Errorf("%d orders of the day in UTC, want 1", page.Total)
-	}
+	testenv.Equal(t, "orders of the day in UTC", 1, testenv.Of(s.Orders.List(t.Context(), ours, order.Filter{AnyState: true, From: order.DayOf(apptest.StartOfTime), To: order.NoDay, Page: 1, PageSize: 10})).Must(t).Total)
 	s.signedIn(s.otherToken).get("/console/orders/THEIRS").WantText(t, http.StatusOK, "23:55\u00a0UTC")
 }
