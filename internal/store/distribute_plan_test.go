@@ -57,9 +57,7 @@ func TestDistributedPlans(t *testing.T) {
 			}
 		}
 	}
-	if len(nodes) != 8 {
-		t.Errorf("each of 8 merchants should be on one node: %v", nodes)
-	}
+	testenv.Equal(t, "nodes of 8 merchants", 8, len(nodes))
 	recorded.forget()
 	// Of an unknown token, or an operator's; readiness is this too.
 	testenv.Of(db.Grant(t.Context(), token.Hash{})).WantError(t, "grant", token.ErrUnknown)

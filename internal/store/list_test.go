@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -129,9 +128,7 @@ func TestListEmptiedPage(t *testing.T) {
 			defer func() { db.sql = hooked }()
 			switch statements++; statements {
 			case 1:
-				if !strings.Contains(text, "FROM orders") {
-					t.Errorf("the first statement is %s", text)
-				}
+				testenv.Contains(t, "the first statement", text, "FROM orders")
 				transition(order.Canceled)
 			case 2:
 				transition(order.ReturnCanceled)

@@ -152,10 +152,7 @@ func TestCustomersAsTyped(t *testing.T) {
 		}
 		testenv.Of(db.ImportOrders(t.Context(), batch, order.Cause{By: order.Command(), At: testTime})).Must(t)
 		for _, email := range same {
-			found, err := db.CustomerOrders(t.Context(), email)
-			if err != nil || len(found) != len(same) {
-				t.Errorf("%q: %d orders, %v: %+v", email, len(found), err, found)
-			}
+			testenv.Equal(t, email, len(same), len(testenv.Of(db.CustomerOrders(t.Context(), email)).Must(t)))
 		}
 	})
 }

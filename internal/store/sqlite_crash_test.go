@@ -28,10 +28,7 @@ func TestSQLiteKilled(t *testing.T) {
 			}
 		}
 		for _, reference := range accepted {
-			got, err := db.Order(t.Context(), childMerchant, order.ByReference(reference))
-			if err != nil || got.State != order.InProcessing {
-				t.Errorf("that order %s was accepted was acknowledged: it is %v, error %v", reference, got.State, err)
-			}
+			testenv.Equal(t, "state of "+reference+", whose accept was acknowledged", order.InProcessing, testenv.Of(db.Order(t.Context(), childMerchant, order.ByReference(reference))).Must(t).State)
 		}
 		storetest.CheckTables(t, sqlOn(t, path))
 	}
@@ -68,9 +65,7 @@ func TestSQLiteKeepsItsLocks(t *testing.T) {
 	for i := range 3 {
 		beside := testenv.Of(OpenSQLite(t.Context(), path, Options{})).Must(t)
 		testenv.NoError(t, beside.Close())
-		if locked, err := child(t, "locked", path).Output(); err != nil || string(locked) != "true" {
-			t.Errorf("another process finds the database locked: %s, error %v, want true", locked, err)
-		}
+		testenv.Equal(t, "another process finds the database locked", "true", string(testenv.Of(child(t, "locked", path).Output()).Must(t)))
 		testenv.NoError(t, child(t, "open", path).Run())
 		testenv.Of(db.ImportOrders(t.Context(), testBatch(childMerchant, strconv.Itoa(i), 5), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})).Must(t)
 		count, err := child(t, "count", path).Output()

@@ -24,26 +24,18 @@ func TestSQLiteOpenAtOnce(t *testing.T) {
 				t.Errorf("open: %v", err)
 				return
 			}
-			if err := addTestMerchant(t.Context(), db, int64(1+i)); err != nil {
-				t.Errorf("add merchant: %v", err)
-			}
-			if err := db.Close(); err != nil {
-				t.Errorf("close: %v", err)
-			}
+			testenv.Equal(t, "add merchant", nil, addTestMerchant(t.Context(), db, int64(1+i)))
+			testenv.Equal(t, "close", nil, db.Close())
 		})
 	}
 	for range 4 {
 		group.Go(func() {
-			if err := child(t, "open", path).Run(); err != nil {
-				t.Errorf("another process: %v", err)
-			}
+			testenv.Equal(t, "another process", nil, child(t, "open", path).Run())
 		})
 	}
 	group.Wait()
 	db := openTest(t, path)
-	if merchants, err := db.Merchants(t.Context(), order.MerchantFilter{}); err != nil || len(merchants) != 8 {
-		t.Errorf("%d merchants, error %v, want 8", len(merchants), err)
-	}
+	testenv.Equal(t, "merchants", 8, len(testenv.Of(db.Merchants(t.Context(), order.MerchantFilter{})).Must(t)))
 	var migrated int64
 	if err := db.sql.QueryRow(t.Context(), "SELECT COUNT(*) FROM goose_db_version WHERE version_id = 1", nil, &migrated); err != nil || migrated != 1 {
 		t.Errorf("migrated %d times, error %v, want once", migrated, err)
@@ -59,12 +51,8 @@ func TestSQLitePaths(t *testing.T) {
 		path := filepath.Join(folder, "sub #?%20 folder", name)
 		testenv.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
 		db := openTest(t, path)
-		if err := addTestMerchant(t.Context(), db, 1); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if merchants, err := openTest(t, path).Merchants(t.Context(), order.MerchantFilter{}); err != nil || len(merchants) != 1 {
-			t.Errorf("%s: %d merchants on opening again, error %v, want 1", name, len(merchants), err)
-		}
+		testenv.Equal(t, name, nil, addTestMerchant(t.Context(), db, 1))
+		testenv.Equal(t, name+": merchants on opening again", 1, len(testenv.Of(openTest(t, path).Merchants(t.Context(), order.MerchantFilter{})).Must(t)))
 		var files []string
 		testenv.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 			if !entry.IsDir() {
@@ -94,8 +82,6 @@ func TestSQLiteCannotOpen(t *testing.T) {
 			t.Errorf("%s: no error, want one that says %q", path, says)
 			continue
 		}
-		if !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: error %v, want one that says %q", path, err, says)
-		}
+		testenv.Contains(t, path, err.Error(), says, path)
 	}
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -44,9 +43,7 @@ func TestSQLiteReadOnlyDisk(t *testing.T) {
 	db := testenv.Of(OpenSQLite(t.Context(), path, Options{})).Must(t)
 	testenv.NoError(t, db.Close())
 	testenv.NoError(t, syscall.Mount("", folder, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
-	if _, err := OpenSQLite(t.Context(), path, Options{}); !errors.Is(err, syscall.EROFS) {
-		t.Errorf("error %v, want one that says so", err)
-	}
+	testenv.Of(OpenSQLite(t.Context(), path, Options{})).WantError(t, "the open", syscall.EROFS)
 }
 
 // openUnprivileged opens a database without the rights of the administrator,

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -64,18 +63,14 @@ func TestBackupAndRestore(t *testing.T) {
 	want := in.Dump(t)
 	for _, form := range forms {
 		path := backUp(t, in, form)
-		if left := names(t, filepath.Dir(path)); !slices.Equal(left, []string{form}) {
-			t.Errorf("the folder of the backup contains %q", left)
-		}
+		testenv.Equal(t, "the folder of the backup", []string{form}, names(t, filepath.Dir(path)))
 		restored := restore(t, path)
 		restored.WantDump(t, want)
 		restored.WantNoFindings(t)
 		if before, after := in.Histories(t), restored.Histories(t); before[0] == after[0] || before[1] == after[1] {
 			t.Errorf("%s: the histories %q are %q after the restore", form, before, after)
 		}
-		if left := names(t, restored.Folder); !slices.Equal(left, []string{"files", "orders.db", "orders.db-shm", "orders.db-wal", "orders.db.lock"}) {
-			t.Errorf("%s: the restored folder contains %q", form, left)
-		}
+		testenv.Equal(t, form+": the restored folder", []string{"files", "orders.db", "orders.db-shm", "orders.db-wal", "orders.db.lock"}, names(t, restored.Folder))
 	}
 	in.WantDump(t, want)
 }
@@ -126,16 +121,12 @@ func TestBackupNeverOverwrites(t *testing.T) {
 			err = os.WriteFile(path, []byte("precious"), 0o600)
 		}
 		testenv.NoError(t, err)
-		if _, err := backup.Create(t.Context(), in.Installation, at(path), maintenancetest.Now, "", new(maintenance.Reporter)); !errors.Is(err, backup.ErrExists) {
-			t.Errorf("%s: %v, want %v", form, err, backup.ErrExists)
-		}
+		testenv.Of(backup.Create(t.Context(), in.Installation, at(path), maintenancetest.Now, "", new(maintenance.Reporter))).WantError(t, form, backup.ErrExists)
 	}
 	if _, err := backup.Create(t.Context(), in.Installation, at(filepath.Join(dir, "missing", "b.tar")), maintenancetest.Now, "", new(maintenance.Reporter)); err == nil {
 		t.Error("made a backup in a missing folder")
 	}
-	if left := names(t, dir); !slices.Equal(left, []string{"empty", "file.tar"}) {
-		t.Errorf("left behind: %q", left)
-	}
+	testenv.Equal(t, "left behind", []string{"empty", "file.tar"}, names(t, dir))
 }
 
 func TestBackupOfPostgres(t *testing.T) {
@@ -143,12 +134,8 @@ func TestBackupOfPostgres(t *testing.T) {
 	in := maintenancetest.New(t, maintenancetest.Kind{Postgres: true})
 	dir := t.TempDir()
 	_, err := backup.Create(t.Context(), in.Installation, at(filepath.Join(dir, "b.tar")), maintenancetest.Now, "", new(maintenance.Reporter))
-	if !errors.Is(err, sqldb.ErrNoBackup) {
-		t.Errorf("backup: %v, want %v", err, sqldb.ErrNoBackup)
-	}
-	if left := names(t, dir); left != nil {
-		t.Errorf("left behind: %q", left)
-	}
+	testenv.Equal(t, "backup", sqldb.ErrNoBackup, err)
+	testenv.Equal(t, "left behind", nil, names(t, dir))
 }
 
 // TestBackupWithFindings backs up an installation with missing and damaged files.
@@ -169,16 +156,9 @@ func TestBackupWithFindings(t *testing.T) {
 		t.Errorf("backup: %+v, %v, findings %v", made, err, findings)
 	}
 	to := dataFolderIn(t.TempDir())
-	if _, err := backup.Restore(t.Context(), at(path), to, backup.RestoreOptions{}, new(maintenance.Reporter)); !errors.Is(err, backup.ErrDamaged) {
-		t.Errorf("restore: %v, want %v", err, backup.ErrDamaged)
-	}
-	if left := names(t, to.Path); left != nil {
-		t.Errorf("left behind by a refused restore: %q", left)
-	}
-	result, err := backup.Restore(t.Context(), at(path), to, backup.RestoreOptions{WithFindings: true}, new(maintenance.Reporter))
-	if err != nil || result.Findings != 2 {
-		t.Errorf("restore with findings: %+v, %v", result, err)
-	}
+	testenv.Of(backup.Restore(t.Context(), at(path), to, backup.RestoreOptions{}, new(maintenance.Reporter))).WantError(t, "restore", backup.ErrDamaged)
+	testenv.Equal(t, "left behind by a refused restore", nil, names(t, to.Path))
+	testenv.Equal(t, "findings of the restore", 2, testenv.Of(backup.Restore(t.Context(), at(path), to, backup.RestoreOptions{WithFindings: true}, new(maintenance.Reporter))).Must(t).Findings)
 	maintenancetest.Open(t, to.Path).WantDump(t, in.Dump(t))
 }
 
@@ -229,12 +209,8 @@ func TestRestoreDamagedBackup(t *testing.T) {
 			} else if name != "newer format" && !errors.Is(err, backup.ErrDamaged) {
 				t.Errorf("restore: %v, want %v", err, backup.ErrDamaged)
 			}
-			if strings.Contains(err.Error(), "a.pdf") || strings.Contains(err.Error(), "\n") {
-				t.Errorf("the error contains a file name, or is said twice: %v", err)
-			}
-			if left := names(t, to.Path); left != nil {
-				t.Errorf("left behind: %q", left)
-			}
+			testenv.Lacks(t, "error", err.Error(), "a.pdf", "\n")
+			testenv.Equal(t, "left behind", nil, names(t, to.Path))
 		})
 	}
 }
@@ -271,9 +247,7 @@ func TestRestoreNeedsEmptyFolder(t *testing.T) {
 		if _, err := backup.Restore(t.Context(), at(path), dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter)); err == nil {
 			t.Errorf("restored into a folder with %s", name)
 		}
-		if left := names(t, folder); !slices.Equal(left, []string{name}) {
-			t.Errorf("the folder contains %q, want only %s", left, name)
-		}
+		testenv.Equal(t, "the folder with "+name, []string{name}, names(t, folder))
 	}
 	folder := t.TempDir()
 	testenv.NoError(t, os.MkdirAll(filepath.Join(folder, "files.partial", "invoices"), 0o700))
@@ -281,9 +255,7 @@ func TestRestoreNeedsEmptyFolder(t *testing.T) {
 		testenv.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("partial"), 0o600))
 	}
 	testenv.Of(backup.Restore(t.Context(), at(path), dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter))).Must(t)
-	if left := names(t, folder); !slices.Equal(left, []string{"files", "orders.db", "serve.lock"}) {
-		t.Errorf("the folder contains %q", left)
-	}
+	testenv.Equal(t, "the folder", []string{"files", "orders.db", "serve.lock"}, names(t, folder))
 	maintenancetest.Open(t, folder).WantDump(t, in.Dump(t))
 }
 
@@ -293,10 +265,7 @@ func TestBackupIsDataFolder(t *testing.T) {
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
 	as := maintenancetest.Open(t, backUp(t, in, "backup"))
-	result, err := check.Run(t.Context(), as.Installation, check.Options{}, new(maintenance.Reporter))
-	if err != nil || result.Findings != 0 {
-		t.Errorf("%+v, %v", result, err)
-	}
+	testenv.Equal(t, "findings", 0, testenv.Of(check.Run(t.Context(), as.Installation, check.Options{}, new(maintenance.Reporter))).Must(t).Findings)
 	as.WantDump(t, in.Dump(t))
 }
 

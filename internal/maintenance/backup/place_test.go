@@ -104,9 +104,7 @@ func TestRestoreFromBrokenBucket(t *testing.T) {
 	if err == nil || errors.Is(err, backup.ErrDamaged) || !strings.Contains(err.Error(), "cannot be read to its end") {
 		t.Errorf("restore: %v", err)
 	}
-	if left := names(t, to.Path); left != nil {
-		t.Errorf("left: %q", left)
-	}
+	testenv.Equal(t, "left", nil, names(t, to.Path))
 }
 
 // brokenOff breaks a response off.

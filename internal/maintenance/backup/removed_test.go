@@ -45,15 +45,11 @@ func TestFilesRemovedDuringBackup(t *testing.T) {
 	}{
 		"erasure": {func(t *testing.T, in *maintenancetest.Installation) {
 			target := order.EraseTarget{MerchantID: maintenancetest.Alpha, Reference: first, Files: true}
-			if erased, err := in.Retention.Erase(t.Context(), order.Command(), target, order.Options[order.Erasure]{}); err != nil || erased.Files != 3 {
-				t.Errorf("erased: %+v, %v", erased, err)
-			}
+			testenv.Equal(t, "erased", 3, testenv.Of(in.Retention.Erase(t.Context(), order.Command(), target, order.Options[order.Erasure]{})).Must(t).Files)
 		}, 2, 0, 0},
 		"retention": {func(t *testing.T, in *maintenancetest.Installation) {
 			testenv.Of(in.Orders.ChangeOrder(t.Context(), order.Command(), maintenancetest.Alpha, id, order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})).Must(t)
-			if n, err := in.Retention.DeleteOldOrders(t.Context(), time.Unix(0, 0)); err != nil || n != 1 {
-				t.Errorf("deleted %d orders, %v", n, err)
-			}
+			testenv.Of(in.Retention.DeleteOldOrders(t.Context(), time.Unix(0, 0))).Want(t, "deleted orders", 1)
 		}, 2, 0, 0},
 		"a purge that was interrupted": {func(t *testing.T, in *maintenancetest.Installation) {
 			o := testenv.Of(in.Orders.Get(t.Context(), maintenancetest.Alpha, id)).Must(t)
@@ -79,9 +75,7 @@ func TestFilesRemovedDuringBackup(t *testing.T) {
 				test.missing > 0 != slices.ContainsFunc(findings, func(f string) bool { return strings.Contains(f, "/a.pdf is missing") }) {
 				t.Fatalf("backup: %+v, %v, findings %q", made, err, findings)
 			}
-			if result, err := backup.Check(t.Context(), at(to), new(maintenance.Reporter)); err != nil || result.Findings != test.missing {
-				t.Errorf("check of the backup: %+v, %v", result, err)
-			}
+			testenv.Equal(t, "check of the backup", test.missing, testenv.Of(backup.Check(t.Context(), at(to), new(maintenance.Reporter))).Must(t).Findings)
 			folder := dataFolderIn(filepath.Join(t.TempDir(), "restored"))
 			result, err := backup.Restore(t.Context(), at(to), folder, backup.RestoreOptions{}, new(maintenance.Reporter))
 			if result.Findings != test.missing || errors.Is(err, backup.ErrDamaged) != (test.missing > 0) {

@@ -40,9 +40,7 @@ func runCheck(t *testing.T, in *maintenancetest.Installation, heads ...check.Hea
 			findings = append(findings, f.String())
 		},
 	})).Must(t)
-	if result.Findings != int64(len(findings)) {
-		t.Errorf("%d findings counted, but reported %q", result.Findings, findings)
-	}
+	testenv.Equal(t, "findings counted", int64(len(findings)), result.Findings)
 	slices.Sort(findings)
 	return result, findings
 }

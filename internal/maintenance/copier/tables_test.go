@@ -117,9 +117,7 @@ func TestApply(t *testing.T) {
 		}
 		applyDays := func(want int) {
 			t.Helper()
-			if n, err := apply(days); n != want || err != nil {
-				t.Errorf("applied %d rows, error %v, want %d", n, err, want)
-			}
+			testenv.Of(apply(days)).Want(t, "applied rows", want)
 			got := testenv.Of(days.readFrom(t.Context(), in.DB)).Must(t)
 			slices.SortFunc(got, func(a, b []any) int { return int(a[1].(int64) - b[1].(int64)) })
 			testenv.Equal(t, "rows", days.rows, got)
@@ -147,14 +145,10 @@ func TestLockForCopy(t *testing.T) {
 		a, b := in.DB, in.Reopen(t)
 		first := testenv.Of(a.LockForCopy(t.Context(), true)).Must(t)
 		second := testenv.Of(b.LockForCopy(t.Context(), true)).Must(t)
-		if _, err := b.LockForCopy(t.Context(), false); !errors.Is(err, sqldb.ErrLocked) {
-			t.Errorf("exclusive beside shared locks: %v, want %v", err, sqldb.ErrLocked)
-		}
+		testenv.Of(b.LockForCopy(t.Context(), false)).WantError(t, "exclusive beside shared locks", sqldb.ErrLocked)
 		testenv.NoError(t, errors.Join(first.Close(), second.Close()))
 		exclusive := testenv.Of(b.LockForCopy(t.Context(), false)).Must(t)
-		if _, err := a.LockForCopy(t.Context(), true); !errors.Is(err, sqldb.ErrLocked) {
-			t.Errorf("shared beside an exclusive lock: %v, want %v", err, sqldb.ErrLocked)
-		}
+		testenv.Of(a.LockForCopy(t.Context(), true)).WantError(t, "shared beside an exclusive lock", sqldb.ErrLocked)
 		testenv.NoError(t, exclusive.Close())
 		again := testenv.Of(a.LockForCopy(t.Context(), false)).Must(t)
 		testenv.NoError(t, again.Close())

@@ -37,13 +37,9 @@ func TestTextsOf(t *testing.T) {
 		},
 	} {
 		slices.Sort(test.want)
-		if got := textsOf("SF-1", test.customer, nil, new(order.MerchantData), ""); !slices.Equal(got, test.want) {
-			t.Errorf("%s: %q, want %q", name, got, test.want)
-		}
+		testenv.Equal(t, name, test.want, textsOf("SF-1", test.customer, nil, new(order.MerchantData), ""))
 	}
-	if n := len(textsOf("SF-1", customer("a b c d e f g h", "i j k l m n o p", "q r s t", "e", "1"), nil, new(order.MerchantData), "")); n != maxWords {
-		t.Errorf("%d words", n)
-	}
+	testenv.Equal(t, "words", maxWords, len(textsOf("SF-1", customer("a b c d e f g h", "i j k l m n o p", "q r s t", "e", "1"), nil, new(order.MerchantData), "")))
 }
 
 func TestInvoiceNumbers(t *testing.T) {
@@ -140,9 +136,7 @@ func TestPhones(t *testing.T) {
 		"12 34":                             nil,
 	} {
 		customer := customer("", "", "", "", text)
-		if got := phones(text); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		testenv.Equal(t, text, want, phones(text))
 		for _, number := range want {
 			if !matchesAll(termsOf(&order.Search{Phone: number}), 1, textsOf("R", customer, nil, new(order.MerchantData), "")) {
 				t.Errorf("%q is not found by %s", text, number)

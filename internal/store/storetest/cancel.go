@@ -101,9 +101,7 @@ func testCanceledWhileWaiting(f *fixture) {
 	testenv.NoError(f, blocker.Rollback())
 	testenv.Equal(f, "tables", before, f.tables.rows())
 	for _, name := range []string{"InTx", "ImportOrders"} {
-		if err := calls(f.a)[name](f.Context()); err != nil {
-			f.Errorf("%s afterwards: %v", name, err)
-		}
+		testenv.Equal(f, name+" afterwards", nil, calls(f.a)[name](f.Context()))
 	}
 }
 
@@ -137,9 +135,7 @@ func testCanceledImport(f *fixture) {
 	for i := range 60 {
 		f.add(f.a, numbered(alpha, fmt.Sprintf("R-%d", i), size)...)
 	}
-	if page, err := f.b.List(f.Context(), alpha, order.NewFilter()); err != nil || page.Total != 60*size {
-		f.Errorf("%d orders in all, error %v, want %d", page.Total, err, 60*size)
-	}
+	testenv.Equal(f, "orders in all", 60*size, testenv.Of(f.b.List(f.Context(), alpha, order.NewFilter())).Must(f).Total)
 }
 
 // testCanceledList ends lists at any time; what they leave behind must

@@ -42,17 +42,12 @@ func (f *fixture) cleanable(
 
 func (f *fixture) abandon(store Store, invoice order.StoredInvoice, want bool) {
 	f.Helper()
-	got, err := store.ExpireReservation(f.Context(), invoice, noon)
-	if err != nil || got != want {
-		f.Errorf("abandon %+v: %v, error %v, want %v", invoice, got, err, want)
-	}
+	testenv.Of(store.ExpireReservation(f.Context(), invoice, noon)).Want(f, fmt.Sprintf("abandon %+v", invoice), want)
 }
 
 func (f *fixture) purged(store Store, invoice order.StoredInvoice) {
 	f.Helper()
-	if err := store.MarkPurged(f.Context(), invoice, noon); err != nil {
-		f.Errorf("mark %+v purged: %v", invoice, err)
-	}
+	testenv.Equal(f, fmt.Sprintf("mark %+v purged", invoice), nil, store.MarkPurged(f.Context(), invoice, noon))
 }
 
 func testStaleReservations(f *fixture) {

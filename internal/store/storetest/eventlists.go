@@ -236,9 +236,7 @@ func testFeedFollowed(f *fixture) {
 					return
 				}
 				for _, to := range []order.State{order.InProcessing, order.ReadyForShipment} {
-					if err := transitionTo(f.Context(), store, alpha, results[0].LegacyID, to, noon); err != nil {
-						f.Errorf("move: %v", err)
-					}
+					testenv.Equal(f, "move", nil, transitionTo(f.Context(), store, alpha, results[0].LegacyID, to, noon))
 				}
 			}
 		})

@@ -113,9 +113,7 @@ func testEventNumbers(f *fixture) {
 					f.Errorf("add: %v", err)
 				}
 				for i, merchantID := range []int64{alpha, beta, 357} {
-					if err := transitionTo(f.Context(), store, merchantID, int64(100*i)+1+dice.Int64N(workers), dice.state(), noon); err != nil {
-						f.Errorf("move: %v", err)
-					}
+					testenv.Equal(f, "move", nil, transitionTo(f.Context(), store, merchantID, int64(100*i)+1+dice.Int64N(workers), dice.state(), noon))
 				}
 				f.uploadAndRemove(store, order.ByLegacyID(int64(1+worker)), fmt.Sprintf("%d.pdf", round))
 			}

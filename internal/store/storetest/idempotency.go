@@ -154,10 +154,7 @@ func testOtherRequest(f *fixture) {
 func testKeysOfMerchants(f *fixture) {
 	for _, merchant := range []int64{alpha, beta} {
 		number := f.create(minimal(merchant, fmt.Sprintf("M%d", merchant)))
-		done, err := service(f.a, noon).Accept(f.Context(), order.CommandFor(merchant), order.ByLegacyID(number), under("k", fmt.Sprint(merchant)))
-		if err != nil || count(done.Revision) != 2 {
-			f.Errorf("merchant %d: %+v, error %v", merchant, done, err)
-		}
+		testenv.Equal(f, fmt.Sprintf("changes of merchant %d", merchant), 2, count(testenv.Of(service(f.a, noon).Accept(f.Context(), order.CommandFor(merchant), order.ByLegacyID(number), under("k", fmt.Sprint(merchant)))).Must(f).Revision))
 	}
 }
 

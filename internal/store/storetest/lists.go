@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var listSubjects = []subject{
@@ -276,9 +277,7 @@ func (f *fixture) readPages(store Store, dice dice, days []order.Day, done *atom
 			return
 		}
 		rows := min(filter.PageSize, max(0, page.Total-(filter.Page-1)*filter.PageSize))
-		if int64(len(page.Orders)) != rows {
-			f.Errorf("list %s: %d orders of %d, want %d", describe(filter), len(page.Orders), page.Total, rows)
-		}
+		testenv.Equal(f, fmt.Sprintf("list %s: orders on the page, of %d", describe(filter), page.Total), rows, int64(len(page.Orders)))
 		if read%2 == 0 {
 			// Orders are added and never removed.
 			if page.Total < before {
@@ -296,9 +295,7 @@ func (f *fixture) checkPage(filter order.Filter, page order.Page) {
 	single := model{orders: page.Orders}
 	all := filter
 	all.Page, all.PageSize = 1, order.MaxPageSize
-	if passed := single.page(all); passed.Total != int64(len(page.Orders)) {
-		f.Errorf("list %s: %d of %d orders pass the filter", describe(filter), passed.Total, len(page.Orders))
-	}
+	testenv.Equal(f, fmt.Sprintf("list %s: %d orders that pass the filter", describe(filter), len(page.Orders)), int64(len(page.Orders)), single.page(all).Total)
 	sorted := model{orders: slices.Clone(page.Orders)}
 	sorted.sort()
 	for i, o := range sorted.orders {

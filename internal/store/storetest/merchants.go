@@ -33,9 +33,7 @@ func testMerchantTwice(f *fixture) {
 	later := first
 	later.CreatedAt = noon.AddDate(1, 0, 0)
 	for _, merchant := range []order.Merchant{first, first, later} {
-		if err := addMerchant(f.Context(), f.b, merchant); err != nil {
-			f.Errorf("add %+v: %v", merchant, err)
-		}
+		testenv.Equal(f, fmt.Sprintf("add %+v", merchant), nil, addMerchant(f.Context(), f.b, merchant))
 	}
 	renamed := first
 	renamed.Name = "another"

@@ -480,9 +480,7 @@ func testPasskeyEnds(f *fixture) {
 		testenv.NoError(f, p.sessions.AddPasskey(f.Context(), person, session, []byte(name), "r"))
 		secret := testenv.Of(p.use(name, "r")).Must(f)
 		acting, _ := p.find(secret)
-		if err := test.do(p, by, person, session, acting.TokenID); !errors.Is(err, test.want) {
-			f.Errorf("%s: %v, want %v", name, err, test.want)
-		}
+		testenv.Equal(f, name, test.want, test.do(p, by, person, session, acting.TokenID))
 		_, err := p.use(name, "r+")
 		_, _, found := p.sessions.Find(f.Context(), secret, netip.Addr{})
 		wantUse, wantFind := token.ErrNoPasskey, token.ErrNoSession

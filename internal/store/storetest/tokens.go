@@ -115,10 +115,7 @@ func testGrantVersion(f *fixture) {
 		var group sync.WaitGroup
 		for n := range 16 {
 			group.Go(func() {
-				granted, err := []Store{f.a, f.b}[n%2].Grant(f.Context(), hash)
-				if err != nil || granted.DataVersion != want {
-					f.Errorf("granted with data version %v, error %v, want %v", granted.DataVersion, err, want)
-				}
+				testenv.Equal(f, "data version granted", want, testenv.Of([]Store{f.a, f.b}[n%2].Grant(f.Context(), hash)).Must(f).DataVersion)
 			})
 		}
 		group.Wait()
@@ -296,9 +293,7 @@ func (f *fixture) revokeAll(ids map[string]int64) {
 	if want := []int64{ids["a"], ids["b"], ids["c"]}; err != nil || !slices.Equal(revoked, want) {
 		f.Errorf("revoked %v, error %v, want %v", revoked, err, want)
 	}
-	if again, err := registry(f.b, noon).RevokeAll(f.Context(), order.Command(), alpha, order.Options[[]int64]{}); err != nil || len(again) > 0 {
-		f.Errorf("revoked again %v, error %v", again, err)
-	}
+	testenv.Equal(f, "revoked again", 0, len(testenv.Of(registry(f.b, noon).RevokeAll(f.Context(), order.Command(), alpha, order.Options[[]int64]{})).Must(f)))
 	testenv.Of(registry(f.b, noon).RevokeAll(f.Context(), order.Command(), 404, order.Options[[]int64]{})).WantError(f, "of no merchant", order.ErrMerchantNotFound)
 }
 

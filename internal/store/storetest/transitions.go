@@ -107,9 +107,7 @@ func testManyMoves(f *fixture) {
 			dice, store := newDice(uint64(mover)), []Store{f.a, f.b}[mover%2]
 			for range 25 {
 				// Any one may be first; CheckTables runs at the end.
-				if err := transitionTo(f.Context(), store, alpha, 1+dice.Int64N(orders), dice.state(), noon); err != nil {
-					f.Errorf("move: %v", err)
-				}
+				testenv.Equal(f, "move", nil, transitionTo(f.Context(), store, alpha, 1+dice.Int64N(orders), dice.state(), noon))
 			}
 		})
 	}
@@ -157,9 +155,7 @@ func testErrorUndoes(f *fixture) {
 	before := f.tables.rows()
 	refusal := errors.New("refused in the end")
 	err := inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
-		if err := changeEverything(f.Context(), tx, locked, active); err != nil {
-			f.Errorf("change: %v", err)
-		}
+		testenv.Equal(f, "change", nil, changeEverything(f.Context(), tx, locked, active))
 		return refusal
 	})
 	testenv.Equal(f, "error", refusal, err)
@@ -182,9 +178,7 @@ func testPanicUndoes(f *fixture) {
 				}
 			}()
 			_ = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
-				if err := changeEverything(f.Context(), tx, locked, active); err != nil {
-					f.Errorf("change: %v", err)
-				}
+				testenv.Equal(f, "change", nil, changeEverything(f.Context(), tx, locked, active))
 				panic("in the middle")
 			})
 		}()

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/delivery"
@@ -73,9 +72,7 @@ func (f *fixture) borrow(key delivery.Key, at time.Time) delivery.Lease {
 // refused checks the error of an operation.
 func (f *fixture) refused(what string, want, err error) {
 	f.Helper()
-	if !errors.Is(err, want) {
-		f.Errorf("%s: %v, want %v", what, err, want)
-	}
+	testenv.Equal(f, what, want, err)
 }
 
 // lost saves progress under a lease that is lost.
@@ -193,10 +190,7 @@ func testWebhookDue(f *fixture) {
 	f.expectDue("the merchant is resumed", anyMerchant, noon, first)
 	f.lease(waiting.Key, minute)
 	f.expectMarketDue()
-	merchants, err := f.b.EndpointMerchants(f.Context())
-	if err != nil || len(merchants) != 2 {
-		f.Errorf("merchants with webhooks: %v, %v", merchants, err)
-	}
+	testenv.Equal(f, "merchants with webhooks", 2, len(testenv.Of(f.b.EndpointMerchants(f.Context())).Must(f)))
 }
 
 // expectMarketDue adds an endpoint of the marketplace that has acknowledged all events and
@@ -383,13 +377,8 @@ func testWebhookDeliveries(f *fixture) {
 	if err != nil || len(page) != 2 || page[0].ID != 9 || page[1].ID != 8 {
 		f.Errorf("page below 10: %+v, %v", page, err)
 	}
-	deleted, err := f.b.DeleteWebhookDeliveries(f.Context(), e.Key, second(10))
-	if err != nil || deleted != 10-1-extra {
-		f.Errorf("%d deliveries deleted, %v", deleted, err)
-	}
-	if rest, err := f.b.WebhookDeliveries(f.Context(), other.Key, 1<<62, 10); err != nil || len(rest) != 0 {
-		f.Errorf("deliveries of another endpoint: %+v, %v", rest, err)
-	}
+	testenv.Of(f.b.DeleteWebhookDeliveries(f.Context(), e.Key, second(10))).Want(f, "deliveries deleted", 10-1-extra)
+	testenv.Equal(f, "deliveries of another endpoint", 0, len(testenv.Of(f.b.WebhookDeliveries(f.Context(), other.Key, 1<<62, 10)).Must(f)))
 }
 
 // testOrderDeliveries has deliveries of two orders and of another merchant's order, whose
@@ -429,9 +418,6 @@ func testOrderDeliveries(f *fixture) {
 		{beta, theirs, 9, []delivery.Attempt{ofTheirs}},
 		{beta, first, 9, nil},
 	} {
-		got, err := f.b.OrderDeliveries(f.Context(), test.merchantID, test.legacyID, test.limit)
-		if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
-			f.Errorf("order %d of merchant %d, error %v (-want +got):\n%s", test.legacyID, test.merchantID, err, diff)
-		}
+		testenv.Of(f.b.OrderDeliveries(f.Context(), test.merchantID, test.legacyID, test.limit)).Want(f, fmt.Sprintf("order %d of merchant %d", test.legacyID, test.merchantID), test.want)
 	}
 }

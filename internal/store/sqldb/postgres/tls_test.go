@@ -119,9 +119,8 @@ func TestEncryptionFails(t *testing.T) {
 		}
 		text := openError(config.ConnConfig, err).Error()
 		for _, part := range test.want {
-			if !strings.Contains(text, part) || strings.Contains(text, "\n") {
-				t.Errorf("%s: error %q, want %q", test.name, text, part)
-			}
+			testenv.Contains(t, test.name, text, part)
+			testenv.Lacks(t, test.name, text, "\n")
 		}
 		if encrypted := <-server.done == nil; encrypted != test.encrypted {
 			t.Errorf("%s: the server got a start-up message: %v, want %v", test.name, encrypted, test.encrypted)

@@ -112,9 +112,7 @@ func TestOtherEncoding(t *testing.T) {
 			return db.InTx(t.Context(), func(q sqldb.Querier) error { return q.QueryRow(t.Context(), insert+` RETURNING t`, []any{text}, &got) })
 		},
 	} {
-		if err := write("café"); err != nil {
-			t.Errorf("%s: a text of the encoding: %v", way, err)
-		}
+		testenv.Equal(t, way+": a text of the encoding", nil, write("café"))
 		if err := write("καφές"); err == nil || !strings.Contains(err.Error(), utf8Advice) || db.Unavailable(err) {
 			t.Errorf("%s: another text: %v", way, err)
 		}
@@ -175,9 +173,7 @@ func TestMigrateBesideReader(t *testing.T) {
 			return db.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND relation = CAST('merchants' AS regclass)`, nil, sqldb.Int(&n)) == nil && n > 0
 		})
 		err := db.QueryRow(t.Context(), read, nil, sqldb.Int(&n)) // behind it
-		if held := holds(t.Context(), db.admin, "merchants"); !strings.Contains(held.Error(), "merchant-orders holds the table merchants") {
-			t.Errorf("who holds the table: %v", held)
-		}
+		testenv.Contains(t, "who holds the table", holds(t.Context(), db.admin, "merchants").Error(), "merchant-orders holds the table merchants")
 		return err
 	})
 	testenv.NoError(t, err)
@@ -242,9 +238,7 @@ func TestEndedConnections(t *testing.T) {
 			}
 			working.Wait()
 			testenv.Of(admin.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)).Must(t)
-			if err := use(); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			testenv.Equal(t, name, nil, use())
 		}
 	}
 }
@@ -255,9 +249,7 @@ func TestAdvice(t *testing.T) {
 	t.Parallel()
 	server := pgtest.StartServer(t)
 	url := server.Database(t)
-	if found, err := Examine(t.Context(), url); err != nil || found.Advice != nil {
-		t.Errorf("the usual settings: %+v, error %v", found, err)
-	}
+	testenv.Equal(t, "advice for the usual settings", nil, testenv.Of(Examine(t.Context(), url)).Must(t).Advice)
 	db := openTest(t, url)
 	for _, text := range []string{
 		`CREATE ROLE few LOGIN CONNECTION LIMIT 5`, `ALTER ROLE few SET synchronous_commit = off`, `ALTER ROLE few SET default_transaction_isolation = serializable`,

@@ -61,11 +61,7 @@ func CheckPostgresPlans(t *testing.T, q sqldb.Querier, plans map[string]Postgres
 		if sorts := strings.Count(plan, "Sort  ("); sorts != want.sorts || strings.Contains(plan, "Seq Scan on orders") {
 			t.Errorf("%s: sorts %d times, want %d\n%s", name, sorts, want.sorts, plan)
 		}
-		for _, step := range want.steps {
-			if !strings.Contains(plan, step) {
-				t.Errorf("%s: %s is missing\n%s", name, step, plan)
-			}
-		}
+		testenv.Contains(t, name, plan, want.steps...)
 	}
 }
 

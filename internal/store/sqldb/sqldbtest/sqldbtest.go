@@ -93,14 +93,10 @@ func testLater(t *testing.T, open func() sqldb.DB) {
 	testenv.NoError(t, db.InTx(t.Context(), func(sqldb.Querier) error { return nil }))
 	testenv.NoError(t, db.InTx(t.Context(), func(q sqldb.Querier) error {
 		err := errors.Join(insert(q, 2), update(q, 2))
-		if n := count(t, q); n != 2 {
-			t.Errorf("the transaction sees %d rows, want its own", n)
-		}
+		testenv.Equal(t, "the transaction sees rows", 2, count(t, q))
 		return errors.Join(err, insert(q, 3), update(q, 3), insert(q.WithoutTimeout(), 4))
 	}))
-	if n := count(t, open()); n != 4 {
-		t.Errorf("%d rows after the commit, want 4", n)
-	}
+	testenv.Equal(t, "rows after the commit", 4, count(t, open()))
 	var inserted []int64
 	testenv.NoError(t, db.InTx(t.Context(), func(q sqldb.Querier) error {
 		values := []any{1, 10, 2, 11, 7, 12, 8, 13, 9, 14} // two exist
@@ -109,9 +105,7 @@ func testLater(t *testing.T, open func() sqldb.DB) {
 			inserted = append(inserted, 0)
 			return rows.Scan(&inserted[len(inserted)-1])
 		}))
-		if n := count(t, q); n != 7 {
-			t.Errorf("the transaction sees %d rows, want its own", n)
-		}
+		testenv.Equal(t, "the transaction sees rows", 7, count(t, q))
 		return errors.Join(err, undo(t, q))
 	}))
 	testenv.Equal(t, "inserted rows", []int64{8, 9}, inserted)
@@ -259,9 +253,7 @@ func testCopyLock(t *testing.T, open func() sqldb.DB) {
 			t.Fatalf("shared %v: error %v, want it locked: %v", shared, err, want)
 		}
 		return func() {
-			if err := held.Close(); err != nil {
-				t.Errorf("unlock: %v", err)
-			}
+			testenv.Equal(t, "unlock", nil, held.Close())
 		}
 	}
 	first, second := lock(a, true, true), lock(b, true, true)
