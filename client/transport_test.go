@@ -166,9 +166,7 @@ func TestCutAnywhere(t *testing.T) {
 			c := server.client(t, client.WithHTTPClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}))
 			for n := 0; n < len(server.response); n += step() {
 				server.length.Store(int64(n))
-				if err := call.do(t.Context(), c); err != nil {
-					t.Errorf("cut after %d bytes: %v", n, err)
-				}
+				testenv.Equal(t, fmt.Sprintf("cut after %d bytes", n), nil, call.do(t.Context(), c))
 			}
 		})
 	}
@@ -242,19 +240,14 @@ func TestRedirects(t *testing.T) {
 
 	for _, call := range calls {
 		e := wantKind(t, call.do(t.Context(), f.client), client.ErrResponse)
-		if !strings.Contains(e.Message, "a redirect to "+other.URL) {
-			t.Errorf("%s: %v", call.name, e)
-		}
+		testenv.Contains(t, call.name, e.Message, "a redirect to "+other.URL)
 	}
 	if n := len(other.requests()); n != 0 {
 		t.Fatalf("%d redirects were followed", n)
 	}
 
 	for path, want := range map[string]string{"/storage/here.pdf": "moved", "/away.pdf": "elsewhere"} {
-		file, err := f.client.DownloadInvoice(t.Context(), client.Invoice{ID: 1, URL: f.URL + path})
-		if err != nil || string(file.Content) != want {
-			t.Errorf("%s: %q, %v", path, file.Content, err)
-		}
+		testenv.Equal(t, "file of "+path, want, string(testenv.Of(f.client.DownloadInvoice(t.Context(), client.Invoice{ID: 1, URL: f.URL + path})).Must(t).Content))
 	}
 	_, err := f.client.DownloadInvoice(t.Context(), client.Invoice{ID: 1, URL: f.URL + "/storage/round.pdf"})
 	wantKind(t, err, client.ErrTransport)

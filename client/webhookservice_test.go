@@ -46,9 +46,7 @@ func TestWebhooksAgainstService(t *testing.T) {
 	}
 	// The order is that of the time of the delivery.
 	testenv.NoError(t, c.Accept(ctx, ingesttest.Reference(1)))
-	if sent, err := c.RedeliverEvent(ctx, added.ID, 1); err != nil || sent.Error != "" {
-		t.Errorf("%+v, %v", sent, err)
-	}
+	testenv.Equal(t, "the redelivery's error", "", testenv.Of(c.RedeliverEvent(ctx, added.ID, 1)).Must(t).Error)
 	if event := <-received; event.Order == nil || event.Order.State != client.InProcessing {
 		t.Errorf("received %+v", event)
 	}
@@ -63,9 +61,7 @@ func TestWebhooksAgainstService(t *testing.T) {
 	if sent, err := c.RedeliverEvent(ctx, added.ID, 1); err != nil || sent.Event != 1 || (<-received).Order != nil {
 		t.Errorf("%+v, %v", sent, err)
 	}
-	if replayed, err := c.ReplayEvents(ctx, added.ID, 0); err != nil || replayed.Acknowledged != 0 {
-		t.Errorf("%+v, %v", replayed, err)
-	}
+	testenv.Equal(t, "acknowledged after the replay", 0, testenv.Of(c.ReplayEvents(ctx, added.ID, 0)).Must(t).Acknowledged)
 	deliveries, err := c.Deliveries(ctx, added.ID, 0, 1)
 	if err != nil || len(deliveries) != 1 || deliveries[0].Status != 200 {
 		t.Errorf("%+v, %v", deliveries, err)

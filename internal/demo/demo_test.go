@@ -165,14 +165,10 @@ func TestExampleIsTheNewestThatCanBeAccepted(t *testing.T) {
 		if o.State != order.Registered {
 			continue
 		}
-		if got, err := demo.Example(t.Context(), orders); got != o.Reference || err != nil {
-			t.Errorf("got %q, %v, want %s", got, err, o.Reference)
-		}
+		testenv.Of(demo.Example(t.Context(), orders)).Want(t, "the example", o.Reference)
 		testenv.Of(orders.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(o.Reference), order.Options[order.WriteResult]{})).Must(t)
 	}
-	if got, err := demo.Example(t.Context(), orders); got != newest || err != nil {
-		t.Errorf("with nothing to accept: %q, %v", got, err)
-	}
+	testenv.Of(demo.Example(t.Context(), orders)).Want(t, "reference with nothing to accept", newest)
 	testenv.Of(demo.Example(t.Context(), orders)).Want(t, "with nothing to accept", newest)
 }
 
@@ -201,10 +197,7 @@ func TestPrepareSkipsOtherMerchants(t *testing.T) {
 		services := open(t)
 		testenv.NoError(t, services.Merchants.Add(t.Context(), order.Command(), merchant.ID, merchant.Name, order.Options[order.Merchant]{}))
 		prepare(t, services, demo.Skipped)
-		merchants, err := services.Merchants.List(t.Context(), order.MerchantFilter{})
-		if err != nil || len(merchants) != 1 {
-			t.Errorf("merchants are %v, %v", merchants, err)
-		}
+		testenv.Equal(t, "merchants", 1, len(testenv.Of(services.Merchants.List(t.Context(), order.MerchantFilter{})).Must(t)))
 		testenv.Equal(t, "created orders", 0, len(all(t, services.Orders)))
 	}
 }

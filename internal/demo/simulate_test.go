@@ -82,9 +82,7 @@ func TestSimulation(t *testing.T) {
 	}
 	log := strings.Join(whole.log, "\n")
 	for _, state := range order.States() {
-		if !strings.Contains(log, " "+state.String()) {
-			t.Errorf("no order was ever %s", state)
-		}
+		testenv.Contains(t, "log", log, " "+state.String())
 	}
 	for _, o := range all(t, whole.Service) {
 		if o.State == order.Completed && (len(o.Carrier.ShipmentIDs) != 1 || len(o.Carrier.TrackingCodes) != 12) {
@@ -99,9 +97,7 @@ func TestSimulation(t *testing.T) {
 	testenv.Equal(t, "the same seed after a restart", whole.log, restarted.log)
 	other := newMarketplace(t)
 	other.run(t, other.simulator(settings(2)), noon.Add(time.Hour))
-	if strings.Contains(log, strings.ReplaceAll(strings.Join(other.log[:5], "\n"), "SIM2-", "SIM1-")) {
-		t.Errorf("another seed does the same: %v", other.log[:5])
-	}
+	testenv.Lacks(t, "log of another seed", log, strings.ReplaceAll(strings.Join(other.log[:5], "\n"), "SIM2-", "SIM1-"))
 }
 
 // TestSimulatorFollowsTheMerchant checks that carriers move an order on only after the
@@ -172,9 +168,7 @@ func TestSimulatorAfterAFailure(t *testing.T) {
 	m.store.broken = false
 	testenv.Of(s.Step(t.Context())).Must(t)
 	for i, reference := range placed() {
-		if want := fmt.Sprintf("SIM1-%06d", 1+i); reference != want {
-			t.Errorf("%s, want %s", reference, want)
-		}
+		testenv.Equal(t, "reference", fmt.Sprintf("SIM1-%06d", 1+i), reference)
 	}
 	if len(placed()) < len(before)+3 {
 		t.Errorf("orders %v, before the failure %v", placed(), before)

@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -109,9 +108,7 @@ func TestPasskeyAnswers(t *testing.T) {
 			return verify(record)
 		}
 		after, err := use(record)
-		if !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", name, err, test.want)
-		}
+		testenv.Equal(t, name, test.want, err)
 		if test.want == nil {
 			d.counter = 9
 			testenv.Of(use(after)).WantError(t, name+", again", ErrRefused)

@@ -24,9 +24,7 @@ func TestOpenInvoice(t *testing.T) {
 	if err != nil || found != invoice {
 		t.Fatalf("invoice %+v, error %v", found, err)
 	}
-	if got, err := io.ReadAll(file); string(got) != "bytes" || err != nil {
-		t.Errorf("read %q, error %v", got, err)
-	}
+	testenv.Equal(t, "content", "bytes", string(testenv.Of(io.ReadAll(file)).Must(t)))
 	_ = file.Close()
 	if _, _, err := s.OpenInvoice(t.Context(), stranger, "SF-1", "a.pdf"); !errors.Is(err, order.ErrInvoiceNotFound) {
 		t.Errorf("another merchant's: error %v", err)
@@ -137,10 +135,7 @@ func TestExpireAndPurge(t *testing.T) {
 			t.Parallel()
 			orders := max(test.want, 2)
 			db, files := withEntries(t, orders, test.status)
-			n, err := test.do(newService(db, files), t.Context(), test.before)
-			if n != test.want || err != nil {
-				t.Errorf("%d, want %d; error %v", n, test.want, err)
-			}
+			testenv.Of(test.do(newService(db, files), t.Context(), test.before)).Want(t, "count", test.want)
 			testenv.Equal(t, "files left", orders-test.want, len(files.paths(t)))
 			wantClean, wantSlots := orders-test.want, 0
 			if test.status == active {

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
@@ -60,10 +59,7 @@ func TestLink(t *testing.T) {
 		{MerchantID: merchant, At: noonUTC, Action: "invoice.linked", By: order.Caller{Actor: order.ActorMerchant, TokenID: 7}, LegacyID: 1, Reference: "SF-1", SubjectID: 1},
 		{At: noonUTC, Action: "links.revoked", By: order.Caller{Actor: order.ActorOperator}},
 	} {
-		log, err := s.Audit.Page(t.Context(), order.AuditQuery{Action: want.Action, Limit: 10})
-		if diff := cmp.Diff([]order.AuditEntry{want}, log.Entries, cmpopts.IgnoreFields(order.AuditEntry{}, "Seq", "Hash")); diff != "" || err != nil {
-			t.Errorf("audit entries (-want +got):\n%s\nerror %v", diff, err)
-		}
+		testenv.Equal(t, "audit entries", []order.AuditEntry{want}, testenv.Of(s.Audit.Page(t.Context(), order.AuditQuery{Action: want.Action, Limit: 10})).Must(t).Entries, cmpopts.IgnoreFields(order.AuditEntry{}, "Seq", "Hash"))
 	}
 	db.fail = failing("LinkKey")
 	testenv.Of(open(t, s, link)).WantError(t, "from a broken store", errBroken)

@@ -91,9 +91,7 @@ func TestEveryChangeNotifies(t *testing.T) {
 			}
 		})
 		before := newest(t, s.Orders)
-		if err := change(s, files); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		testenv.Equal(t, name, nil, change(s, files))
 		if after := newest(t, s.Orders); after == before || notified == 0 {
 			t.Errorf("%s: %d events, %d calls of the function of OnChange", name, after-before, notified)
 		}

@@ -139,10 +139,7 @@ func TestUploadFails(t *testing.T) {
 				t.Errorf("error %v does not contain the cause", err)
 			}
 			db.fail, files.fail = nil, nil
-			expired, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second))
-			if expired != test.expires || err != nil {
-				t.Errorf("%d expired, want %d; error %v", expired, test.expires, err)
-			}
+			testenv.Of(s.ExpireReservations(t.Context(), noonUTC.Add(time.Second))).Want(t, "expired", test.expires)
 			wantNoTrace(t, db, files)
 			_, invoice, err := upload(t, s, "a.pdf", "again")
 			if err != nil || invoice.Name != test.name2 {
@@ -248,9 +245,7 @@ func TestClientDisconnects(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	files.committing = func(committing context.Context) {
 		leave()
-		if err := committing.Err(); err != nil {
-			t.Errorf("the commit is canceled with its client: %v", err)
-		}
+		testenv.Equal(t, "the context of a commit whose client has gone", nil, committing.Err())
 		if _, bounded := committing.Deadline(); !bounded {
 			t.Error("the commit has no deadline")
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // withKey returns options with an idempotency key. The response shows the result.
@@ -75,13 +76,9 @@ func TestReplay(t *testing.T) {
 			wantReplay(t, err, step.response)
 		}
 	}
-	if events := db.events(t, 1); len(events) != 3 {
-		t.Errorf("events %+v", events)
-	}
+	testenv.Equal(t, "events", 3, len(db.events(t, 1)))
 	_, err := s.Reject(ctx, order.CommandFor(merchant), id, "", withKey("late"))
-	if !errors.Is(err, order.ErrCannotReject) {
-		t.Errorf("error %v", err)
-	}
+	testenv.Equal(t, "the rejection", order.ErrCannotReject, err)
 	_, err = s.Reject(ctx, order.CommandFor(merchant), id, "", withKey("late"))
 	wantReplay(t, err, `revision 0, file "", 0 left, the order cannot be rejected in its current state`)
 }
@@ -107,9 +104,7 @@ func TestRefusedUploadIsRecorded(t *testing.T) {
 			_, err := s.Upload(t.Context(), order.CommandFor(merchant), test.id, test.filename,
 				order.Content{Staged: files.stage(t), Size: test.size}, withKey("k"))
 			if i == 0 || errors.Is(test.want, order.ErrNotFound) {
-				if !errors.Is(err, test.want) {
-					t.Errorf("error %v, want %v", err, test.want)
-				}
+				testenv.Equal(t, "the rejection", test.want, err)
 				continue
 			}
 			wantReplay(t, err, `revision 0, file "", 0 left, `+test.want.Error())
@@ -132,13 +127,8 @@ func TestKeyIsFreeAfterFailure(t *testing.T) {
 		_, err := uploadWithKey(t, s, files, withKey("k"))
 		wantUploadFailed(t, err)
 		db.fail, files.fail = nil, nil
-		done, err := uploadWithKey(t, s, files, withKey("k"))
-		if err != nil || changes(done.Revision) != 1 {
-			t.Errorf("%+v: the next attempt: %+v, error %v", test, done, err)
-		}
-		if got := db.slots(t, 1); got != 1 {
-			t.Errorf("%+v: %d slots used", test, got)
-		}
+		testenv.Equal(t, fmt.Sprintf("%+v: the next attempt", test), 1, changes(testenv.Of(uploadWithKey(t, s, files, withKey("k"))).Must(t).Revision))
+		testenv.Equal(t, fmt.Sprintf("%+v: slots used", test), 1, db.slots(t, 1))
 	}
 }
 
@@ -156,9 +146,7 @@ func TestKeyIsFreeAfterReservationExpires(t *testing.T) {
 	}
 	files.fail, db.fail = nil, nil
 	for range 2 {
-		if _, err := uploadWithKey(t, s, files, withKey("k")); !errors.Is(err, order.ErrIdempotencyKeyInUse) {
-			t.Errorf("before the reservation expires: error %v", err)
-		}
+		testenv.Of(uploadWithKey(t, s, files, withKey("k"))).WantError(t, "before the reservation expires", order.ErrIdempotencyKeyInUse)
 	}
 	if n, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
 		t.Fatalf("%d expired, error %v", n, err)
@@ -216,13 +204,9 @@ func TestIfMatch(t *testing.T) {
 			wantDelete = order.ErrInvoiceNotFound
 		}
 		for _, got := range []error{acceptErr, rejectErr, uploadErr} {
-			if !errors.Is(got, want) {
-				t.Errorf("%+v: error %v, want %v", id, got, want)
-			}
+			testenv.Equal(t, fmt.Sprint(id), want, got)
 		}
-		if !errors.Is(deleteErr, wantDelete) {
-			t.Errorf("delete of %+v: error %v, want %v", id, deleteErr, wantDelete)
-		}
+		testenv.Equal(t, fmt.Sprintf("delete of %+v", id), wantDelete, deleteErr)
 	}
 	if events := db.events(t, 1); events != nil || db.toClean(t) != 0 || len(files.paths(t)) > 0 {
 		t.Errorf("events %+v, files %q", events, files.paths(t))
@@ -248,12 +232,8 @@ func TestIfMatchWithReservedSlots(t *testing.T) {
 		}
 		files.fail, db.fail = nil, nil
 		match := order.Options[order.WriteResult]{IfMatch: func(order.LockedOrder) bool { return true }}
-		if _, err := uploadWithKey(t, s, files, match); !errors.Is(err, want) {
-			t.Errorf("%d reserved: error %v, want %v", unfinished, err, want)
-		}
-		if _, err := uploadWithKey(t, s, files, order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrTooManyFiles) {
-			t.Errorf("%d reserved, without If-Match: error %v", unfinished, err)
-		}
+		testenv.Of(uploadWithKey(t, s, files, match)).WantError(t, fmt.Sprintf("%d reserved", unfinished), want)
+		testenv.Of(uploadWithKey(t, s, files, order.Options[order.WriteResult]{})).WantError(t, fmt.Sprintf("%d reserved, without If-Match", unfinished), order.ErrTooManyFiles)
 	}
 }
 
@@ -272,9 +252,7 @@ func TestIfMatchDuringUpload(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := uploadWithKey(t, s, files, options); !errors.Is(err, order.ErrPreconditionFailed) {
-		t.Errorf("error %v", err)
-	}
+	testenv.Of(uploadWithKey(t, s, files, options)).WantError(t, "with another tag", order.ErrPreconditionFailed)
 	files.committing = nil
 	if slots, events := db.slots(t, 1), db.events(t, 1); slots != 0 || len(events) != 1 || len(files.paths(t)) != 0 {
 		t.Errorf("%d slots used, events %+v, files %q", slots, events, files.paths(t))
@@ -298,27 +276,17 @@ func TestTooManyIdempotencyKeys(t *testing.T) {
 	}
 	db.records = order.MaxIdempotencyRecords - 2
 	for i, want := range []error{order.ErrInvalidReason, order.ErrInvalidReason, order.ErrTooManyIdempotencyKeys, order.ErrTooManyIdempotencyKeys} {
-		if err := reject(withKey(fmt.Sprint(i))); !errors.Is(err, want) {
-			t.Errorf("key %d: error %v, want %v", i, err, want)
-		}
+		testenv.Equal(t, fmt.Sprintf("key %d", i), want, reject(withKey(fmt.Sprint(i))))
 	}
-	if n, err := db.DB.CountIdempotencyRecords(ctx, merchant, false, 100); n != 2 || err != nil {
-		t.Errorf("%d records, error %v", n, err)
-	}
+	testenv.Of(db.DB.CountIdempotencyRecords(ctx, merchant, false, 100)).Want(t, "records", 2)
 	wantReplay(t, reject(withKey("1")), `revision 0, file "", 0 left, `+order.ErrInvalidReason.Error())
-	if err := reject(order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrInvalidReason) {
-		t.Errorf("without a key: error %v", err)
-	}
+	testenv.Equal(t, "without a key", order.ErrInvalidReason, reject(order.Options[order.WriteResult]{}))
 	db.records = 0
 	now = now.Add(10 * time.Second)
-	if err := reject(withKey("4")); !errors.Is(err, order.ErrInvalidReason) {
-		t.Errorf("after the deletion: error %v", err)
-	}
+	testenv.Equal(t, "after the deletion", order.ErrInvalidReason, reject(withKey("4")))
 	db.records = order.MaxIdempotencyRecords
 	now = now.Add(10 * time.Second)
-	if err := reject(withKey("5")); !errors.Is(err, order.ErrTooManyIdempotencyKeys) {
-		t.Errorf("after another process filled it: error %v", err)
-	}
+	testenv.Equal(t, "after another process filled it", order.ErrTooManyIdempotencyKeys, reject(withKey("5")))
 }
 
 // TestTooManyBulkKeys fills the records of bulk changes: a batch with a new key is
@@ -344,12 +312,8 @@ func TestTooManyBulkKeys(t *testing.T) {
 	if results, err := send(change("A", "1")); err != nil || !results[0].Changed {
 		t.Fatalf("the last key: %+v, %v", results, err)
 	}
-	if _, err := send(change("B", ""), change("C", "2")); !errors.Is(err, order.ErrTooManyIdempotencyKeys) {
-		t.Errorf("one more: error %v", err)
-	}
-	if events := db.events(t, 1); len(events) != 1 {
-		t.Errorf("events %+v", events)
-	}
+	testenv.Of(send(change("B", ""), change("C", "2"))).WantError(t, "one more", order.ErrTooManyIdempotencyKeys)
+	testenv.Equal(t, "events", 1, len(db.events(t, 1)))
 	results, err := send(change("A", "1"), change("D", ""), change("B", "1"))
 	if err != nil || !results[1].Changed || !errors.Is(results[2].Err, order.ErrIdempotencyKeyReused) {
 		t.Fatalf("recorded, without a key, reused: %+v, %v", results, err)

@@ -2,6 +2,7 @@ package disk_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -46,9 +47,7 @@ func wantFile(t *testing.T, files *disk.Store, path, content string) {
 		return
 	}
 	defer func() { _ = file.Close() }()
-	if got, err := io.ReadAll(file); string(got) != content || err != nil {
-		t.Errorf("%q contains %q, %v, want %q", path, got, err, content)
-	}
+	testenv.Equal(t, fmt.Sprintf("content of %q", path), content, string(testenv.Of(io.ReadAll(file)).Must(t)))
 }
 
 // stagedFiles returns the names in the staging directory.

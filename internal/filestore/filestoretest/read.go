@@ -2,6 +2,7 @@ package filestoretest
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -44,14 +45,8 @@ func testSeek(t *testing.T, files Files) {
 		{-4, io.SeekCurrent, 6, "6789"},
 		{0, io.SeekStart, 0, "0123456789"},
 	} {
-		at, err := file.Seek(test.offset, test.whence)
-		if at != test.at || err != nil {
-			t.Errorf("seek %d from %d: %d, %v, want %d", test.offset, test.whence, at, err, test.at)
-		}
-		rest, err := io.ReadAll(file)
-		if string(rest) != test.rest || err != nil {
-			t.Errorf("after seek %d from %d: %q, %v, want %q", test.offset, test.whence, rest, err, test.rest)
-		}
+		testenv.Of(file.Seek(test.offset, test.whence)).Want(t, fmt.Sprintf("seek %d from %d", test.offset, test.whence), test.at)
+		testenv.Equal(t, fmt.Sprintf("read after seek %d from %d", test.offset, test.whence), test.rest, string(testenv.Of(io.ReadAll(file)).Must(t)))
 	}
 }
 

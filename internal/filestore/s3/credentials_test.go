@@ -173,14 +173,10 @@ func TestCredentialsAreRenewed(t *testing.T) {
 		want     string
 	}{{time.Hour, "role1"}, {-time.Hour, "role1"}} {
 		fake.lifetime = step.lifetime
-		if got, err := client.GetCreds(); got.AccessKeyID != step.want || err != nil {
-			t.Errorf("%q, want %q, error %v", got.AccessKeyID, step.want, err)
-		}
+		testenv.Equal(t, "key", step.want, testenv.Of(client.GetCreds()).Must(t).AccessKeyID)
 	}
 	expired := newCredentials(Bucket{Region: "eu-central-1"})
 	for _, want := range []string{"role2", "role3"} {
-		if got, err := expired.GetWithContext(&credentials.CredContext{}); got.AccessKeyID != want || err != nil {
-			t.Errorf("expired: %q, want %q, error %v", got.AccessKeyID, want, err)
-		}
+		testenv.Equal(t, "expired", want, testenv.Of(expired.GetWithContext(&credentials.CredContext{})).Must(t).AccessKeyID)
 	}
 }

@@ -102,9 +102,7 @@ func TestObjectOfServer(t *testing.T) {
 	content := bytes.Repeat([]byte("0123456"), 1<<20)
 	write := func(w io.Writer) error { _, err := w.Write(content); return err }
 	err = o.Write(t.Context(), func(w io.Writer) error { return errors.Join(o.Write(t.Context(), write), write(w)) })
-	if !errors.Is(err, fs.ErrExist) {
-		t.Errorf("a second object: %v", err)
-	}
+	testenv.Equal(t, "a second object", fs.ErrExist, err)
 	read := testenv.Of(o.Open(t.Context())).Must(t)
 	got, err := io.ReadAll(read)
 	if err := errors.Join(err, read.Close()); err != nil || !bytes.Equal(got, content) {

@@ -17,9 +17,7 @@ func TestRotatedKeys(t *testing.T) {
 		t.Helper()
 		keys.Expire()
 		value := testenv.Of(keys.GetWithContext(nil)).Must(t)
-		if value.AccessKeyID != id {
-			t.Errorf("key %q, want %q", value.AccessKeyID, id)
-		}
+		testenv.Equal(t, "key", id, value.AccessKeyID)
 		if keys.IsExpired() {
 			t.Error("the keys are read for every request")
 		}
