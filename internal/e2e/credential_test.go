@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // endpoint is one of the endpoints of spec 4, asked about an order.
@@ -83,12 +85,8 @@ func TestBadCredentials(t *testing.T) {
 				}
 			}
 		})
-		if got := v2.stateOf(t, s, o); got != "registered" {
-			t.Errorf("one of them has moved the order to %s", got)
-		}
-		if got := s.entries(t, o); len(got) != 1 {
-			t.Errorf("one of them has changed the files: %v", got)
-		}
+		testenv.Equal(t, "state after all of them", "registered", v2.stateOf(t, s, o))
+		testenv.Equal(t, "files after all of them", 1, len(s.entries(t, o)))
 	})
 }
 

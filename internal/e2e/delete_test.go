@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestDelete withdraws invoice files through each version (spec 4.4): the
@@ -29,12 +31,8 @@ func TestDelete(t *testing.T) {
 					}
 				}
 				s.do(t, remove(v.invoice(o, e.id))).want(t, 200, `{"message":"success","invoices":`+want+`}`)
-				if got := s.entries(t, o); len(got) != len(left) {
-					t.Errorf("the order shows %v, want %v", got, left)
-				}
-				if a := s.do(t, get(s.path(t, e.url))); a.status != 404 {
-					t.Errorf("the deleted file is still served: status %d", a.status)
-				}
+				testenv.Equal(t, "files shown", len(left), len(s.entries(t, o)))
+				testenv.Equal(t, "status of the deleted file", 404, s.do(t, get(s.path(t, e.url))).status)
 				for _, again := range versions {
 					s.do(t, remove(again.invoice(o, e.id))).wantRefusal(t, again, invoiceNotFound, o)
 				}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestDownload has the headers with which a stored file is served:
@@ -21,28 +23,20 @@ func TestDownload(t *testing.T) {
 				if a.status != 200 {
 					t.Fatalf("status %d", a.status)
 				}
-				if want := map[string]string{"GET": content, "HEAD": ""}[method]; a.body != want {
-					t.Errorf("body is %q, want %q", a.body, want)
-				}
+				testenv.Equal(t, "body", map[string]string{"GET": content, "HEAD": ""}[method], a.body)
 				for name, want := range map[string]string{
 					"Content-Type": "application/pdf", "Content-Length": asJSON(t, len(content)), "X-Content-Type-Options": "nosniff",
 				} {
-					if got := a.header.Get(name); got != want {
-						t.Errorf("%s is %q, want %q", name, got, want)
-					}
+					testenv.Equal(t, name, want, a.header.Get(name))
 				}
 				if got := a.header.Get("Content-Disposition"); !strings.HasPrefix(got, "attachment") {
 					t.Errorf("Content-Disposition is %q", got)
 				}
-				if got := a.header.Get("Content-Security-Policy"); !strings.Contains(got, "sandbox") {
-					t.Errorf("Content-Security-Policy is %q", got)
-				}
+				testenv.Contains(t, "Content-Security-Policy", a.header.Get("Content-Security-Policy"), "sandbox")
 			})
 		}
 		t.Run("with Basic", func(t *testing.T) {
-			if got := s.do(t, get(path).as(basic("maria@example.com", s.token))).ok(t); got != content {
-				t.Errorf("body is %q", got)
-			}
+			testenv.Equal(t, "body", content, s.do(t, get(path).as(basic("maria@example.com", s.token))).ok(t))
 		})
 		t.Run("with a link", func(t *testing.T) {
 			link := s.path(t, textAt(t, s.do(t, post(v2.invoice(o, e.id)+"/link", "")).ok(t), "url"))
@@ -103,9 +97,7 @@ func TestDownloadRefusals(t *testing.T) {
 		// Addresses stay good after the files have moved to another storage.
 		want := s.do(t, get(file)).ok(t)
 		for _, place := range []string{"local/merchant-orders", "eu-central-1/merchant-orders", "us-east-1/other.bucket", "a%2Fb/x", "region/invoices"} {
-			if got := s.do(t, get("/storage/"+place+"/invoices/"+o.reference+"/a.pdf")).ok(t); got != want {
-				t.Errorf("%s: the file has %q, want %q", place, got, want)
-			}
+			testenv.Equal(t, "file of "+place, want, s.do(t, get("/storage/"+place+"/invoices/"+o.reference+"/a.pdf")).ok(t))
 		}
 		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
 			t.Run(method, func(t *testing.T) {

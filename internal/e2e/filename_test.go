@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"fmt"
 	"mime"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestFileNames has the names under which files are stored, their
@@ -34,9 +37,7 @@ func TestFileNames(t *testing.T) {
 					e := s.uploaded(t, v, orders[i], test.sent, test.name)
 					wantAddress(t, e.url, s.BaseURL+s.storage+"/invoices/"+orders[i].reference, test.want)
 					a := s.do(t, get(s.path(t, e.url)))
-					if a.ok(t) != test.name {
-						t.Errorf("the file has %q", a.body)
-					}
+					testenv.Equal(t, fmt.Sprintf("the file of %q", a.body), test.name, a.ok(t))
 					kind, params, err := mime.ParseMediaType(a.header.Get("Content-Disposition"))
 					if err != nil || kind != "attachment" || params["filename"] != test.want {
 						t.Errorf("Content-Disposition is %q, want a file named %q", a.header.Get("Content-Disposition"), test.want)
@@ -81,8 +82,6 @@ func TestFileTypes(t *testing.T) {
 				})
 			}
 		})
-		if got := s.entries(t, o); len(got) != 0 {
-			t.Errorf("one of them has left %v", got)
-		}
+		testenv.Equal(t, "files after all of them", 0, len(s.entries(t, o)))
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestForeign asks every endpoint about another merchant's order and file, and
@@ -51,9 +53,7 @@ func TestForeign(t *testing.T) {
 		for _, p := range pairs {
 			t.Run(p.name, func(t *testing.T) { p.wantAlike(t, s, foreign, missing) })
 		}
-		if got := v2.stateOf(t, owner, foreign); got != "registered" {
-			t.Errorf("a stranger has moved the order to %s", got)
-		}
+		testenv.Equal(t, "state after a stranger's requests", "registered", v2.stateOf(t, owner, foreign))
 		if got := owner.entries(t, foreign); len(got) != 1 || got[0] != file {
 			t.Errorf("a stranger has changed the files: %v", got)
 		}
@@ -77,14 +77,10 @@ func (p foreignPair) wantAlike(t *testing.T, s *service, foreign, missing placed
 		t.Errorf("status %d, of a missing one %d", theirs.status, none.status)
 	}
 	sameID := strings.NewReplacer(p.v.id(foreign), "ID", p.v.id(missing), "ID")
-	if a, b := sameID.Replace(theirs.body), sameID.Replace(none.body); a != b {
-		t.Errorf("body %q, of a missing one %q", a, b)
-	}
+	testenv.Equal(t, "body, of a missing one and of a stranger's", sameID.Replace(none.body), sameID.Replace(theirs.body))
 	for _, header := range []http.Header{theirs.header, none.header} {
 		header.Del("X-Request-Id")
 		header.Del("Date")
 	}
-	if a, b := fmt.Sprint(theirs.header), fmt.Sprint(none.header); a != b {
-		t.Errorf("headers %s, of a missing one %s", a, b)
-	}
+	testenv.Equal(t, "headers, of a missing one and of a stranger's", fmt.Sprint(none.header), fmt.Sprint(theirs.header))
 }

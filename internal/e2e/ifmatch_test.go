@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // The refusals of decision 8.
@@ -109,9 +111,7 @@ func TestIfMatchBadInput(t *testing.T) {
 			missing := o
 			missing.number, missing.reference = 1<<40, "NO-SUCH"
 			for _, any := range []string{"*", `"a"`} {
-				if a := s.do(t, v.accept(missing).with("If-Match", any)); a.status != 404 {
-					t.Errorf("%s of a missing order: status %d", any, a.status)
-				}
+				testenv.Equal(t, any+" of a missing order: status", 404, s.do(t, v.accept(missing).with("If-Match", any)).status)
 				s.do(t, v.upload(missing, "a.pdf", "x").with("If-Match", any)).wantRefusal(t, v, uploadOrderNotFound, missing)
 				s.do(t, remove(v.invoice(missing, 1)).with("If-Match", any)).wantRefusal(t, v, invoiceNotFound, missing)
 			}

@@ -15,9 +15,7 @@ import (
 func wantCounts(t *testing.T, result apptest.Result, code, created, unchanged, conflicting, invalid int) {
 	t.Helper()
 	want := fmt.Sprintf("created %d, unchanged %d, deleted 0, conflicting %d, invalid %d\n", created, unchanged, conflicting, invalid)
-	if result.Code != code || result.Stdout != want {
-		t.Errorf("exit code %d, want %d; output %q, want %q\n%s", result.Code, code, result.Stdout, want, result.Stderr)
-	}
+	result.WantOut(t, code, want)
 }
 
 // reports returns what an import said of lines, by their number.
@@ -55,18 +53,12 @@ func TestImportFaults(t *testing.T) {
 			t.Run(fault.name, func(t *testing.T) { fault.wantNamed(t, reported[2*i+2]) })
 			delete(reported, 2*i+2)
 		}
-		if len(reported) != 0 {
-			t.Errorf("good lines are reported: %v", reported)
-		}
-		if strings.Contains(result.Stderr, "Maria") || strings.Contains(result.Stderr, "buyer@") {
-			t.Errorf("a report repeats personal data:\n%s", result.Stderr)
-		}
+		testenv.Equal(t, "reported good lines", 0, len(reported))
+		testenv.Lacks(t, "report", result.Stderr, "Maria", "buyer@")
 		for _, o := range good {
 			v2.shown(t, s, o)
 		}
-		if got := numberAt(t, s.do(t, get("/v2/orders")).ok(t), "params.totalItems"); got != int64(len(good)) {
-			t.Errorf("the list has %d orders, want %d", got, len(good))
-		}
+		testenv.Equal(t, "orders listed", int64(len(good)), numberAt(t, s.do(t, get("/v2/orders")).ok(t), "params.totalItems"))
 		wantCounts(t, s.Run(t, file.String(), "import", "-"), 1, 0, len(good), 0, len(documentFaults))
 		wantBulkFaults(t, s, file.String())
 	})
@@ -82,9 +74,7 @@ func wantBulkFaults(t *testing.T, s *service, file string) {
 		t.Fatalf("%d results", len(results))
 	}
 	for i, fault := range documentFaults {
-		if good := results[2*i]; !strings.Contains(good, `"status":"unchanged"`) {
-			t.Errorf("line %d: %s", 2*i+1, good)
-		}
+		testenv.Contains(t, fmt.Sprint("line ", 2*i+1), results[2*i], `"status":"unchanged"`)
 		t.Run("HTTP "+fault.name, func(t *testing.T) {
 			fault.wantNamed(t, textAt(t, results[2*i+1], "problem"))
 			a := s.do(t, post("/operator/orders", fault.text(t, s)).by(s.operator))
@@ -162,9 +152,7 @@ func TestImportConflicts(t *testing.T) {
 		t.Run("the same after the order has moved on", func(t *testing.T) {
 			s.do(t, v2.accept(o)).ok(t)
 			wantCounts(t, s.Run(t, doc.text(t), "import", "-"), 0, 0, 1, 0, 0)
-			if got := v2.stateOf(t, s, o); got != "in-processing" {
-				t.Errorf("the import has moved the order back to %s", got)
-			}
+			testenv.Equal(t, "state after the import", "in-processing", v2.stateOf(t, s, o))
 		})
 		t.Run("twice in one import", func(t *testing.T) {
 			fresh := s.newDocument()

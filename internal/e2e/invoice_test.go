@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // upload is the request that uploads a file with a content.
@@ -115,9 +117,7 @@ func TestUpload(t *testing.T) {
 					if at, err := time.Parse(time.RFC3339, e.created); err != nil || !isoUTC.MatchString(e.created) || at.Before(before) || at.After(time.Now()) {
 						t.Errorf("created_at is %s", e.created)
 					}
-					if want := s.BaseURL + s.storage + "/invoices/" + o.reference + "/" + test.filename; e.url != want {
-						t.Errorf("url is %s, want %s", e.url, want)
-					}
+					testenv.Equal(t, "url", s.BaseURL+s.storage+"/invoices/"+o.reference+"/"+test.filename, e.url)
 					if e.id <= 0 {
 						t.Errorf("id is %d", e.id)
 					}
@@ -128,9 +128,7 @@ func TestUpload(t *testing.T) {
 					if a.ok(t) != content {
 						t.Errorf("the file has %q", a.body)
 					}
-					if got := a.header.Get("Content-Type"); got != test.kind {
-						t.Errorf("Content-Type is %s, want %s", got, test.kind)
-					}
+					testenv.Equal(t, "Content-Type", test.kind, a.header.Get("Content-Type"))
 				})
 			}
 		})
@@ -147,12 +145,8 @@ func TestUploadInEveryState(t *testing.T) {
 				t.Run(st.name, func(t *testing.T) {
 					e := s.uploaded(t, v, o, "a.pdf", "a")
 					s.do(t, remove(v.invoice(o, e.id))).want(t, 200, `{"message":"success","invoices":[]}`)
-					if got := v.stateOf(t, s, o); got != st.in(v) {
-						t.Errorf("the state is now %s", got)
-					}
-					if got := at(t, v2.shown(t, s, o), "updatedAt"); got != "null" {
-						t.Errorf("updatedAt is now %s", got)
-					}
+					testenv.Equal(t, "the state now", st.in(v), v.stateOf(t, s, o))
+					testenv.Equal(t, "updatedAt now", "null", at(t, v2.shown(t, s, o), "updatedAt"))
 				})
 			}
 		})
@@ -205,19 +199,13 @@ func TestStorageAddress(t *testing.T) {
 				if test.name == "base address" {
 					want = test.want + s.storage + strings.TrimPrefix(want, test.want)
 				}
-				if e.url != want {
-					t.Errorf("url is %s, want %s", e.url, want)
-				}
+				testenv.Equal(t, "url", want, e.url)
 				if got := s.entries(t, o); len(got) != 1 || got[0] != e {
 					t.Errorf("the order shows %v, want %v", got, e)
 				}
 				path := s.storage + "/invoices/" + o.reference + "/" + url.PathEscape("ά b.pdf")
-				if got := s.do(t, get(path)).ok(t); got != "content" {
-					t.Errorf("the file has %q", got)
-				}
-				if a := s.do(t, get(path).as(noAuth)); a.status != http.StatusUnauthorized {
-					t.Errorf("without a token: status %d", a.status)
-				}
+				testenv.Equal(t, "the file", "content", s.do(t, get(path)).ok(t))
+				testenv.Equal(t, "status without a token", http.StatusUnauthorized, s.do(t, get(path).as(noAuth)).status)
 			}, test.flags...)
 		})
 	}

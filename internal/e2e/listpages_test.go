@@ -8,6 +8,8 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/testenv"
 )
 
 // listed is an order as the model of a list knows it.
@@ -66,16 +68,10 @@ func (v version) walk(t *testing.T, s *service, query string, size, want int) []
 	pages := (want+size-1)/size + 2
 	for page := 1; page <= pages; page++ {
 		body := s.do(t, get(fmt.Sprintf("%s/orders?page=%d&%s=%d&%s", v.prefix, page, v.size, size, v.inWords(query)))).ok(t)
-		if got := numberAt(t, body, "params."+v.total); got != int64(want) {
-			t.Errorf("total on page %d is %d, want %d", page, got, want)
-		}
-		if got := numberAt(t, body, "params.page"); got != int64(page) {
-			t.Errorf("page %d is called %d", page, got)
-		}
+		testenv.Equal(t, fmt.Sprintf("total on page %d", page), int64(want), numberAt(t, body, "params."+v.total))
+		testenv.Equal(t, fmt.Sprintf("number of page %d", page), int64(page), numberAt(t, body, "params.page"))
 		here := v.references(t, body)
-		if expect := min(size, max(0, want-(page-1)*size)); len(here) != expect {
-			t.Errorf("page %d has %d orders, want %d", page, len(here), expect)
-		}
+		testenv.Equal(t, fmt.Sprintf("orders on page %d", page), min(size, max(0, want-(page-1)*size)), len(here))
 		found = append(found, here...)
 	}
 	return found
@@ -148,9 +144,7 @@ func TestListSize(t *testing.T) {
 			for _, test := range tests {
 				t.Run(test.query, func(t *testing.T) {
 					a := v.wantParams(t, s, test.query, test.page, test.size, "123", "null", "1970-01-01", "<today>")
-					if got := len(v.references(t, a.body)); got != test.orders {
-						t.Errorf("%d orders, want %d", got, test.orders)
-					}
+					testenv.Equal(t, "orders", test.orders, len(v.references(t, a.body)))
 				})
 			}
 		})

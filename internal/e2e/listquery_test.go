@@ -81,9 +81,7 @@ func TestListStatus(t *testing.T) {
 			t.Run(st.name, func(t *testing.T) {
 				a := v2.wantParams(t, s, "state="+st.name, "1", "10", "1", `"`+st.name+`"`, "1970-01-01", "<today>")
 				testenv.Equal(t, "orders", []string{orders[st].reference}, v2.references(t, a.body))
-				if got := textAt(t, a.body, "orders.0.state"); got != st.name {
-					t.Errorf("the state is shown as %s", got)
-				}
+				testenv.Equal(t, "the state shown", st.name, textAt(t, a.body, "orders.0.state"))
 			})
 		}
 		for letter := 'A'; letter <= 'Z'; letter++ {
@@ -98,9 +96,7 @@ func TestListStatus(t *testing.T) {
 				a := v1.wantParams(t, s, "status="+code, "1", "10", asJSON(t, len(want)), `"`+code+`"`, "1970-01-01", "<today>")
 				testenv.Equal(t, "orders", want, v1.references(t, a.body))
 				for i := range want {
-					if got := textAt(t, a.body, "orders."+asJSON(t, i)+".status"); got != code {
-						t.Errorf("the status is shown as %s", got)
-					}
+					testenv.Equal(t, "the status shown", code, textAt(t, a.body, "orders."+asJSON(t, i)+".status"))
 				}
 			})
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // wantAllow sees that a response names the methods of its path, in any order.
@@ -97,9 +99,7 @@ func TestMethods(t *testing.T) {
 				})
 			}
 		}
-		if got := v2.stateOf(t, s, o); got != "completed" {
-			t.Errorf("the order is now %s", got)
-		}
+		testenv.Equal(t, "the order's state now", "completed", v2.stateOf(t, s, o))
 	})
 }
 
@@ -261,8 +261,6 @@ func TestOrderIDs(t *testing.T) {
 				}
 			}
 		})
-		if got := v2.stateOf(t, s, o); got != "registered" {
-			t.Errorf("one of them has moved the order to %s", got)
-		}
+		testenv.Equal(t, "state after all of them", "registered", v2.stateOf(t, s, o))
 	})
 }

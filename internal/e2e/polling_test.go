@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -37,9 +38,7 @@ func TestPolling(t *testing.T) {
 				t.Helper()
 				for _, path := range paths {
 					a := s.send(t, get(path).with("If-None-Match", tags[path]))
-					if got := a.status == http.StatusOK; got != want {
-						t.Errorf("%s: %s changed is %v, want %v", what, path, got, want)
-					}
+					testenv.Equal(t, fmt.Sprintf("%s %s has changed", what, path), want, a.status == http.StatusOK)
 					tags[path] = a.header.Get("ETag")
 				}
 			}

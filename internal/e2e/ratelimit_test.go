@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // tooManyRequests is the refusal of a request beyond the limit.
@@ -67,9 +69,7 @@ func TestRateLimit(t *testing.T) {
 				for name, want := range map[string]string{
 					"Retry-After": "1", "RateLimit-Policy": `"default";q=2;w=2`, "RateLimit": `"default";r=0;t=1`,
 				} {
-					if got := a.header.Get(name); got != want {
-						t.Errorf("%s is %q, want %q", name, got, want)
-					}
+					testenv.Equal(t, name, want, a.header.Get(name))
 				}
 			})
 		}
@@ -105,9 +105,7 @@ func TestUploadsAtOnce(t *testing.T) {
 			}
 			a.wantRefusal(t, v, tooManyFiles, o)
 		}
-		if stored != 3 {
-			t.Errorf("%d files are stored", stored)
-		}
+		testenv.Equal(t, "files stored", 3, stored)
 		requests = requests[:0]
 		for i, o := range orders[2:] {
 			requests = append(requests, v.upload(o, v.prefix[1:]+".pdf", fmt.Sprint(i)))

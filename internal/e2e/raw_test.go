@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestRawRequests sends what no client library would: nothing gets a response twice,
@@ -76,12 +78,8 @@ func TestRawRequests(t *testing.T) {
 				s.do(t, get("/healthz")).ok(t)
 			})
 		}
-		if got := v2.stateOf(t, s, o); got != "registered" {
-			t.Errorf("one of them has moved the order to %s", got)
-		}
-		if strings.Contains(s.Log(), "panic") {
-			t.Error("there was a panic")
-		}
+		testenv.Equal(t, "state after all of them", "registered", v2.stateOf(t, s, o))
+		testenv.Lacks(t, "log", s.Log(), "panic")
 	})
 }
 
@@ -100,15 +98,13 @@ func TestLengthAndChunks(t *testing.T) {
 		// By its length the first body ends in the middle of the hidden request.
 		hidden := head(orders[1]) + fmt.Sprintf("Connection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		chunks := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)
-		statuses, got := s.exchange(t, head(orders[0])+fmt.Sprintf("Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n", len(chunks)+len(hidden))+chunks+hidden)
+		statuses, _ := s.exchange(t, head(orders[0])+fmt.Sprintf("Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n", len(chunks)+len(hidden))+chunks+hidden)
 		changed := 0
 		for _, o := range orders {
 			if v2.stateOf(t, s, o) == "in-processing" {
 				changed++
 			}
 		}
-		if good := strings.Count(statuses, "200"); good != changed {
-			t.Errorf("%d responses of success and %d orders changed:\n%q", good, changed, got)
-		}
+		testenv.Equal(t, "responses of success and orders changed", changed, strings.Count(statuses, "200"))
 	})
 }

@@ -167,9 +167,7 @@ func TestRetryOfAnotherRequest(t *testing.T) {
 				}
 			}
 			wantJSON(t, "the other order", v2.shown(t, s, other), shown)
-			if files := len(s.entries(t, o)); files != 1 {
-				t.Errorf("%d files", files)
-			}
+			testenv.Equal(t, "files", 1, len(s.entries(t, o)))
 		})
 	})
 }
@@ -227,9 +225,7 @@ func TestRetryKeys(t *testing.T) {
 			first := s.first(t, r)
 			first.want(t, 200, v2.done())
 			s.wantAgain(t, r, first)
-			if a := s.first(t, get("/v2/orders").under(key)); a.status != 200 {
-				t.Errorf("a list: status %d", a.status)
-			}
+			testenv.Equal(t, "status of a list", 200, s.first(t, get("/v2/orders").under(key)).status)
 		}
 	})
 }

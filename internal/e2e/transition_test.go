@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // everyState takes in one order in each state.
@@ -64,18 +66,14 @@ func wantMoved(t *testing.T, s *service, v version, o placed, r request, to stat
 	s.do(t, r).want(t, 200, v.done())
 	ended := time.Now()
 	for _, shownIn := range versions {
-		if got := shownIn.stateOf(t, s, o); got != to.in(shownIn) {
-			t.Errorf("%s shows %s, want %s", shownIn.name, got, to.in(shownIn))
-		}
+		testenv.Equal(t, "state in "+shownIn.name, to.in(shownIn), shownIn.stateOf(t, s, o))
 	}
 	changed := textAt(t, v2.shown(t, s, o), "updatedAt")
 	moved, err := time.Parse(time.DateTime, changed)
 	if err != nil || moved.Before(began) || moved.After(ended) {
 		t.Errorf("updatedAt is %s, the move was between %s and %s", changed, began.UTC(), ended.UTC())
 	}
-	if got := textAt(t, v1.shown(t, s, o), "last_order_change"); got != strconv.FormatInt(moved.Unix(), 10) {
-		t.Errorf("last_order_change is %s, updatedAt %s", got, changed)
-	}
+	testenv.Equal(t, "last_order_change", strconv.FormatInt(moved.Unix(), 10), textAt(t, v1.shown(t, s, o), "last_order_change"))
 }
 
 // wantUnmoved sees that a request is refused and leaves an order as it was,

@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 var longText = strings.Repeat("reason ", 2_000)
@@ -25,9 +27,7 @@ func TestActionBodies(t *testing.T) {
 				s.do(t, v.rejectWith(missing, body)).wantRefusal(t, v, invalidBody, missing)
 			}
 		})
-		if got := v2.stateOf(t, s, o); got != "registered" {
-			t.Errorf("one of them moved the order to %s", got)
-		}
+		testenv.Equal(t, "state after all of them", "registered", v2.stateOf(t, s, o))
 	})
 }
 
@@ -178,9 +178,7 @@ func TestActionChecks(t *testing.T) {
 					s.do(t, test.r).wantRefusal(t, v, test.want, test.o)
 				})
 			}
-			if got := v2.stateOf(t, s, fresh); got != "registered" {
-				t.Errorf("one of them moved the order to %s", got)
-			}
+			testenv.Equal(t, "state after all of them", "registered", v2.stateOf(t, s, fresh))
 		})
 	})
 }

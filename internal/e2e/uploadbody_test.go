@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // maxSize is the largest content, in bytes (spec 8).
@@ -57,9 +59,7 @@ func TestUploadSize(t *testing.T) {
 			}
 			s.do(t, v.uploadBase64(o, "over.pdf", wrapped(encodedBlocks()))).wantRefusal(t, v, sizeTooBig, o)
 			s.do(t, v.uploadBase64(o, "far-over.pdf", encodedLargest()[:2_000_000]+encodedLargest())).wantRefusal(t, v, sizeTooBig, o)
-			if got := s.entries(t, o); len(got) != 2 {
-				t.Errorf("the order shows %v", got)
-			}
+			testenv.Equal(t, "entries of the order", 2, len(s.entries(t, o)))
 		})
 	})
 }
@@ -106,9 +106,7 @@ func TestUploadBodySize(t *testing.T) {
 					s.do(t, test.r).wantRefusal(t, v, test.want, test.o)
 				})
 			}
-			if got := s.entries(t, o); len(got) != 1 {
-				t.Errorf("the order shows %v", got)
-			}
+			testenv.Equal(t, "entries of the order", 1, len(s.entries(t, o)))
 		})
 	})
 }
@@ -152,9 +150,7 @@ func TestUploadChecks(t *testing.T) {
 					s.do(t, test.r).wantRefusal(t, v, test.want, test.o)
 				})
 			}
-			if got := len(s.entries(t, free)); got != 0 {
-				t.Errorf("one of them has left %d entries", got)
-			}
+			testenv.Equal(t, "entries after all of them", 0, len(s.entries(t, free)))
 		})
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestLog reads what a server has logged after all kinds of requests: one JSON
@@ -45,17 +47,11 @@ func TestLog(t *testing.T) {
 				lines++
 			}
 		}
-		if lines != sent {
-			t.Errorf("%d requests have left %d lines", sent, lines)
-		}
+		testenv.Equal(t, "lines of requests in the log", sent, lines)
 		secret := regexp.MustCompile(`(?i)secret[a-z.@-]*|69999999|mop?_[0-9A-Za-z]{6,}|c2VjcmV0`)
-		if found := secret.FindAllString(log+s.Stdout(), -1); found != nil {
-			t.Errorf("the log contains %q", found)
-		}
+		testenv.Equal(t, "secrets in the log", nil, secret.FindAllString(log+s.Stdout(), -1))
 		for _, token := range []string{s.token, s.operator, unknown} {
-			if strings.Contains(log, token) || strings.Contains(log, token[3:]) {
-				t.Error("the log has a token")
-			}
+			testenv.Lacks(t, "log", log, token, token[3:])
 		}
 	})
 }

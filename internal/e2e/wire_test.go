@@ -70,12 +70,8 @@ func TestBrokenOffBody(t *testing.T) {
 					}
 				}
 			}
-			if got := v2.stateOf(t, s, o); got != "registered" {
-				t.Errorf("half a body has moved the order to %s", got)
-			}
-			if got := s.entries(t, o); len(got) != 0 {
-				t.Errorf("half a body has left %v", got)
-			}
+			testenv.Equal(t, "state after half a body", "registered", v2.stateOf(t, s, o))
+			testenv.Equal(t, "entries after half a body", 0, len(s.entries(t, o)))
 		})
 	})
 }

@@ -120,9 +120,7 @@ func (c *cutter) work(n sample, dice *rand.Rand) {
 		c.t.Errorf("order %s shows %+v, want %+v", n.Reference(), now.Files, entries[1])
 		return
 	}
-	if got := string(c.whole[1].Download(c.t, now.Files[0])); got != contents[1] {
-		c.t.Errorf("%s has %.30q", now.Files[0].URL, got)
-	}
+	testenv.Equal(c.t, "content of "+now.Files[0].URL, contents[1], string(c.whole[1].Download(c.t, now.Files[0])))
 }
 
 // write makes one write and returns the first response that arrives whole, which

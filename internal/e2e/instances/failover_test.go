@@ -74,9 +74,7 @@ func TestFailoverLosesCommits(t *testing.T) {
 			}
 		}
 	}
-	if got := responses(t, lostOther, []string{"/v2/orders"}); got["/v2/orders"].Status != http.StatusUnauthorized {
-		t.Errorf("a lost token: %+v", got)
-	}
+	testenv.Equal(t, "a lost token's status", http.StatusUnauthorized, responses(t, lostOther, []string{"/v2/orders"})["/v2/orders"].Status)
 	changedPaths := []string{"/v2/orders", "/v2/orders?status=registered&itemsPerPage=2", "/api/orders", "/v2/events", sample(1).V1(), sample(5).V2()}
 	same(survivor, changedPaths, lost)
 	branch(t, i, apptest.NewClient(t, i.start(t), token), "Found", decisions[3])
@@ -85,9 +83,7 @@ func TestFailoverLosesCommits(t *testing.T) {
 	same(found, []string{sample(7).V1()}, map[string]response{sample(7).V1(): lostName})
 
 	operator = apptest.NewClient(t, survivor.Base, i.run(t, "", "token", "create", "--operator"))
-	if got := operator.Ask(t, http.MethodGet, "/operator/events?cursor="+gone.Next, ""); got.Status != http.StatusConflict || !strings.Contains(got.Body, "history_changed") {
-		t.Errorf("a cursor of a lost event: %d %s", got.Status, got.Body)
-	}
+	operator.Ask(t, http.MethodGet, "/operator/events?cursor="+gone.Next, "").WantText(t, http.StatusConflict, "history_changed")
 	again := marketPage(t, operator, kept.Next)
 	if len(again.Events) != 3 || again.History == kept.History {
 		t.Errorf("after a cursor of before the failover: %+v, the history was %s", again, kept.History)

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -80,9 +78,7 @@ func TestSyncThroughTheFeed(t *testing.T) {
 			if copied.seq != last {
 				t.Errorf("reader %d has come to event %d of %d", who, copied.seq, last)
 			}
-			if diff := cmp.Diff(states, copied.states); diff != "" {
-				t.Errorf("reader %d (-database +copy):\n%s", who, diff)
-			}
+			testenv.Equal(t, fmt.Sprintf("states of reader %d", who), states, copied.states)
 		}
 		for _, one := range f.running {
 			checkTotals(t, apptest.NewClient(t, one.BaseURL, token), db, merchantID)

@@ -61,9 +61,7 @@ func TestLockIsHeldForLong(t *testing.T) {
 	if got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" || !codedUnavailable.MatchString(got.Body) {
 		t.Errorf("accept: %d %v %s, want 503 with Retry-After", got.Status, got.Header, got.Body)
 	}
-	if got := c.Order(t, 1, 1).State; got != order.Registered.String() {
-		t.Errorf("the order is %s", got)
-	}
+	testenv.Equal(t, "the order's state", order.Registered.String(), c.Order(t, 1, 1).State)
 	if got := c.Ask(t, d.Method, d.Path(2), d.Body); got.Status != http.StatusOK {
 		t.Errorf("accept of another order: %d %s", got.Status, got.Body)
 	}
@@ -102,14 +100,8 @@ func TestFrozenInstanceLosesLocks(t *testing.T) {
 		return other.Ask(t, d.Method, d.Path(2), d.Body).Status == http.StatusOK
 	})
 	testenv.NoError(t, syscall.Kill(frozen.PID(), syscall.SIGCONT))
-	if got := <-responded; got.Status != http.StatusServiceUnavailable {
-		t.Errorf("the change of the frozen instance: %d %s, want 503", got.Status, got.Body)
-	}
-	if got := other.Order(t, 1, 1).State; got != order.Registered.String() {
-		t.Errorf("the order is %s", got)
-	}
-	if got := one.Ask(t, d.Method, d.Path(1), d.Body); got.Status != http.StatusOK {
-		t.Errorf("the change again: %d %s", got.Status, got.Body)
-	}
+	(<-responded).WantStatus(t, http.StatusServiceUnavailable)
+	testenv.Equal(t, "the order's state", order.Registered.String(), other.Order(t, 1, 1).State)
+	one.Ask(t, d.Method, d.Path(1), d.Body).WantStatus(t, http.StatusOK)
 	checkTotals(t, one, tables, merchantID)
 }

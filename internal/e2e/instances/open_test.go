@@ -60,9 +60,7 @@ func refusedCommand(t *testing.T, cmd *exec.Cmd, setting, want string) {
 	if stdout.Len() > 0 || strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, begin) || !regexp.MustCompile(want).MatchString(line) {
 		t.Errorf("standard output %q, standard error:\n%swant one line that begins with %q and holds %q", stdout.String(), line, begin, want)
 	}
-	if strings.Contains(line, secret) || strings.Contains(line, s3test.SecretKey) {
-		t.Errorf("the error contains a password: %s", line)
-	}
+	testenv.Lacks(t, "error", line, secret, s3test.SecretKey)
 }
 
 // TestDatabaseCannotBeOpened starts servers with databases that are not what they should
@@ -164,19 +162,13 @@ func TestEmptyDatabase(t *testing.T) {
 	settings := []string{"--database", database, "--storage", "file://" + files}
 	empty := func() {
 		t.Helper()
-		if made := number(t, onPostgres(t, database).tables(t), `SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'`); made != 0 {
-			t.Errorf("%d tables were made", made)
-		}
+		testenv.Equal(t, "tables made", 0, number(t, onPostgres(t, database).tables(t), `SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'`))
 	}
 	for _, args := range [][]string{{"merchant", "list"}, {"token", "list"}, {"check"}, {"migrate", "--status"}} {
 		data := filepath.Join(t.TempDir(), "typo")
 		got := apptest.Run(t, "", slices.Concat([]string{"--data", data}, settings, args)...)
-		if want := map[bool]int{true: 0, false: 2}[args[0] == "migrate"]; got.Code != want {
-			t.Errorf("%v: %+v, want exit code %d", args, got, want)
-		}
-		if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%v: the data folder was created: %v", args, err)
-		}
+		got.WantText(t, map[bool]int{true: 0, false: 2}[args[0] == "migrate"])
+		testenv.Of(os.Stat(data)).WantError(t, fmt.Sprintf("%v: the data folder", args), os.ErrNotExist)
 		empty()
 	}
 	testenv.NoError(t, os.Mkdir(filepath.Join(files, "invoices"), 0o700))

@@ -40,13 +40,9 @@ func TestOneDecisionWins(t *testing.T) {
 					t.Errorf("order %d, client %d: %d %s, want 400 %s", n, who, got.Status, got.Body, d.Refusal)
 				}
 			}
-			if won != 1 {
-				t.Errorf("order %d: %d of %d clients succeeded, want 1", n, won, clients)
-			}
+			testenv.Equal(t, fmt.Sprintf("order %d: clients that succeeded", n), 1, won)
 			for round := range 4 {
-				if got := two[round/2].Order(t, n, round).State; got != state {
-					t.Errorf("order %d is %s, but the client that succeeded made it %s", n, got, state)
-				}
+				testenv.Equal(t, fmt.Sprintf("state of order %d", n), state, two[round/2].Order(t, n, round).State)
 			}
 		}
 	})

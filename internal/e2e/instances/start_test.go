@@ -30,18 +30,14 @@ func TestStartTogether(t *testing.T) {
 			bases[n] = s.Await(t)
 		}
 		token := i.filled(t, 1)
-		for n, base := range bases {
+		for _, base := range bases {
 			c := apptest.NewClient(t, base, token)
 			for _, path := range []string{"/readyz", sample(1).V1(), sample(1).V2(), "/v2/orders"} {
-				if got := c.Ask(t, http.MethodGet, path, ""); got.Status != http.StatusOK {
-					t.Errorf("instance %d: GET %s: %d %s", n, path, got.Status, got.Body)
-				}
+				c.Ask(t, http.MethodGet, path, "").WantStatus(t, http.StatusOK)
 			}
 		}
 		db := i.tables(t)
-		if twice := number(t, db, `SELECT COUNT(*) - COUNT(DISTINCT version_id) FROM goose_db_version`); twice != 0 {
-			t.Errorf("%d steps of the schema were taken twice", twice)
-		}
+		testenv.Equal(t, "steps of the schema taken twice", 0, number(t, db, `SELECT COUNT(*) - COUNT(DISTINCT version_id) FROM goose_db_version`))
 	}
 }
 
@@ -55,12 +51,8 @@ func TestStartWhileTableIsLocked(t *testing.T) {
 	defer func() { testenv.NoError(t, tx.Rollback()) }()
 	testenv.Of(tx.ExecContext(t.Context(), `LOCK TABLE invoices IN ACCESS EXCLUSIVE MODE`)).Must(t)
 	s := i.process(t)
-	if got := apptest.NewClient(t, s.BaseURL, token).Ask(t, http.MethodGet, "/v2/events", ""); got.Status != http.StatusServiceUnavailable {
-		t.Errorf("events, with their files: %d %s", got.Status, got.Body)
-	}
-	if got := apptest.NewClient(t, s.BaseURL, token).Ask(t, http.MethodGet, "/v2/orders", ""); got.Status != http.StatusOK {
-		t.Errorf("orders: %d %s\n%s", got.Status, got.Body, s.Log())
-	}
+	apptest.NewClient(t, s.BaseURL, token).Ask(t, http.MethodGet, "/v2/events", "").WantStatus(t, http.StatusServiceUnavailable)
+	apptest.NewClient(t, s.BaseURL, token).Ask(t, http.MethodGet, "/v2/orders", "").WantStatus(t, http.StatusOK)
 }
 
 // beginStart starts a server and does not wait for it.
@@ -87,8 +79,6 @@ func TestWaitForDatabase(t *testing.T) {
 	s := beginStart(t, append(i.settings, "--wait", "1h")...)
 	testenv.Eventually(t, "the log says for what the instance waits", func() bool { return strings.Contains(s.Log(), "waiting for the database") })
 	testenv.NoError(t, server.Run())
-	if got := apptest.NewClient(t, s.Await(t), "").Ask(t, http.MethodGet, "/readyz", ""); got.Status != http.StatusOK {
-		t.Errorf("/readyz: %d %s", got.Status, got.Body)
-	}
+	apptest.NewClient(t, s.Await(t), "").Ask(t, http.MethodGet, "/readyz", "").WantStatus(t, http.StatusOK)
 	refused(t, "database", "does not exist", nil, "--database", server.URL("missing"), "--wait", "1h")
 }

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -50,7 +49,9 @@ var storageFaults = map[string]storageFault{
 		end:     func(_ *testing.T, s *storageTest) { s.wire.heal() },
 	},
 	"cut off half-way": {
-		begin: func(_ *testing.T, s *storageTest) { s.wire.cutAfter(1 << 20) },
+		begin: func(_ *testing.T, s *storageTest) {
+			s.wire.cutBy(func() (up, down int64) { return 1 << 20, never })
+		},
 		end:   func(_ *testing.T, s *storageTest) { s.wire.heal() },
 		reads: true, version: 1,
 	},
@@ -86,13 +87,9 @@ func TestStorageFails(t *testing.T) {
 				t.Errorf("upload: %d %s, %v; want 500 %s", got.Status, got.Body, err, uploadFailed)
 			}
 			for round := range 2 {
-				if shown := s.Order(t, n, round).Files; len(shown) != 2 {
-					t.Errorf("%v are shown, want the 2 that were stored before", shown)
-				}
+				testenv.Equal(t, "files shown", 2, len(s.Order(t, n, round).Files))
 			}
-			if taken := number(t, s.tables, `SELECT active_invoices FROM orders WHERE legacy_id = $1`, n.Number()); taken != 2 {
-				t.Errorf("%d reservations are left, want 2", taken)
-			}
+			testenv.Equal(t, "reservations left", 2, number(t, s.tables, `SELECT active_invoices FROM orders WHERE legacy_id = $1`, n.Number()))
 			s.checkRest(t, stored, fault.reads)
 			if name != "cut off half-way" { // the check of the bucket succeeds
 				testenv.Eventually(t, "/readyz tells that the storage is out of reach", func() bool {
@@ -153,9 +150,7 @@ func (s *storageTest) checkRest(t *testing.T, stored entry, reads bool) {
 		t.Errorf("download: %d %v %s, want 503 with Retry-After", got.Status, got.Header, got.Body)
 	}
 	for _, path := range []string{"/healthz", sample(1).V1(), sample(1).V2(), "/api/orders", "/v2/orders"} {
-		if got := s.Ask(t, http.MethodGet, path, ""); got.Status != http.StatusOK {
-			t.Errorf("GET %s: %d %s", path, got.Status, got.Body)
-		}
+		s.Ask(t, http.MethodGet, path, "").WantStatus(t, http.StatusOK)
 	}
 	for round, n := range []sample{2, 3} {
 		d := decisions[2*round]
@@ -163,9 +158,7 @@ func (s *storageTest) checkRest(t *testing.T, stored entry, reads bool) {
 			t.Errorf("%s %s: %d %s", d.Method, d.Path(n), got.Status, got.Body)
 		}
 	}
-	if got := s.Ask(t, http.MethodDelete, fmt.Sprintf("%s/invoices/%d", sample(1).V1(), stored.ID+1000), ""); got.Status != http.StatusNotFound {
-		t.Errorf("delete: %d %s", got.Status, got.Body)
-	}
+	s.Ask(t, http.MethodDelete, fmt.Sprintf("%s/invoices/%d", sample(1).V1(), stored.ID+1000), "").WantStatus(t, http.StatusNotFound)
 }
 
 // checkLeft sees that nothing is left of the uploads that failed: no local file,
@@ -176,18 +169,12 @@ func (s *storageTest) checkLeft(t *testing.T, quiet int) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("local files are left: %v, %v", left, err)
 	}
-	if reserved := number(t, s.tables, `SELECT COUNT(*) FROM invoices WHERE status = 1`); reserved != 0 {
-		t.Errorf("%d reservations are left", reserved)
-	}
+	testenv.Equal(t, "reservations left", 0, number(t, s.tables, `SELECT COUNT(*) FROM invoices WHERE status = 1`))
 	testenv.Eventually(t, "what the fault had under way has ended", func() bool { return goroutines(t, s.client) < quiet+10 })
 	testenv.Eventually(t, "what may have been stored of failed uploads is removed", func() bool {
 		return number(t, s.tables, `SELECT COUNT(*) FROM invoices WHERE status = 4 AND purged_at IS NULL`) == 0
 	})
-	for _, secret := range []string{"secret name", "secret%20name", s3test.SecretKey} {
-		if strings.Contains(s.process.Log(), secret) {
-			t.Errorf("the log holds %q", secret)
-		}
-	}
+	testenv.Lacks(t, "log", s.process.Log(), "secret name", "secret%20name", s3test.SecretKey)
 }
 
 // TestStorageResponsesAreLost has the S3 server store a file and its response lost
@@ -202,13 +189,16 @@ func TestStorageResponsesAreLost(t *testing.T) {
 	s := newStorageTest(t)
 	const n = sample(1)
 	for lost := range 3 {
-		s.wire.loseResponses(lost)
-		name := fmt.Sprintf("lost %d.pdf", lost)
+		name, left := fmt.Sprintf("lost %d.pdf", lost), lost
+		s.wire.cutBy(func() (up, down int64) {
+			if left--; left < 0 {
+				return never, never
+			}
+			return never, 0
+		})
 		testenv.Equal(t, "content of "+name, contentOf(n, name), s.Download(t, s.stored(t, n, name)))
 	}
-	if shown := s.Order(t, n, 1).Files; len(shown) != 3 {
-		t.Errorf("%v are shown, want 3", shown)
-	}
+	testenv.Equal(t, "files shown", 3, len(s.Order(t, n, 1).Files))
 }
 
 // TestKilledInMidUpload kills an instance while a file is on its way to the S3
@@ -237,9 +227,7 @@ func TestKilledInMidUpload(t *testing.T) {
 	if err := <-broken; err == nil {
 		t.Error("the upload got a response")
 	}
-	if reserved() != 1 {
-		t.Error("the reservation has not outlived the instance")
-	}
+	testenv.Equal(t, "reservations that outlived the instance", 1, reserved())
 	if got := other.Order(t, 1, 2); len(got.Files) != 0 {
 		t.Errorf("%v are shown of a file that is not there", got.Files)
 	}

@@ -2,12 +2,12 @@ package instances
 
 import (
 	"database/sql"
+	"fmt"
 	"maps"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // operatorMoves are those of the operator, the ones more often that lead on.
@@ -35,21 +35,13 @@ func checkTotals(t *testing.T, c client, db *sql.DB, merchantID int64) {
 	for _, totals := range []map[string]int{listed, rows, stored} {
 		maps.DeleteFunc(totals, func(_ string, n int) bool { return n == 0 })
 	}
-	if diff := cmp.Diff(walked, listed); diff != "" {
-		t.Errorf("merchant %d (-on the pages +totals of the lists):\n%s", merchantID, diff)
-	}
-	if diff := cmp.Diff(rows, stored); diff != "" {
-		t.Errorf("merchant %d (-orders +stored counts):\n%s", merchantID, diff)
-	}
-	if diff := cmp.Diff(rows, walked); diff != "" {
-		t.Errorf("merchant %d (-orders in the database +on the pages):\n%s", merchantID, diff)
-	}
+	testenv.Equal(t, fmt.Sprintf("merchant %d: orders on the pages and totals of the lists", merchantID), walked, listed)
+	testenv.Equal(t, fmt.Sprintf("merchant %d: orders and stored counts", merchantID), rows, stored)
+	testenv.Equal(t, fmt.Sprintf("merchant %d: orders in the database and on the pages", merchantID), rows, walked)
 	wrong := number(t, db, `SELECT COUNT(*) FROM (
 			SELECT created_at / 86400 AS day, state, COUNT(*) AS n FROM orders WHERE merchant_id = $1 GROUP BY 1, 2) o
 		FULL JOIN (SELECT day, state, orders FROM order_days WHERE merchant_id = $1 AND orders <> 0) d
 			ON o.day = d.day AND o.state = d.state
 		WHERE o.n IS DISTINCT FROM d.orders`, merchantID)
-	if wrong != 0 {
-		t.Errorf("merchant %d: the counts of %d days and states are wrong", merchantID, wrong)
-	}
+	testenv.Equal(t, fmt.Sprintf("merchant %d: wrong counts of days and states", merchantID), 0, wrong)
 }

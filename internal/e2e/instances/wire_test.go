@@ -17,9 +17,7 @@ type wire struct {
 	mu     sync.Mutex
 	target string // empty: new lines are refused
 	lines  map[*line]bool
-	deaf   bool  // new lines are deaf
-	cut    int64 // new lines are cut after so many bytes to the server; 0: never
-	mute   int   // so many of the next lines are cut before the first byte of a response
+	deaf   bool // new lines are deaf
 	// choose, where it is not nil, says after how many bytes to the server, and
 	// from it, a new line is cut.
 	choose func() (up, down int64)
@@ -73,24 +71,8 @@ func (w *wire) hang() {
 	w.deafen()
 }
 
-// cutAfter has every new line cut, with a reset, after so many bytes to the
-// server, until heal.
-func (w *wire) cutAfter(bytes int64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.cut = bytes
-}
-
-// loseResponses has the next lines cut, with a reset, when the server begins to
-// respond.
-func (w *wire) loseResponses(lines int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.mute = lines
-}
-
-// cutBy has every new line cut where choose says: after so many bytes to the
-// server, or from it. It is asked by one line at a time.
+// cutBy has every new line cut, with a reset, where choose says, until heal: after so many
+// bytes to the server, or from it. It is asked by one line at a time.
 func (w *wire) cutBy(choose func() (up, down int64)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,7 +96,7 @@ func (w *wire) move(target string) {
 func (w *wire) heal() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.deaf, w.cut, w.mute, w.choose = false, 0, 0, nil
+	w.deaf, w.choose = false, nil
 }
 
 // carry lays one line and carries what goes over it until it ends.
@@ -137,16 +119,9 @@ func (w *wire) carry(near *net.TCPConn) {
 		l.close()
 		return
 	}
-	up, down := w.cut, int64(never)
-	if up == 0 {
-		up = never
-	}
+	up, down := int64(never), int64(never)
 	if w.choose != nil {
 		up, down = w.choose()
-	}
-	if w.mute > 0 {
-		w.mute--
-		down = 0
 	}
 	l.deaf.Store(w.deaf)
 	w.lines[l] = true

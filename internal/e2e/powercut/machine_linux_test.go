@@ -188,7 +188,6 @@ func (m *machine) serve(token string) *service {
 func (s *service) stop(t *testing.T) {
 	t.Helper()
 	testenv.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
-	if <-s.ended; s.code != 0 {
-		t.Errorf("the server ended with exit code %d", s.code)
-	}
+	<-s.ended
+	testenv.Equal(t, "the server's exit code", 0, s.code)
 }

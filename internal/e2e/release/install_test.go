@@ -37,9 +37,5 @@ func TestInstallation(t *testing.T) {
 	`+script.String()+`
 		systemctl is-active merchant-orders merchant-orders-check.timer
 	`)
-	for _, wanted := range []string{`"FIRST-1"`, `{"success":true}`, `version="` + newVersion + `"`, "\nactive\nactive\n"} {
-		if !strings.Contains(output, wanted) {
-			t.Errorf("the output has no %q:\n%s", wanted, output)
-		}
-	}
+	testenv.Contains(t, "output", output, `"FIRST-1"`, `{"success":true}`, `version="`+newVersion+`"`, "\nactive\nactive\n")
 }

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"strings"
 	"testing"
 
 	"merchantorders/internal/testenv"
@@ -47,9 +46,7 @@ func TestDebianPackage(t *testing.T) {
 	`)
 	t.Run("journal", func(t *testing.T) {
 		log := m.script(t, `journalctl --unit=merchant-orders --output=cat`)
-		if !strings.Contains(log, `"msg":"listening"`) || !strings.Contains(log, oldVersion) {
-			t.Errorf("the journal has no line of %s:\n%s", oldVersion, log)
-		}
+		testenv.Contains(t, "journal", log, `"msg":"listening"`, oldVersion)
 	})
 	t.Run("credential and kill", func(t *testing.T) {
 		m.script(t, asUser+`
@@ -110,9 +107,7 @@ func TestDebianPackage(t *testing.T) {
 			[ -f /var/lib/merchant-orders/orders.db ]
 			ls /var/backups/merchant-orders/orders-*.tar.gz
 		`)
-		if !strings.Contains(said, "the data stays in /var/lib/merchant-orders") {
-			t.Errorf("the purge does not say that the data stays:\n%s", said)
-		}
+		testenv.Contains(t, "message of the purge", said, "the data stays in /var/lib/merchant-orders")
 	})
 }
 
@@ -158,9 +153,7 @@ func TestRPMPackage(t *testing.T) {
 		[ -f /var/lib/merchant-orders/orders.db ]
 		grep -q orders.example.com /etc/merchant-orders/environment.rpmsave
 	`)
-	if !strings.Contains(said, "the data stays in /var/lib/merchant-orders") {
-		t.Errorf("the removal does not say that the data stays:\n%s", said)
-	}
+	testenv.Contains(t, "message of the removal", said, "the data stays in /var/lib/merchant-orders")
 }
 
 // maxExposure is the highest exposure of a unit by the count of systemd-analyze,

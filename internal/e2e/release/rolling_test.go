@@ -56,9 +56,7 @@ func TestRollingUpgrade(t *testing.T) {
 		for at := range balancer.instances {
 			balancer.waitForRequests(t)
 			replaced := balancer.instances[at]
-			if code := replaced.Stop(t, syscall.SIGTERM); code != 0 {
-				t.Errorf("instance %d ends with code %d:\n%s", at, code, replaced.Log())
-			}
+			testenv.Equal(t, fmt.Sprintf("instance %d: exit code", at), 0, replaced.Stop(t, syscall.SIGTERM))
 			if log := replaced.Log(); at == 0 && program == old && !strings.Contains(log, `"msg":"schema migrated"`) {
 				t.Errorf("the new version has not migrated the schema:\n%s", log)
 			}

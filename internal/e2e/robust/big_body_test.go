@@ -65,9 +65,7 @@ func TestHugeBodiesAreRefusedEarly(t *testing.T) {
 	if peak > flatMemory {
 		t.Errorf("the server has held %d MB, want %d at most", peak, flatMemory)
 	}
-	if got := s.shown(t, n).State; got != "registered" {
-		t.Errorf("the order is %s", got)
-	}
+	testenv.Equal(t, "the order's state", "registered", s.shown(t, n).State)
 	s.nothingStored(t, n)
 }
 

@@ -66,8 +66,6 @@ func TestLargeUploadsAtOnce(t *testing.T) {
 // readAll reads what others read: a list and an order.
 func (r running) readAll(t *testing.T, orders int) {
 	t.Helper()
-	if got := r.List(t, "state=registered").Params.TotalItems; got != orders {
-		t.Errorf("%d orders, want %d", got, orders)
-	}
+	testenv.Equal(t, "orders", orders, r.List(t, "state=registered").Params.TotalItems)
 	r.Order(t, 1, orders)
 }

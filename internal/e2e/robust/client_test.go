@@ -1,10 +1,9 @@
 package robust
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
@@ -55,9 +54,7 @@ func registered(first sample, count int) []byte {
 func (c client) shown(t testing.TB, n sample) apptest.ShownOrder {
 	t.Helper()
 	v1, v2 := c.Order(t, n, 0), c.Order(t, n, 1)
-	if diff := cmp.Diff(v1, v2); diff != "" {
-		t.Errorf("order %s (-version 1 +version 2):\n%s", n.Reference(), diff)
-	}
+	testenv.Equal(t, fmt.Sprintf("order %s in both versions", n.Reference()), v1, v2)
 	return v2
 }
 

@@ -78,9 +78,7 @@ func checkAfterKill(t *testing.T, data string, swept bool) {
 	if left := stored(t, data, 1); len(left) > 0 {
 		t.Errorf("files are left on the disk: %v", left)
 	}
-	if got := strings.Contains(server.Log(), "reservations of unfinished uploads expired"); got != swept {
-		t.Errorf("the start expired the reservation: %v, want %v", got, swept)
-	}
+	testenv.Equal(t, "the start expired reservations", swept, strings.Contains(server.Log(), "reservations of unfinished uploads expired"))
 	server.takesThree(t, 1, 100)
 }
 

@@ -56,15 +56,11 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		server.Import(t, registered(first+writtenOrders, importedOrders)) // what the killed import left out
 		server.checkFolders(t)
 		states := server.Walk(t)
-		if diff := cmp.Diff(counted(states), server.Totals(t)); diff != "" {
-			t.Errorf("orders by state (-counted on the pages +totals of the lists):\n%s", diff)
-		}
+		testenv.Equal(t, "orders by state, on the pages and in the totals", counted(states), server.Totals(t))
 		for _, o := range killed {
 			server.checkAcknowledged(t, o, states[o.sample.Reference()])
 		}
-		if left := reserved(t, data); left != 0 {
-			t.Errorf("%d reservations are left", left)
-		}
+		testenv.Equal(t, "reservations left", 0, reserved(t, data))
 		for _, o := range killed {
 			for _, w := range o.writes {
 				if w.response.Status != 0 {
@@ -87,13 +83,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	// What a round has left must outlive the rounds after it.
 	got := server.Walk(t)
 	for reference, state := range want {
-		if got[reference] != state {
-			t.Errorf("order %s is %q, want %s", reference, got[reference], state)
-		}
+		testenv.Equal(t, "state of order "+reference, state, got[reference])
 	}
-	if len(got) != rounds*roundOrders {
-		t.Errorf("%d orders, want %d", len(got), rounds*roundOrders)
-	}
+	testenv.Equal(t, "orders", rounds*roundOrders, len(got))
 	t.Logf("%d uploads were interrupted on their way, %d responses given again, %d writes whose response was lost", interrupted, repeated, late)
 }
 
@@ -235,9 +227,7 @@ func (r running) settle(t *testing.T, w keyed) {
 			if diff := cmp.Diff(w.response.Body, got.Body); diff != "" || !got.Replayed() {
 				t.Errorf("%s again: given again %v (-first +again):\n%s", w.key, got.Replayed(), diff)
 			}
-			if want, got := w.response.Header.Get("ETag"), got.Header.Get("ETag"); got != want {
-				t.Errorf("%s again: ETag %s, want %s", w.key, got, want)
-			}
+			testenv.Equal(t, w.key+" again: ETag", w.response.Header.Get("ETag"), got.Header.Get("ETag"))
 		}
 		w.response = got
 	}

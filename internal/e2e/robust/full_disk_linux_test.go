@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
@@ -101,12 +99,8 @@ func TestDiskFull(t *testing.T) {
 	testenv.NoError(t, os.Remove(ballast))
 	s.checkRoomAgain(t, refusedAt)
 	want := s.Walk(t)
-	if code := s.Stop(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	if diff := cmp.Diff(want, startOn(t, data).Walk(t)); diff != "" {
-		t.Errorf("orders (-before a restart +after it):\n%s", diff)
-	}
+	testenv.Equal(t, "exit code", 0, s.Stop(t, syscall.SIGTERM))
+	testenv.Equal(t, "orders before and after a restart", want, startOn(t, data).Walk(t))
 }
 
 // fillDisk writes a file until there is no room left, and returns its path.
@@ -161,34 +155,22 @@ func (r running) checkWhileFull(t *testing.T, n sample) {
 			t.Errorf("upload on a full disk: %d %s %v", got.Status, got.Body, err)
 		}
 	}
-	if got := r.Ask(t, http.MethodGet, "/readyz", ""); got.Status != http.StatusServiceUnavailable {
-		t.Errorf("/readyz on a full disk: %d %s", got.Status, got.Body)
-	}
-	if got := r.Ask(t, http.MethodGet, "/healthz", ""); got.Status != http.StatusOK {
-		t.Errorf("/healthz on a full disk: %d %s", got.Status, got.Body)
-	}
+	r.Ask(t, http.MethodGet, "/readyz", "").WantStatus(t, http.StatusServiceUnavailable)
+	r.Ask(t, http.MethodGet, "/healthz", "").WantStatus(t, http.StatusOK)
 	// What is there can be read.
-	if got := r.shown(t, n).State; got != order.Registered.String() {
-		t.Errorf("order %d is %s, and its accept failed", n, got)
-	}
+	testenv.Equal(t, fmt.Sprintf("state of order %d after its failed accept", n), order.Registered.String(), r.shown(t, n).State)
 	r.nothingStored(t, n)
 }
 
 // checkRoomAgain does, now that there is room, what could not be done.
 func (r running) checkRoomAgain(t *testing.T, n sample) {
 	t.Helper()
-	if got := r.Ask(t, http.MethodPatch, n.V2()+"/accept", ""); got.Status != http.StatusOK {
-		t.Errorf("accept with room again: %d %s", got.Status, got.Body)
-	}
-	if got := r.shown(t, n).State; got != order.InProcessing.String() {
-		t.Errorf("order %d is %s, want %s", n, got, order.InProcessing)
-	}
+	r.Ask(t, http.MethodPatch, n.V2()+"/accept", "").WantStatus(t, http.StatusOK)
+	testenv.Equal(t, fmt.Sprintf("state of order %d", n), order.InProcessing.String(), r.shown(t, n).State)
 	r.takesThree(t, n, 10_000)
 	testenv.Eventually(t, "the service is ready with room again", func() bool { // a result is shared for a second
 		return r.Ask(t, http.MethodGet, "/readyz", "").Status == http.StatusOK
 	})
 	totals := r.Totals(t)
-	if totals[order.InProcessing.String()] != int(n) {
-		t.Errorf("%d orders are %s, want %d", totals[order.InProcessing.String()], order.InProcessing, n)
-	}
+	testenv.Equal(t, "orders accepted", int(n), totals[order.InProcessing.String()])
 }

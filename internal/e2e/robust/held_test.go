@@ -70,7 +70,5 @@ func TestGoneInTheMiddle(t *testing.T) {
 		testenv.Eventually(t, "nothing is left of it", func() bool { return len(stagedFiles(t, s.Data)) == 0 })
 		s.nothingStored(t, n)
 	}
-	if got := s.Ask(t, http.MethodGet, "/readyz", ""); got.Status != http.StatusOK {
-		t.Errorf("/readyz: %d %s", got.Status, got.Body)
-	}
+	s.Ask(t, http.MethodGet, "/readyz", "").WantStatus(t, http.StatusOK)
 }

@@ -37,9 +37,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 					t.Errorf("upload under way: %d %s %v", got.Status, got.Body, err)
 				}
 			}
-			if code := s.Stop(t, 0); code != 0 {
-				t.Errorf("exit code %d, want 0", code)
-			}
+			testenv.Equal(t, "exit code", 0, s.Stop(t, 0))
 			again := startOn(t, s.Data)
 			for n := sample(1); n <= 2; n++ {
 				shown := again.shown(t, n).Files
