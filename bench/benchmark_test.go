@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // smallOptions are the options of the smallest possible run.
@@ -68,13 +70,9 @@ func TestRun(t *testing.T) {
 		"Deliveries answered after 100 ms, receivers and events of each: 1, 1,200", "Deliveries answered after 100 ms, receivers and events of each: 12, 100",
 		"Accepts, relative to bare updates", "Return after a crash", "Far database, list of 10, 304, 5ms", "Answers, 20 in one request", "Accepts beside answers, 99th percentile", "Accepts beside an export, 99th percentile", "Accepts beside check, 99th percentile", "Accepts beside the retention, 99th percentile", "Uploads of 4,000,000 bytes, processor time", "3 concurrent uploads of 4,000,000 bytes: memory",
 	} {
-		if !strings.Contains(progress.String(), "\n    "+name+": ") {
-			t.Errorf("no row %q in\n%s", name, &progress)
-		}
+		testenv.Contains(t, "progress", progress.String(), "\n    "+name+": ")
 	}
-	if strings.Contains(table.String(), "list of 100") {
-		t.Errorf("the tables have rows that the option only excludes:\n%s", &table)
-	}
+	testenv.Lacks(t, "tables", table.String(), "list of 100")
 }
 
 // TestNothingLeft runs a measurement that has too few orders.
@@ -110,15 +108,13 @@ func TestReport(t *testing.T) {
 	if err := errors.Join(r.check(), r.write(&text)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{
+	testenv.Contains(t, "text", text.String(),
 		"| what somebody waits for | goal | SQLite | PostgreSQL |\n|---|---|---|---|\n",
-		"| " + jobs[0].job + " | ≤ 1.00 | 0.50: 10/s |  |\n", "| " + jobs[1].job + " | ≤ 1.00 | **1.50**: 10/s |  |\n",
-		"\n\n| measured | goal | SQLite | PostgreSQL |\n", "| Growth: B/A (2) | ≥ 1.00; < 2 | 1,200.00 | **2.00** |\n",
-	} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("no %q in\n%s", want, &text)
-		}
-	}
+		"| "+jobs[0].job+" | ≤ 1.00 | 0.50: 10/s |  |\n",
+		"| "+jobs[1].job+" | ≤ 1.00 | **1.50**: 10/s |  |\n",
+		"\n\n| measured | goal | SQLite | PostgreSQL |\n",
+		"| Growth: B/A (2) | ≥ 1.00; < 2 | 1,200.00 | **2.00** |\n",
+	)
 	for _, empty := range []result{{value: "0/s"}, {value: "0.50", details: "p50 1 ms; 0 accepts/s"}, {value: "NaN"}} {
 		r := newReport([]string{sqlite})
 		if r.add(sqlite, "row", empty); r.check() == nil {
@@ -154,11 +150,7 @@ func TestScale(t *testing.T) {
 	if err := run(t.Context(), o, &table, &progress); err != nil {
 		t.Fatalf("%v\n%s", err, &progress)
 	}
-	for _, want := range []string{"    Scale, 1,000 orders: import: ", "    Scale, v2 accept: 99th percentile: ", ": no findings"} {
-		if !strings.Contains(progress.String(), want) {
-			t.Errorf("no %q in\n%s", want, &progress)
-		}
-	}
+	testenv.Contains(t, "progress", progress.String(), "    Scale, 1,000 orders: import: ", "    Scale, v2 accept: 99th percentile: ", ": no findings")
 }
 
 func TestInvalidOptions(t *testing.T) {
@@ -187,9 +179,7 @@ func TestInvalidOptions(t *testing.T) {
 			t.Errorf("%s: error %v, output %q", name, err, &out)
 		}
 	}
-	if err := smallOptions().check(); err != nil {
-		t.Errorf("valid options: %v", err)
-	}
+	testenv.Equal(t, "valid options", nil, smallOptions().check())
 }
 
 // TestOrderTimes checks that a merchant's orders all have different times,
@@ -211,9 +201,7 @@ func TestOrderTimes(t *testing.T) {
 				}
 				seen[created] = true
 			}
-			if len(seen) != m.count {
-				t.Errorf("shuffled %v: %d times of %d orders", shuffled, len(seen), m.count)
-			}
+			testenv.Equal(t, fmt.Sprintf("shuffled %v: different orders", shuffled), m.count, len(seen))
 		}
 	}
 }
@@ -231,10 +219,6 @@ func TestOrderStates(t *testing.T) {
 		}
 		return n
 	}
-	if got := count(&merchant{id: 1, first: 1, count: 1000}, rareState); got != 10 {
-		t.Errorf("%d of 1,000 orders are in the rare state, want 10", got)
-	}
-	if got := count(&merchant{id: 1, first: 1, count: 300, acceptable: true}, "registered"); got != 300 {
-		t.Errorf("%d of 300 orders are registered, want all", got)
-	}
+	testenv.Equal(t, "orders of 1,000 in the rare state", 10, count(&merchant{id: 1, first: 1, count: 1000}, rareState))
+	testenv.Equal(t, "registered orders of 300", 300, count(&merchant{id: 1, first: 1, count: 300, acceptable: true}, "registered"))
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/testenv"
 )
 
 func TestParseWrkResult(t *testing.T) {
@@ -76,9 +78,7 @@ func TestLoads(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, "requests", test.want, got)
 		})
 	}
 }
@@ -136,9 +136,7 @@ func TestBareHandler(t *testing.T) {
 			t.Errorf("headers: %v", response.Header)
 		}
 		c.close()
-		if err := handler.stop(); err != nil {
-			t.Errorf("stop: %v", err)
-		}
+		testenv.Equal(t, "stop", nil, handler.stop())
 	}
 }
 

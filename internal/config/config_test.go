@@ -1,7 +1,6 @@
 package config_test
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -31,9 +30,7 @@ func TestCheckAcceptsDefaultsAndCreatesNothing(t *testing.T) {
 	t.Parallel()
 	c := good(t)
 	testenv.NoError(t, c.Check())
-	if _, err := os.Stat(c.Data); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the data folder was touched: %v", err)
-	}
+	testenv.Of(os.Stat(c.Data)).WantError(t, "the data folder", os.ErrNotExist)
 }
 
 func TestCheck(t *testing.T) {
@@ -214,9 +211,7 @@ func TestServeAccepts(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:8080", ":0", "0.0.0.0:80", "[::]:8080", "[::1]:0", "localhost:65535"} {
 		s := goodServe()
 		s.Listen = address
-		if err := s.Check(); err != nil {
-			t.Errorf("%s: %v", address, err)
-		}
+		testenv.Equal(t, address, nil, s.Check())
 	}
 	for text, want := range map[string]int{"0": 0, "1": 1, "100": 100, "10000": 10_000} {
 		s := goodServe()

@@ -45,9 +45,7 @@ func TestReadEnvironmentFile(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if got, err := config.ReadEnvironmentFile(path + "x"); got != nil || err != nil {
-		t.Errorf("no file: %q, %v", got, err)
-	}
+	testenv.Of(config.ReadEnvironmentFile(path+"x")).Want(t, "no file", nil)
 }
 
 func TestEnvironment(t *testing.T) {

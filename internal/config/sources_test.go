@@ -69,9 +69,7 @@ func TestSecrets(t *testing.T) {
 		if value != c.want || from != c.from || text != c.error {
 			t.Errorf("%s: got %q from %q, error %q; want %q from %q, error %q", name, value, from, text, c.want, c.from, c.error)
 		}
-		if err := s.UnknownVariables(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		testenv.Equal(t, name, nil, s.UnknownVariables())
 	}
 	// Only secrets can be in files.
 	s := config.NewSources([]string{"MERCHANT_ORDERS_DATA_FILE=" + file}, flags)
@@ -108,9 +106,7 @@ func TestS3Credentials(t *testing.T) {
 		if got != c.want || text != c.error {
 			t.Errorf("%s: %+v, error %q; want %+v, %q", name, got, text, c.want, c.error)
 		}
-		if err := s.UnknownVariables(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		testenv.Equal(t, name, nil, s.UnknownVariables())
 	}
 }
 

@@ -1,6 +1,7 @@
 package docpages_test
 
 import (
+	"fmt"
 	"html"
 	"net/http"
 	"net/http/httptest"
@@ -97,17 +98,14 @@ func checkPage(t *testing.T, server, address string) {
 		t.Fatalf("status %d, %s", page.Status, page.Header.Get("Content-Type"))
 	}
 	policy := page.Header.Get("Content-Security-Policy")
-	if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
-		t.Errorf("policy %q", policy)
-	}
+	testenv.Contains(t, "policy", policy, "default-src 'none'", "frame-ancestors 'none'")
+	testenv.Lacks(t, "policy", policy, "unsafe")
 	testenv.Equal(t, "a link reads as the name of a file", "", fileLink.FindString(page.Body))
 	for header, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"} {
 		testenv.Equal(t, header, want, page.Header.Get(header))
 	}
 	testenv.Equal(t, "what the page has inline", "", inlineForm.FindString(page.Body))
-	if !strings.Contains(page.Body, `<meta name="viewport" content="width=device-width, initial-scale=1">`) || !strings.Contains(page.Body, "<title>") {
-		t.Error("the page has no viewport or no title")
-	}
+	testenv.Contains(t, "page", page.Body, `<meta name="viewport" content="width=device-width, initial-scale=1">`, "<title>")
 	for _, link := range linkForm.FindAllStringSubmatch(page.Body, -1) {
 		if anchor, own := strings.CutPrefix(link[1], "#"); own {
 			checkAnchor(t, page, link[1], anchor)
@@ -130,9 +128,7 @@ func TestMarkdown(t *testing.T) {
 		for _, page := range docs.Pages() {
 			address := below + "/docs/guide/" + page.Name() + ".md"
 			entry := "\n- [" + page.Title + "](" + address + "): "
-			if strings.Contains(list, entry) != (operators || !page.Operators) {
-				t.Errorf("for operators %t: the list is wrong about %s", operators, page.Title)
-			}
+			testenv.Equal(t, fmt.Sprintf("for operators %t: listed %s", operators, page.Title), operators || !page.Operators, strings.Contains(list, entry))
 			if page.Operators && !operators {
 				get(t, server+address).WantStatus(t, 404)
 				continue
@@ -143,9 +139,7 @@ func TestMarkdown(t *testing.T) {
 		}
 		for _, document := range openapi.Documents() {
 			entry := "\n- [" + document.Title + "](" + below + "/openapi/" + document.Name + ".yaml): " + document.Summary + "\n"
-			if strings.Contains(list, entry) != (operators || strings.HasPrefix(document.Name, "v")) {
-				t.Errorf("for operators %t: the list is wrong about %s", operators, document.Title)
-			}
+			testenv.Equal(t, fmt.Sprintf("for operators %t: listed %s", operators, document.Title), operators || strings.HasPrefix(document.Name, "v"), strings.Contains(list, entry))
 		}
 	}
 }
@@ -209,9 +203,7 @@ func follow(t *testing.T, server, link string) {
 
 func checkAnchor(t *testing.T, page testenv.Response, link, anchor string) {
 	t.Helper()
-	if !strings.Contains(page.Body, ` id="`+anchor+`"`) {
-		t.Errorf("%q: no such place on the page", link)
-	}
+	testenv.Contains(t, link, page.Body, ` id="`+anchor+`"`)
 }
 
 // TestConsoleLinks follows the links of the console to the pages.
@@ -269,23 +261,17 @@ func TestReference(t *testing.T) {
 			_, shown, _ := strings.Cut(page, `<h3 id="schema-`+name+`">`)
 			shown, _, _ = strings.Cut(shown, "</section>")
 			for property := range s.Value.Properties {
-				if !strings.Contains(shown, "<dt><code>"+property+"</code>") {
-					t.Errorf("%s does not show %s of %s", document.Name, property, name)
-				}
+				testenv.Contains(t, document.Name, shown, "<dt><code>"+property+"</code>")
 			}
 		}
 	}
 	v2 := html.UnescapeString(get(t, server+below+"/docs/reference/v2").Body)
-	for _, want := range []string{
+	testenv.Contains(t, "page of v2", v2,
 		`<code>curl -X PATCH -H "Authorization: Bearer $TOKEN" "$BASE/v2/orders/SF-2026-000123/accept"</code>`,
 		`<code>curl -X POST -H "Authorization: Bearer $TOKEN" --data-binary '{"state":`,
 		`<b>POST</b> <code>event</code>`,
 		`--data-binary @FILE "$BASE/v2/orders/answers"</code>`,
-	} {
-		if !strings.Contains(v2, want) {
-			t.Errorf("the page lacks %s", want)
-		}
-	}
+	)
 }
 
 // TestStateDiagram checks that the pages show the image of the states with a text
@@ -295,12 +281,8 @@ func TestStateDiagram(t *testing.T) {
 	server := start(t, true)
 	for _, page := range []string{"accepting", "operator"} {
 		body := get(t, server+below+"/docs/guide/"+page).Body
-		if !strings.Contains(body, `<img src="`+below+`/docs/assets/states.svg" alt="The states`) {
-			t.Errorf("%s does not show the picture", page)
-		}
-		if strings.Contains(body, "flowchart") {
-			t.Errorf("%s shows the source of a diagram", page)
-		}
+		testenv.Contains(t, page, body, `<img src="`+below+`/docs/assets/states.svg" alt="The states`)
+		testenv.Lacks(t, page, body, "flowchart")
 	}
 }
 
@@ -373,9 +355,7 @@ func TestSearch(t *testing.T) {
 		"<script> & \"":          "with all of: &lt;script&gt; &amp; &#34;</p>",
 		"":                       "<h1>Search</h1>",
 	} {
-		if page := search(merchants, query); !strings.Contains(page, want) {
-			t.Errorf("the page for %q lacks %q", query, want)
-		}
+		testenv.Contains(t, fmt.Sprintf("page for %q", query), search(merchants, query), want)
 	}
 	const operators = `<li><a href="/shop/docs/guide/merchants-and-tokens`
 	if !strings.Contains(search(everything, "token create"), operators) || strings.Contains(search(merchants, "token create"), operators) {
@@ -389,13 +369,11 @@ func TestNavigation(t *testing.T) {
 	t.Parallel()
 	get(t, start(t, false)+below+"/docs/guide/console-el").WantText(t, http.StatusOK, `<main id="main" class="text" lang="el">`, `<li lang="el"><a href="/shop/docs/guide/console-el" aria-current="page">`)
 	page := get(t, start(t, false)+below+"/docs/guide/retries").Body
-	for _, want := range []string{
-		`<a href="/shop/docs/guide/retries" aria-current="page">Safe retries</a>` + "\n<ul>\n" + `<li class="level2"><a href="#idempotency-key-repeat-a-request-safely">`,
-		`<a rel="prev" href="/shop/docs/guide/accepting">`, `<a rel="next" href="/shop/docs/guide/invoices">`, `<a href="/shop/">Console</a>`,
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %s", want)
-		}
-	}
+	testenv.Contains(t, "page", page,
+		`<a href="/shop/docs/guide/retries" aria-current="page">Safe retries</a>`+"\n<ul>\n"+`<li class="level2"><a href="#idempotency-key-repeat-a-request-safely">`,
+		`<a rel="prev" href="/shop/docs/guide/accepting">`,
+		`<a rel="next" href="/shop/docs/guide/invoices">`,
+		`<a href="/shop/">Console</a>`,
+	)
 	testenv.Equal(t, "current pages", 1, strings.Count(page, "aria-current"))
 }

@@ -140,9 +140,7 @@ func TestImport(t *testing.T) {
 		doc(6), // without a line end
 	}, "\n")
 	got := testenv.Of(reported.run(t.Context(), t, strings.NewReader(input), s.add)).Must(t)
-	if want := (counts{4, 1, 1, 4}); got != want {
-		t.Errorf("counts %+v, want %+v", got, want)
-	}
+	testenv.Equal(t, "counts", counts{4, 1, 1, 4}, got)
 	want := []string{
 		"3: not a JSON object: it does not begin with {",
 		"7: reference: taken by " + ingesttest.Reference(2),
@@ -159,10 +157,7 @@ func TestImport(t *testing.T) {
 func TestImportOfNothing(t *testing.T) {
 	t.Parallel()
 	for _, input := range []string{"", "\n", "\n\r\n \n\t", " "} {
-		got, err := new(report).run(t.Context(), t, strings.NewReader(input), nil)
-		if err != nil || got != (counts{}) {
-			t.Errorf("%q: %+v, %v", input, got, err)
-		}
+		testenv.Of(new(report).run(t.Context(), t, strings.NewReader(input), nil)).Want(t, input, (counts{}))
 	}
 }
 

@@ -94,9 +94,7 @@ func TestProbeAfterFailure(t *testing.T) {
 			return nil
 		})
 		for _, want := range []error{fault, fault, nil} {
-			if _, err := p.Get(t.Context()); !errors.Is(err, want) {
-				t.Errorf("error %v, want %v", err, want)
-			}
+			testenv.Of(p.Get(t.Context())).WantError(t, "Get", want)
 			if broken.Swap(false); want != nil {
 				time.Sleep(time.Second / 2)
 			}

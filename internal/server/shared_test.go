@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 var errOnPurpose = errors.New("on purpose")
@@ -65,9 +67,7 @@ func TestSharedPatience(t *testing.T) {
 		s.Stopped = stopped
 		begun := time.Now()
 		wantShared(t, s, 0, context.DeadlineExceeded)
-		if waited := time.Since(begun); waited != patience {
-			t.Errorf("waited for %s, want %s", waited, patience)
-		}
+		testenv.Equal(t, "waited", patience, time.Since(begun))
 		time.Sleep(10 * time.Second)
 		wantShared(t, s, 1, nil)
 		time.Sleep(time.Hour)

@@ -51,21 +51,15 @@ func TestCreateAndAuthenticate(t *testing.T) {
 	if !strings.HasPrefix(text, "mo_") || made.Operator() {
 		t.Errorf("%q, operator %v", text, made.Operator())
 	}
-	if got, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil || got.Token != granted(want) {
-		t.Errorf("grant %+v, error %v", got, err)
-	}
+	testenv.Equal(t, "grant", granted(want), testenv.Of(registry.Authenticate(t.Context(), text, netip.Addr{})).Must(t).Token)
 	hash := testenv.Of(token.HashText(text)).Must(t)
-	if grant, err := db.DB.Grant(t.Context(), hash); err != nil || grant.Token.ID != 1 {
-		t.Errorf("stored under its hash: %+v, error %v", grant, err)
-	}
+	testenv.Equal(t, "stored under its hash", 1, testenv.Of(db.DB.Grant(t.Context(), hash)).Must(t).Token.ID)
 
 	text, made, err = createOperator(t, registry, 0)
 	if err != nil || !strings.HasPrefix(text, "mop_") || !made.Operator() || made.Scopes != order.OperatorScopes || !made.ExpiresAt.IsZero() {
 		t.Errorf("operator's token %q, %+v, error %v", text, made, err)
 	}
-	if got, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil || got.Token != granted(made) {
-		t.Errorf("grant %+v, error %v", got, err)
-	}
+	testenv.Equal(t, "grant", granted(made), testenv.Of(registry.Authenticate(t.Context(), text, netip.Addr{})).Must(t).Token)
 	if all, err := registry.List(t.Context(), token.Filter{}); err != nil || len(all) != 2 || all[1] != made {
 		t.Errorf("list %+v, error %v", all, err)
 	}
@@ -300,9 +294,8 @@ func TestRecordUsesRetries(t *testing.T) {
 		cancel()
 		<-ended
 		testenv.Equal(t, "written", []map[int64]token.Use{{1: {At: noon.Add(time.Minute)}, 2: {At: noon}}}, db.written(), sameAddress)
-		if !strings.Contains(log.String(), "cannot write the last-used times of tokens") || strings.Contains(log.String(), "mo_") {
-			t.Errorf("log %q", log.String())
-		}
+		testenv.Contains(t, "log", log.String(), "cannot write the last-used times of tokens")
+		testenv.Lacks(t, "log", log.String(), "mo_")
 	})
 }
 

@@ -34,10 +34,7 @@ func TestTextForm(t *testing.T) {
 			if len(hint) != len(prefix)+4 || !strings.HasPrefix(text, hint) {
 				t.Errorf("hint %q of %q", hint, text)
 			}
-			hash, err := token.HashText(text)
-			if err != nil || hash != sha256.Sum256([]byte(text)) {
-				t.Errorf("%q: hash %x, error %v", text, hash, err)
-			}
+			testenv.Of(token.HashText(text)).Want(t, text, sha256.Sum256([]byte(text)))
 		}
 	}
 }

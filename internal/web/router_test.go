@@ -55,9 +55,7 @@ func read[T any](t *testing.T, body string) T {
 	var value T
 	decoder := json.NewDecoder(strings.NewReader(body))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&value); err != nil {
-		t.Errorf("body %q: %v", body, err)
-	}
+	testenv.Equal(t, fmt.Sprintf("body %q", body), nil, decoder.Decode(&value))
 	return value
 }
 
@@ -118,9 +116,8 @@ func TestOwnOrigin(t *testing.T) {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest("PUT", "http://127.0.0.1:8080/api/orders/5", http.NoBody)
 		r.Header.Set("Origin", origin)
-		if router.ServeHTTP(w, r); w.Code != want {
-			t.Errorf("%s: status %d, want %d", origin, w.Code, want)
-		}
+		router.ServeHTTP(w, r)
+		testenv.Equal(t, origin+": status", want, w.Code)
 	}
 }
 

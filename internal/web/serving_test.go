@@ -61,9 +61,7 @@ func serveLogging(t *testing.T, requestLog web.RequestLog, verifier web.Authenti
 	}()
 	r.stop = sync.OnceFunc(func() {
 		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("serve: %v", err)
-		}
+		testenv.Equal(t, "serve", nil, <-ended)
 	})
 	t.Cleanup(r.stop)
 	return r

@@ -108,9 +108,7 @@ func TestViolations(t *testing.T) {
 			if test.want == "" && violations != "" {
 				t.Errorf("violations in a described exchange:\n%s", violations)
 			}
-			if !strings.Contains(violations, test.want) {
-				t.Errorf("violations are %q, want %q among them", violations, test.want)
-			}
+			testenv.Contains(t, "violations", violations, test.want)
 		})
 	}
 }

@@ -164,9 +164,7 @@ func (w *world) actions(limit int) string {
 	var actions []string
 	for _, entry := range page.Entries {
 		actions = append(actions, string(entry.Action))
-		if strings.Contains(fmt.Sprint(entry), "example.com") {
-			w.Errorf("the audit log has the address: %+v", entry)
-		}
+		testenv.Lacks(w, "entry in the audit log", fmt.Sprint(entry), "example.com")
 	}
 	return strings.Join(actions, " ")
 }
@@ -179,9 +177,7 @@ func TestMailLinks(t *testing.T) {
 		w, secret := openWorld(t)
 		confirm := func(key delivery.Key, secret string, want error) {
 			t.Helper()
-			if err := w.confirm(key, secret); !errors.Is(err, want) {
-				t.Errorf("confirm %+v: %v, want %v", key, err, want)
-			}
+			testenv.Equal(t, fmt.Sprintf("confirm %+v", key), want, w.confirm(key, secret))
 		}
 		confirm(mailKey, "", digest.ErrLink)
 		confirm(mailKey, "x", digest.ErrLink)
@@ -210,13 +206,9 @@ func TestMailLinks(t *testing.T) {
 			{mailKey, delivery.Secret(next), digest.ErrLink},
 			{mailKey, a.Secret, nil},
 		} {
-			if err := w.mails.End(t.Context(), order.Caller{}, row.key, string(row.secret)); !errors.Is(err, row.want) {
-				t.Errorf("end %+v: %v, want %v", row, err, row.want)
-			}
+			testenv.Equal(t, fmt.Sprintf("end %+v", row), row.want, w.mails.End(t.Context(), order.Caller{}, row.key, string(row.secret)))
 		}
-		if addresses, err := w.mails.List(t.Context(), 1); err != nil || len(addresses) != 0 {
-			t.Errorf("after the end: %+v, %v", addresses, err)
-		}
+		testenv.Equal(t, "addresses after the end", 0, len(testenv.Of(w.mails.List(t.Context(), 1)).Must(t)))
 		testenv.Equal(t, "audit", "mail.ended mail.confirmed mail.link mail.not_sent mail.link mail.added merchant.added", w.actions(100))
 
 		// Neither removing an address and adding it again nor other addresses lead past the

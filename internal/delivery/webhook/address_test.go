@@ -107,9 +107,7 @@ func TestHostileAddresses(t *testing.T) {
 			t.Errorf("%s: %+v", host, result)
 		}
 	}
-	if n := connections.Load(); n != 0 {
-		t.Errorf("%d connections were made", n)
-	}
+	testenv.Equal(t, "connections", 0, connections.Load())
 	// The listener does count.
 	NewClient(true).Post(t.Context(), Message{URL: "https://127.0.0.1:" + port, At: time.Now()})
 	if connections.Load() == 0 {
@@ -152,9 +150,7 @@ func TestRedirects(t *testing.T) {
 			t.Errorf("%d: %+v", status, result)
 		}
 	}
-	if n := connections.Load(); n != 0 {
-		t.Errorf("%d redirects were followed", n)
-	}
+	testenv.Equal(t, "redirects followed", 0, connections.Load())
 }
 
 // TestConnectionIsReused posts one message after the other, which get short and long
@@ -180,9 +176,7 @@ func TestConnectionIsReused(t *testing.T) {
 			t.Errorf("%+v", result)
 		}
 	}
-	if n := connections.Load(); n != 1 {
-		t.Errorf("%d connections", n)
-	}
+	testenv.Equal(t, "connections", 1, connections.Load())
 }
 
 // TestRetryAfter reads how long a receiver asks to wait, from responses that say that they
@@ -260,22 +254,16 @@ func TestHide(t *testing.T) {
 			"JSON": strconv.QuoteToASCII(secret), "HTML": html.EscapeString("<" + secret + ">"), "hex": fmt.Sprintf("%x", secret+secret), "base64": base64.StdEncoding.EncodeToString([]byte("key " + secret + " of the gate")),
 			"escaped": `\u006b\u0033y`, "entities": "&#107;&#51;y", "the end of a long text": strings.Repeat("x ", 500) + secret[:3],
 		} {
-			if got := access.hide(response); got != notKept {
-				t.Errorf("%s: %q is kept", name, got)
-			}
+			testenv.Equal(t, name, notKept, access.hide(response))
 		}
 	}
-	if got := access.hide("the pin is 42"); got != notKept {
-		t.Errorf("a short credential is kept: %q", got)
-	}
+	testenv.Equal(t, "a short credential", notKept, access.hide("the pin is 42"))
 	for _, response := range []string{"", "ok", `{"error": "no such order", "code": 17}`, "Bad Request"} {
 		if got := access.hide(response); got != response {
 			t.Errorf("%q is %q", response, got)
 		}
 	}
-	if got := (Access{}).hide("50% & more"); got != "50% & more" {
-		t.Errorf("without credentials: %q", got)
-	}
+	testenv.Equal(t, "without credentials", "50% & more", (Access{}).hide("50% & more"))
 }
 
 // Proves decision 5 (webhooks: addresses).

@@ -115,9 +115,7 @@ func TestChangeDuringDelivery(t *testing.T) {
 				testenv.NoError(t, c.change(w, &e))
 				time.Sleep(time.Minute)
 				later := r.after(before)
-				if len(later) != c.later {
-					t.Errorf("%d messages after the change, not %d", len(later), c.later)
-				}
+				testenv.Equal(t, "messages after the change", c.later, len(later))
 				for i, m := range later {
 					header := http.Header{"Webhook-Id": {m.ID}, "Webhook-Timestamp": {strconv.FormatInt(m.At.Unix(), 10)}, "Webhook-Signature": {m.Signature}}
 					event, err := client.VerifyWebhook(header, m.Body, string(e.Secret))

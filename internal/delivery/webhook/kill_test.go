@@ -76,9 +76,7 @@ func (s *shops) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	shop := s.byPath[r.URL.Path]
 	shop.mu.Lock()
 	shop.inFlight++
-	if shop.inFlight != 1 {
-		s.Errorf("%s: %d requests in flight", r.URL.Path, shop.inFlight)
-	}
+	testenv.Equal(s, r.URL.Path+": requests in flight", 1, shop.inFlight)
 	shop.mu.Unlock()
 	defer func() {
 		shop.mu.Lock()

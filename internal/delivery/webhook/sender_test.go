@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -103,12 +102,8 @@ func TestReplayDuringDelivery(t *testing.T) {
 	close(proceed)
 	w.acknowledged(e.Key, 5)
 	stop()
-	if got := r.acked[fmt.Sprint(e.ID)]; !slices.Equal(got, []int64{1, 2, 3, 4, 5, 3, 4, 5}) {
-		t.Errorf("acknowledged %v", got)
-	}
-	if _, err := w.hooks.Replay(t.Context(), order.CommandFor(1), e.Key, order.MarketCursor{Seq: 6}, order.Options[webhook.Endpoint]{}); !errors.Is(err, webhook.ErrNoEvent) {
-		t.Errorf("replay after an event that does not exist: %v", err)
-	}
+	testenv.Equal(t, "acknowledged", []int64{1, 2, 3, 4, 5, 3, 4, 5}, r.acked[fmt.Sprint(e.ID)])
+	testenv.Of(w.hooks.Replay(t.Context(), order.CommandFor(1), e.Key, order.MarketCursor{Seq: 6}, order.Options[webhook.Endpoint]{})).WantError(t, "replay after an event that does not exist", webhook.ErrNoEvent)
 }
 
 // TestDisabled checks 410 Gone, of which the other endpoints of the merchant get an
@@ -291,7 +286,5 @@ func TestStopWhileLeasing(t *testing.T) {
 	cancel()
 	close(store.proceed)
 	running.Wait()
-	if due, err := w.DB.DueEndpoints(t.Context(), nil, time.Now()); err != nil || len(due) != 1 {
-		t.Errorf("due after the stop: %v, %v", due, err)
-	}
+	testenv.Equal(t, "due after the stop", 1, len(testenv.Of(w.DB.DueEndpoints(t.Context(), nil, time.Now())).Must(t)))
 }

@@ -57,9 +57,7 @@ func TestDigest(t *testing.T) {
 		testenv.Equal(t, "another request with the digest of "+target, "", seen[got])
 		seen[got] = target
 	}
-	if digest("DELETE", "/v2/tokens/7?b=2&a=1") != digest("DELETE", "/v2/tokens/7?a=1&b=2") {
-		t.Error("the sequence of parameters makes another request")
-	}
+	testenv.Equal(t, "digest of the parameters in another sequence", digest("DELETE", "/v2/tokens/7?a=1&b=2"), digest("DELETE", "/v2/tokens/7?b=2&a=1"))
 }
 
 // FuzzParseKey checks that an accepted key is the one that was sent, and one that

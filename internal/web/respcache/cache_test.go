@@ -48,9 +48,7 @@ func TestHeadersCount(t *testing.T) {
 	} {
 		c := newCache(entryOverhead + len(key.Path) + 1000 - 1)
 		c.storeTwice(key, e)
-		if c.Lookup(key, v1) != nil {
-			t.Errorf("%s: an entry larger than the cache is stored", name)
-		}
+		testenv.Equal(t, name+": an entry larger than the cache", nil, c.Lookup(key, v1))
 	}
 }
 
