@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -71,4 +72,20 @@ func SmallDisk(t *testing.T, dir, options string) {
 		Unable(t, cannotMount, err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+}
+
+// FillDisk writes a file until there is no room left, and returns its path.
+func FillDisk(t *testing.T, dir string) string {
+	t.Helper()
+	file, err := os.Create(filepath.Join(dir, "ballast"))
+	NoError(t, err)
+	for err == nil {
+		_, err = file.Write(make([]byte, 4096))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	// The file system may refuse it here too.
+	_ = file.Close()
+	return file.Name()
 }

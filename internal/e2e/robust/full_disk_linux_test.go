@@ -93,7 +93,7 @@ func TestDiskFull(t *testing.T) {
 	p := apptest.StartProcess(t, data)
 	s := running{p, newClient(t, p.BaseURL, token)}
 
-	ballast := fillDisk(t, data)
+	ballast := testenv.FillDisk(t, data)
 	refusedAt := s.acceptUntilFull(t, orders)
 	s.checkWhileFull(t, refusedAt)
 	testenv.NoError(t, os.Remove(ballast))
@@ -101,22 +101,6 @@ func TestDiskFull(t *testing.T) {
 	want := s.Walk(t)
 	testenv.Equal(t, "exit code", 0, s.Stop(t, syscall.SIGTERM))
 	testenv.Equal(t, "orders before and after a restart", want, startOn(t, data).Walk(t))
-}
-
-// fillDisk writes a file until there is no room left, and returns its path.
-func fillDisk(t *testing.T, dir string) string {
-	t.Helper()
-	file, err := os.Create(filepath.Join(dir, "ballast"))
-	testenv.NoError(t, err)
-	for err == nil {
-		_, err = file.Write(make([]byte, 4096))
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
-	// The file system may refuse it here too.
-	_ = file.Close()
-	return file.Name()
 }
 
 // acceptUntilFull accepts orders, for which the database may have room inside

@@ -32,11 +32,8 @@ func TestFullTablespace(t *testing.T) {
 		return found.Unusable != nil && strings.Contains(found.Unusable.Problem, "No space left on device")
 	}
 	testenv.Equal(t, "full before", false, full())
-	ballast := testenv.Of(os.Create(filepath.Join(dir, "ballast"))).Must(t)
-	for err := error(nil); err == nil; _, err = ballast.Write(make([]byte, 4096)) {
-	}
-	_ = ballast.Close()
+	ballast := testenv.FillDisk(t, dir)
 	testenv.Equal(t, "full", true, full())
-	testenv.NoError(t, os.Remove(ballast.Name()))
+	testenv.NoError(t, os.Remove(ballast))
 	testenv.Equal(t, "full after", false, full())
 }

@@ -23,11 +23,8 @@ func TestRefusedChange(t *testing.T) {
 		cause  string
 	}{
 		{"full", func(dir string) func() error {
-			file := testenv.Of(os.Create(filepath.Join(dir, "ballast"))).Must(t)
-			for err := error(nil); err == nil; _, err = file.Write(make([]byte, 4096)) {
-			}
-			_ = file.Close() // which the file system may refuse too
-			return func() error { return os.Remove(file.Name()) }
+			ballast := testenv.FillDisk(t, dir)
+			return func() error { return os.Remove(ballast) }
 		}, syscall.ENOSPC.Error()},
 		{"files of a limited size", func(string) func() error {
 			var before syscall.Rlimit
