@@ -116,9 +116,6 @@ func setDetail(h http.Header, r *http.Request, err error, status int, body any) 
 		return // it has words of its own
 	}
 	detail := detailOf(err)
-	if errors.Is(err, order.ErrNotFound) {
-		detail = cmp.Or(detail, noOrder(r))
-	}
 	if errors.Is(err, order.ErrPreconditionFailed) && strings.HasPrefix(r.Header.Get(ifMatch), "W/") {
 		detail = "If-Match has a weak tag, as proxies that compress make them: send it without W/."
 	}
