@@ -361,6 +361,7 @@ var calls = map[string]any{
 	"followed": true, "history": "changed",
 	"named": 4.0, "requestId": true, "broken": []any{"r1", "r1", "r1"}, "downloaded": "%PDF-1.4", "linked": "%PDF-1.4", "deleted": 0.0,
 	"proxied": "a proxy or another server responded: Not Found Bearer [token] nginx (status 404)", "missed": false,
+	"gateway": []any{false, true}, "foreign": []any{true, true}, "huge": 502.0,
 	"key": true, "moved": true, "cut": true, "webhook": "till", "rotated": true, "webhooks": 0.0, "tokens": []any{"till", "till"},
 }
 
@@ -450,8 +451,9 @@ func testDeliveries(t *testing.T, secret delivery.Secret) map[string]any {
 // flaky starts a proxy for a service, and returns its address. The first attempt of each
 // request fails: by turns the response is a 503, or breaks off after half of its body. A
 // request with LIMITED is refused for an hour; the response of one with MOVED is a
-// redirect, that of one with GONE a page, that of one with CUT, HTML or BROKEN is bad. Tags are
-// weak, as if the proxy compressed.
+// redirect, that of one with GONE a page, with GATEWAY one in JSON, with HUGE one without end, that
+// of one with CUT, HTML or BROKEN is bad, with FOREIGN of another server. Tags are weak, as if the
+// proxy compressed.
 func flaky(t *testing.T, service string) string {
 	t.Helper()
 	target := testenv.Of(url.Parse(service)).Must(t)
@@ -491,6 +493,24 @@ func flaky(t *testing.T, service string) string {
 			w.Header().Set("Content-Type", "text/html")
 			w.WriteHeader(http.StatusNotFound)
 			_, _ = w.Write([]byte("<html>\n<head><title>404</title></head>\n<h1>Not Found</h1>" + r.Header.Get("Authorization") + "<hr>nginx</html>"))
+		case strings.HasSuffix(request, "/GATEWAY"):
+			token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("X-Request-Id", token)
+			w.Header().Set("Error-Detail", "The token "+token+" has no route.")
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = w.Write([]byte(`{"message":"no Route matched with those values"}`))
+		case strings.Contains(request, "/FOREIGN"):
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{}`))
+		case strings.HasSuffix(request, "/HUGE"):
+			w.WriteHeader(http.StatusBadGateway)
+			for range 32 << 4 { // more than the connection holds
+				if _, err := w.Write(make([]byte, 64<<10)); err != nil {
+					return
+				}
+			}
+			t.Errorf("%s: the client reads all of a page", request)
 		case strings.HasSuffix(request, "/CUT"):
 			w.Header().Set("Content-Type", "Application/JSON")
 			_, _ = w.Write([]byte(`{"order":{"id`))

@@ -140,7 +140,17 @@ class Client
      */
     public function request(string $method, string $path, $body = null, string $ifMatch = '', string $key = ''): array
     {
-        return $this->call($method, $path, $body === null ? null : json($body), $ifMatch, $key);
+        return $this->ask('', $method, $path, $body, $ifMatch, $key);
+    }
+
+    /**
+     * Is request for a response that has a member.
+     * @param mixed $body
+     * @return array{\stdClass, array<string, string>}
+     */
+    private function ask(string $has, string $method, string $path, $body = null, string $ifMatch = '', string $key = ''): array
+    {
+        return $this->call($method, $path, $body === null ? null : json($body), $ifMatch, $key, 0, $has);
     }
 
     /**
@@ -151,7 +161,7 @@ class Client
     {
         $query = query(['itemsPerPage' => 100, 'state' => $state, 'dateFrom' => $dateFrom, 'dateTo' => $dateTo]);
         while ($query !== '') {
-            [$page, $headers] = $this->call('GET', "/orders$query");
+            [$page, $headers] = $this->ask('orders', 'GET', "/orders$query");
             foreach ($page->orders as $order) {
                 yield $order;
             }
@@ -186,7 +196,7 @@ class Client
     private function withCursor(string $path, array $query): \Generator
     {
         for ($cursor = ''; $cursor !== null; $cursor = $page->next) {
-            [$page] = $this->call('GET', $path . query(['limit' => 100, 'cursor' => $cursor] + $query));
+            [$page] = $this->ask('orders', 'GET', $path . query(['limit' => 100, 'cursor' => $cursor] + $query));
             foreach ($page->orders as $order) {
                 yield $order;
             }
@@ -202,7 +212,7 @@ class Client
         if (in_array($number, ['', '.', '..'], true)) { // the path would be another one
             throw new \InvalidArgumentException("'$number' is not a number to find orders by");
         }
-        return $this->request('GET', '/orders/by-merchant-reference/' . rawurlencode($number))[0]->orders;
+        return $this->ask('orders', 'GET', '/orders/by-merchant-reference/' . rawurlencode($number))[0]->orders;
     }
 
     /**
@@ -211,20 +221,20 @@ class Client
      */
     public function order(string $reference): array
     {
-        [$body, $headers] = $this->call('GET', path($reference));
+        [$body, $headers] = $this->ask('order', 'GET', path($reference));
         return [$body->order, (string) preg_replace('~^W/~', '', $headers['etag'] ?? '')]; // weak: of a proxy that compresses
     }
 
     /** Accepts a registered order. */
     public function accept(string $reference, string $ifMatch = '', string $key = ''): void
     {
-        $this->request('PATCH', path($reference, '/accept'), null, $ifMatch, $key);
+        $this->ask('success', 'PATCH', path($reference, '/accept'), null, $ifMatch, $key);
     }
 
     /** Rejects a registered order, for a reason such as out-of-stock, or none. */
     public function reject(string $reference, ?string $reason = null, string $ifMatch = '', string $key = ''): void
     {
-        $this->request('PATCH', path($reference, '/reject'), ['status' => 'D', 'reason' => $reason], $ifMatch, $key);
+        $this->ask('success', 'PATCH', path($reference, '/reject'), ['status' => 'D', 'reason' => $reason], $ifMatch, $key);
     }
 
     /**
@@ -257,7 +267,7 @@ class Client
      */
     public function update(string $reference, array $update, string $ifMatch = '', string $key = ''): void
     {
-        $this->request('PATCH', path($reference), $update, $ifMatch, $key);
+        $this->ask('success', 'PATCH', path($reference), $update, $ifMatch, $key);
     }
 
     /**
@@ -278,7 +288,7 @@ class Client
             throw new \LengthException('the file is larger than 4000000 bytes');
         }
         $body = ['filename' => $filename, 'contentBase64' => base64_encode($content)] + $document;
-        return $this->request('POST', path($reference, '/invoices'), $body, $ifMatch, $key)[0]->invoice;
+        return $this->ask('invoice', 'POST', path($reference, '/invoices'), $body, $ifMatch, $key)[0]->invoice;
     }
 
     /**
@@ -305,7 +315,7 @@ class Client
      */
     public function deleteInvoice(string $reference, int $invoiceId, string $ifMatch = '', string $key = ''): array
     {
-        return $this->request('DELETE', path($reference, "/invoices/$invoiceId"), null, $ifMatch, $key)[0]->invoices;
+        return $this->ask('invoices', 'DELETE', path($reference, "/invoices/$invoiceId"), null, $ifMatch, $key)[0]->invoices;
     }
 
     /**
@@ -314,7 +324,7 @@ class Client
      */
     public function invoiceLink(string $reference, int $invoiceId, string $ifMatch = '', string $key = ''): object
     {
-        return $this->request('POST', path($reference, "/invoices/$invoiceId/link"), null, $ifMatch, $key)[0];
+        return $this->ask('url', 'POST', path($reference, "/invoices/$invoiceId/link"), null, $ifMatch, $key)[0];
     }
 
     /** Returns an export of whole orders. One whose stored data is damaged has only id and problem. */
@@ -340,7 +350,7 @@ class Client
     public function eventsPage($after, int $limit = 1000, int $wait = 0, bool $withOrders = false): object
     {
         $query = query(['after' => $after, 'limit' => $limit, 'wait' => $wait, 'include' => $withOrders ? 'order' : '']);
-        return $this->call('GET', "/events$query", null, '', '', $wait)[0];
+        return $this->call('GET', "/events$query", null, '', '', $wait, 'events')[0];
     }
 
     /**
@@ -391,7 +401,7 @@ class Client
      */
     public function webhooks(): array
     {
-        return $this->request('GET', '/webhooks')[0]->webhooks;
+        return $this->ask('webhooks', 'GET', '/webhooks')[0]->webhooks;
     }
 
     /**
@@ -402,7 +412,7 @@ class Client
      */
     public function createWebhook(array $webhook, string $key = ''): object
     {
-        return $this->request('POST', '/webhooks', $webhook, '', $key)[0];
+        return $this->ask('webhook', 'POST', '/webhooks', $webhook, '', $key)[0];
     }
 
     /**
@@ -411,7 +421,7 @@ class Client
      */
     public function rotateWebhookSecret(int $id, string $overlap, string $key = ''): object
     {
-        return $this->request('POST', "/webhooks/$id/secret", ['overlap' => $overlap], '', $key)[0];
+        return $this->ask('webhook', 'POST', "/webhooks/$id/secret", ['overlap' => $overlap], '', $key)[0];
     }
 
     /**
@@ -421,13 +431,13 @@ class Client
      */
     public function updateWebhook(int $id, array $change, string $key = ''): object
     {
-        return $this->request('PATCH', "/webhooks/$id", $change, '', $key)[0];
+        return $this->ask('id', 'PATCH', "/webhooks/$id", $change, '', $key)[0];
     }
 
     /** Deletes a webhook. */
     public function deleteWebhook(int $id, string $key = ''): void
     {
-        $this->request('DELETE', "/webhooks/$id", null, '', $key);
+        $this->ask('success', 'DELETE', "/webhooks/$id", null, '', $key);
     }
 
     /**
@@ -436,7 +446,7 @@ class Client
      */
     public function testWebhook(int $id, string $key = ''): object
     {
-        return $this->request('POST', "/webhooks/$id/test", null, '', $key)[0]->delivery;
+        return $this->ask('delivery', 'POST', "/webhooks/$id/test", null, '', $key)[0]->delivery;
     }
 
     /**
@@ -446,7 +456,7 @@ class Client
     public function tokens(): \Generator
     {
         for ($after = 0; $after !== null; $after = $page->next) {
-            [$page] = $this->call('GET', '/tokens' . query(['after' => $after, 'limit' => 1000]));
+            [$page] = $this->ask('tokens', 'GET', '/tokens' . query(['after' => $after, 'limit' => 1000]));
             foreach ($page->tokens as $token) {
                 yield $token;
             }
@@ -461,7 +471,7 @@ class Client
      */
     public function createToken(array $request = [], string $key = ''): object
     {
-        return $this->request('POST', '/tokens', (object) $request, '', $key)[0];
+        return $this->ask('token', 'POST', '/tokens', (object) $request, '', $key)[0];
     }
 
     /**
@@ -470,13 +480,13 @@ class Client
      */
     public function rotateToken(int $id, string $overlap, string $key = ''): object
     {
-        return $this->request('POST', "/tokens/$id/rotate", ['overlap' => $overlap], '', $key)[0];
+        return $this->ask('token', 'POST', "/tokens/$id/rotate", ['overlap' => $overlap], '', $key)[0];
     }
 
     /** Revokes a token. */
     public function revokeToken(int $id, string $key = ''): void
     {
-        $this->request('DELETE', "/tokens/$id", null, '', $key);
+        $this->ask('success', 'DELETE', "/tokens/$id", null, '', $key);
     }
 
     /**
@@ -484,7 +494,7 @@ class Client
      * and its headers.
      * @return array{mixed, array<string, string>}
      */
-    private function call(string $method, string $path, ?string $body = null, string $ifMatch = '', string $key = '', int $wait = 0): array
+    private function call(string $method, string $path, ?string $body = null, string $ifMatch = '', string $key = '', int $wait = 0, string $has = ''): array
     {
         $type = $path === '/orders/answers' ? 'application/x-ndjson' : 'application/json';
         $write = $method === 'GET' ? [] : ['Idempotency-Key: ' . ($key ?: bin2hex(random_bytes(16)))];
@@ -503,6 +513,9 @@ class Client
                 $json = json_decode(joined($parts));
                 if (!$json instanceof \stdClass) {
                     throw new TransportError('the response broke off', true, 0, '', 0, requestId($headers));
+                }
+                if ($has !== '' && ($json->$has ?? false) === false) { // it is of another server
+                    throw new ClientError("unexpected response: it has no $has", false, (int) $headers[':status'], '', 0, requestId($headers));
                 }
                 return [$json, $headers];
             } catch (ClientError $error) {
@@ -535,10 +548,13 @@ class Client
             throw new ClientError('PHP cannot reach the service: it needs the extension curl, or allow_url_fopen, for https with the extension openssl');
         }
         $parts->rewind(); // to the first part, after the headers
-        $received = headers($lines);
+        $received = headers(str_replace($this->token, '[token]', $lines)); // errors show some
         $status = (int) $received[':status'];
         if ($status < 200 || $status > 299) {
-            throw refusal($status, $received, str_replace($this->token, '[token]', joined($parts)));
+            for ($page = ''; $parts->valid() && strlen($page) < 0x10000; $parts->next()) {
+                $page .= $parts->current();
+            }
+            throw refusal($status, $received, str_replace($this->token, '[token]', $page));
         }
         if ($type !== '*/*' && stripos($received['content-type'] ?? '', $type) !== 0) {
             throw new ClientError("unexpected response: it is no $type", false, $status, '', 0, requestId($received));
@@ -853,7 +869,7 @@ function refusal(int $status, array $headers, string $text): ClientError
     $after = $headers['retry-after'] ?? '';
     $seconds = max(is_numeric($after) ? (float) $after : (int) strtotime($after) - time(), 0);
     // A 409 without Retry-After stays.
-    $temporary = in_array($status, [408, 429], true) || $status >= 500 || $status === 409 && $seconds > 0;
+    $temporary = in_array($status, [0, 408, 429], true) || $status >= 500 || $status === 409 && $seconds > 0;
     $kinds = [
         401 => UnauthorizedError::class, 403 => ForbiddenError::class, 404 => NotFoundError::class, 412 => PreconditionError::class,
         422 => KeyReusedError::class, 429 => RateLimitedError::class,
@@ -861,7 +877,7 @@ function refusal(int $status, array $headers, string $text): ClientError
     $kind = $kinds[$status] ?? ($status >= 500 ? UnavailableError::class : ClientError::class);
     $error = $body->error ?? null;
     [$code, $message] = [$error->code ?? '', $error->message ?? $body->message ?? ''];
-    if (!is_string($message) || $message === '') {
+    if (!is_string($message) || $message === '' || $status === 404 && !$code && !preg_match('/^The .* was not found/', $message)) {
         $page = (string) preg_replace(['~<head.*?</head>|<[^>]*>~is', '/\s+/'], ' ', $text);
         $about = isset($headers['location']) ? "it is at {$headers['location']}" : substr(trim($page), 0, 200);
         $message = rtrim("a proxy or another server responded: $about", ': ');

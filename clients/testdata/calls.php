@@ -65,6 +65,12 @@ foreach ([fn () => $once->order('BROKEN'), fn () => $once->order('HTML'), fn () 
 }
 $gone = refused(fn () => $once->order('GONE'));
 $result += ['proxied' => $gone->getMessage(), 'missed' => $gone instanceof NotFoundError];
+$gateway = refused(fn () => $once->order('GATEWAY'));
+$result['gateway'] = [$gateway instanceof NotFoundError, strpos($gateway->getMessage() . $gateway->detail . $gateway->requestId, 'mo_x') === false];
+foreach ([fn () => $once->order('FOREIGN'), fn () => $once->accept('FOREIGN')] as $call) {
+    $result['foreign'][] = refused($call)->status === 200;
+}
+$result['huge'] = refused(fn () => $once->order('HUGE'))->status;
 $moved = strpos(refused(fn () => $once->order('MOVED'))->getMessage(), 'https://orders.example.com/') !== false;
 $result += ['moved' => $moved, 'cut' => refused(fn () => $once->order('CUT'))->temporary];
 $client->reject($second, 'damaged');

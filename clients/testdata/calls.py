@@ -53,6 +53,10 @@ once = Client(os.environ["ORDERS_URL"], "mo_x", tries=1)
 result["broken"] = [refusal(once.order, name).request_id for name in ("BROKEN", "HTML")] + [refusal(list, once.export(date_from="BROKEN").orders()).request_id]
 gone = refusal(once.order, "GONE")
 result |= {"proxied": str(gone), "missed": isinstance(gone, NotFoundError)}
+gateway = refusal(once.order, "GATEWAY")
+result["gateway"] = [isinstance(gateway, NotFoundError), "mo_x" not in str(gateway) + gateway.detail + gateway.request_id]
+result["foreign"] = [refusal(call, "FOREIGN").status == 200 for call in (once.order, once.accept)]
+result["huge"] = refusal(once.order, "HUGE").status
 result |= {"moved": "https://orders.example.com/" in str(refusal(once.order, "MOVED")), "cut": refusal(once.order, "CUT").temporary}
 client.reject(second, "damaged")
 result["answers"] = [answer["status"] for answer in client.answers([

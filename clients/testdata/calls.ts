@@ -52,6 +52,10 @@ const broken = [once.order("BROKEN"), once.order("HTML"), all(once.export({ date
 result.broken = (await Promise.all(broken.map(refusal))).map((error) => error.requestId);
 const gone = await refusal(once.order("GONE"));
 [result.proxied, result.missed] = [gone.message, gone instanceof NotFoundError];
+const gateway = await refusal(once.order("GATEWAY"));
+result.gateway = [gateway instanceof NotFoundError, !(gateway.message + gateway.detail + gateway.requestId).includes("mo_x")];
+result.foreign = (await Promise.all([once.order("FOREIGN"), once.accept("FOREIGN")].map(refusal))).map((error) => error.status === 200);
+result.huge = (await refusal(once.order("HUGE"))).status;
 result.moved = (await refusal(once.order("MOVED"))).message.includes("https://orders.example.com/");
 result.cut = (await refusal(once.order("CUT"))).temporary;
 await client.reject(second, "damaged");

@@ -125,13 +125,17 @@ class Client:
 
     def request(self, method: str, path: str, body: object = None, *, key: str = "", if_match: str = "") -> tuple[Any, http.client.HTTPMessage]:
         """Sends any request below /v2, such as GET /webhooks, and returns the JSON of the response and its headers."""
-        return self._call(method, path, None if body is None else json.dumps(body).encode(), key, if_match)
+        return self._ask("", method, path, body, key=key, if_match=if_match)
+
+    def _ask(self, has: str, method: str, path: str, body: object = None, *, key: str = "", if_match: str = "") -> tuple[Any, http.client.HTTPMessage]:
+        """Is request for a response that has a member."""
+        return self._call(method, path, None if body is None else json.dumps(body).encode(), key, if_match, has=has)
 
     def orders(self, *, state: State | None = None, date_from: str | None = None, date_to: str | None = None) -> Iterator[OrderSummary]:
         """Returns all orders, newest first, each that existed at the beginning exactly once. Dates are like 2026-11-20."""
         query = _query(itemsPerPage=100, state=state, dateFrom=date_from, dateTo=date_to)
         while query:
-            page, headers = self.request("GET", "/orders?" + query)
+            page, headers = self._ask("orders", "GET", "/orders?" + query)
             yield from page["orders"]
             following = re.search(r'<[^>]*\?([^>]*)>; rel="next"', ", ".join(headers.get_all("Link", [])))
             query = following[1] if following else ""
@@ -147,7 +151,7 @@ class Client:
     def _pages(self, path: str, **query: object) -> Iterator[Any]:
         cursor = None
         while True:
-            page, _ = self.request("GET", f"{path}?{_query(limit=100, cursor=cursor, **query)}")
+            page, _ = self._ask("orders", "GET", f"{path}?{_query(limit=100, cursor=cursor, **query)}")
             yield from page["orders"]
             if (cursor := page["next"]) is None:
                 return
@@ -156,20 +160,20 @@ class Client:
         """Returns the orders with your own number, newest first, at most 100."""
         if number in ("", ".", ".."):  # the path would be another one
             raise ValueError(f"{number!r} is not a number to find orders by")
-        return cast("list[OrderSummary]", self.request("GET", "/orders/by-merchant-reference/" + urllib.parse.quote(number, safe=""))[0]["orders"])
+        return cast("list[OrderSummary]", self._ask("orders", "GET", "/orders/by-merchant-reference/" + urllib.parse.quote(number, safe=""))[0]["orders"])
 
     def order(self, reference: str) -> tuple[Order, str]:
         """Returns an order and its tag for if_match."""
-        body, headers = self.request("GET", _path(reference))
+        body, headers = self._ask("order", "GET", _path(reference))
         return body["order"], headers.get("ETag", "").removeprefix("W/")  # of a proxy that compresses
 
     def accept(self, reference: str, *, if_match: str = "", key: str = "") -> None:
         """Accepts a registered order. With if_match, only if it has not changed since its tag was read."""
-        self.request("PATCH", _path(reference, "/accept"), key=key, if_match=if_match)
+        self._ask("success", "PATCH", _path(reference, "/accept"), key=key, if_match=if_match)
 
     def reject(self, reference: str, reason: Reason | None = None, *, if_match: str = "", key: str = "") -> None:
         """Rejects a registered order."""
-        self.request("PATCH", _path(reference, "/reject"), {"status": "D", "reason": reason}, key=key, if_match=if_match)
+        self._ask("success", "PATCH", _path(reference, "/reject"), {"status": "D", "reason": reason}, key=key, if_match=if_match)
 
     def answers(self, answers: Iterable[Answer], *, key: str = "") -> Iterator[AnswerResult]:
         """Accepts and rejects orders, 500 in a request, and returns a result for each, in their order.
@@ -190,7 +194,7 @@ class Client:
 
     def update(self, reference: str, update: OrderUpdate, *, if_match: str = "", key: str = "") -> None:
         """Changes your own number and note of an order."""
-        self.request("PATCH", _path(reference), update, key=key, if_match=if_match)
+        self._ask("success", "PATCH", _path(reference), update, key=key, if_match=if_match)
 
     def upload_invoice(
         self, reference: str, filename: str, content: bytes, *, kind: InvoiceKind = None, number: str = "", mark: str = "", link: str = "",
@@ -205,7 +209,7 @@ class Client:
             raise ValueError("the file is larger than 4000000 bytes")
         document = {"kind": kind, "number": number, "mark": mark, "link": link}
         body = {"filename": filename, "contentBase64": base64.b64encode(content).decode(), **{name: text for name, text in document.items() if text}}
-        uploaded, _ = self.request("POST", _path(reference, "/invoices"), body, key=key, if_match=if_match)
+        uploaded, _ = self._ask("invoice", "POST", _path(reference, "/invoices"), body, key=key, if_match=if_match)
         invoice: Invoice = uploaded["invoice"]
         return invoice
 
@@ -221,11 +225,11 @@ class Client:
 
     def delete_invoice(self, reference: str, invoice_id: int, *, if_match: str = "", key: str = "") -> list[Invoice]:
         """Deletes an invoice file of an order, and returns the remaining ones."""
-        return cast("list[Invoice]", self.request("DELETE", _path(reference, f"/invoices/{invoice_id}"), key=key, if_match=if_match)[0]["invoices"])
+        return cast("list[Invoice]", self._ask("invoices", "DELETE", _path(reference, f"/invoices/{invoice_id}"), key=key, if_match=if_match)[0]["invoices"])
 
     def invoice_link(self, reference: str, invoice_id: int, *, if_match: str = "", key: str = "") -> InvoiceLink:
         """Makes an address of an invoice file (url, expiresAt) that everybody can open, without a token, until it expires."""
-        return cast(InvoiceLink, self.request("POST", _path(reference, f"/invoices/{invoice_id}/link"), key=key, if_match=if_match)[0])
+        return cast(InvoiceLink, self._ask("url", "POST", _path(reference, f"/invoices/{invoice_id}/link"), key=key, if_match=if_match)[0])
 
     def export(self, *, state: State | None = None, date_from: str | None = None, date_to: str | None = None) -> Export:
         """Returns an export of whole orders. One whose stored data is damaged has only id and problem."""
@@ -234,7 +238,7 @@ class Client:
     def events_page(self, after: int | Literal["latest"], *, limit: int = 1000, wait: int = 0, with_orders: bool = False) -> Feed:
         """Returns the events after a number, waiting up to wait seconds (at most 30) for one."""
         query = _query(after=after, limit=limit, wait=wait, include="order" if with_orders else None)
-        page: Feed = self._call("GET", "/events?" + query, wait=wait)[0]
+        page: Feed = self._call("GET", "/events?" + query, wait=wait, has="events")[0]
         return page
 
     def events(self, after: int, *, history: str = "", with_orders: bool = False) -> Iterator[Event]:
@@ -267,7 +271,7 @@ class Client:
 
     def webhooks(self) -> list[Webhook]:
         """Returns the webhooks."""
-        return cast("list[Webhook]", self.request("GET", "/webhooks")[0]["webhooks"])
+        return cast("list[Webhook]", self._ask("webhooks", "GET", "/webhooks")[0]["webhooks"])
 
     def create_webhook(self, webhook: WebhookRequest, *, key: str = "") -> WebhookSecret:
         """Creates a webhook, such as {"url": "https://hooks.example.com/orders"}, and returns it with its secret.
@@ -275,29 +279,29 @@ class Client:
         The secret cannot be read again. It is None if the response to an earlier attempt
         was lost.
         """
-        return cast(WebhookSecret, self.request("POST", "/webhooks", webhook, key=key)[0])
+        return cast(WebhookSecret, self._ask("webhook", "POST", "/webhooks", webhook, key=key)[0])
 
     def rotate_webhook_secret(self, webhook_id: int, overlap: str, *, key: str = "") -> WebhookSecret:
         """Replaces the secret of a webhook, and returns it as create_webhook does; both sign for overlap, such as 24h."""
-        return cast(WebhookSecret, self.request("POST", f"/webhooks/{webhook_id}/secret", {"overlap": overlap}, key=key)[0])
+        return cast(WebhookSecret, self._ask("webhook", "POST", f"/webhooks/{webhook_id}/secret", {"overlap": overlap}, key=key)[0])
 
     def update_webhook(self, webhook_id: int, change: WebhookChange, *, key: str = "") -> Webhook:
         """Changes a webhook, such as {"enabled": True}, and returns it."""
-        return cast(Webhook, self.request("PATCH", f"/webhooks/{webhook_id}", change, key=key)[0])
+        return cast(Webhook, self._ask("id", "PATCH", f"/webhooks/{webhook_id}", change, key=key)[0])
 
     def delete_webhook(self, webhook_id: int, *, key: str = "") -> None:
         """Deletes a webhook."""
-        self.request("DELETE", f"/webhooks/{webhook_id}", key=key)
+        self._ask("success", "DELETE", f"/webhooks/{webhook_id}", key=key)
 
     def test_webhook(self, webhook_id: int, *, key: str = "") -> Delivery:
         """Sends a test event to a webhook, and returns what came of it."""
-        return cast(Delivery, self.request("POST", f"/webhooks/{webhook_id}/test", key=key)[0]["delivery"])
+        return cast(Delivery, self._ask("delivery", "POST", f"/webhooks/{webhook_id}/test", key=key)[0]["delivery"])
 
     def tokens(self) -> Iterator[Token]:
         """Returns all tokens of the merchant, by id."""
         after: int | None = 0
         while after is not None:
-            page, _ = self.request("GET", "/tokens?" + _query(after=after, limit=1000))
+            page, _ = self._ask("tokens", "GET", "/tokens?" + _query(after=after, limit=1000))
             yield from page["tokens"]
             after = page["next"]
 
@@ -307,18 +311,18 @@ class Client:
         The text cannot be read again. It is None if the response to an earlier attempt was
         lost: revoke the token then.
         """
-        return cast(CreatedToken, self.request("POST", "/tokens", request, key=key)[0])
+        return cast(CreatedToken, self._ask("token", "POST", "/tokens", request, key=key)[0])
 
     def rotate_token(self, token_id: int, overlap: str, *, key: str = "") -> RotatedToken:
         """Replaces a token, which may be the client's own, by a new one; the old one stays valid for overlap, such as 24h."""
-        return cast(RotatedToken, self.request("POST", f"/tokens/{token_id}/rotate", {"overlap": overlap}, key=key)[0])
+        return cast(RotatedToken, self._ask("token", "POST", f"/tokens/{token_id}/rotate", {"overlap": overlap}, key=key)[0])
 
     def revoke_token(self, token_id: int, *, key: str = "") -> None:
         """Revokes a token."""
-        self.request("DELETE", f"/tokens/{token_id}", key=key)
+        self._ask("success", "DELETE", f"/tokens/{token_id}", key=key)
 
     def _call(
-        self, method: str, path: str, body: bytes | None = None, key: str = "", if_match: str = "", wait: int = 0
+        self, method: str, path: str, body: bytes | None = None, key: str = "", if_match: str = "", wait: int = 0, has: str = ""
     ) -> tuple[Any, http.client.HTTPMessage]:
         """Returns the JSON of a response, or that of its lines before the last, and its headers."""
         write = {} if method == "GET" else {"Idempotency-Key": key or secrets.token_hex(16)}
@@ -332,7 +336,10 @@ class Client:
                 with self._response(method, self._base + path, body, write, wait, kind) as response:
                     if kind == "application/x-ndjson":
                         return list(_lines(response, {})), response.headers
-                    return json.loads(_plain(response).read()), response.headers
+                    document = json.loads(_plain(response).read())
+                    if has and (not isinstance(document, dict) or document.get(has) in (None, False)):  # of another server
+                        raise ClientError(f"unexpected response: it has no {has}", status=response.status, request_id=_request_id(response))
+                    return document, response.headers
             except ClientError as error:
                 self._pause(number, error)
         raise AssertionError  # the loop does not end
@@ -352,6 +359,9 @@ class Client:
         request_id = ""
         try:
             connection, response = self._send(method, url, body, headers, self._timeout + wait)
+            for name, value in response.headers.items():  # errors show some
+                if self._token in value:
+                    response.headers.replace_header(name, value.replace(self._token, "[token]"))
             request_id = _request_id(response)
             try:
                 if not 200 <= response.status <= 299:
@@ -531,7 +541,7 @@ def _refusal(response: http.client.HTTPResponse, token: str) -> ClientError:
     """Returns the error of a status that is no success."""
     code, message, text = "", "", ""
     with contextlib.suppress(OSError, http.client.HTTPException, EOFError, zlib.error, ValueError, AttributeError):
-        text = _plain(response).read().decode(errors="replace").replace(token, "[token]")
+        text = _plain(response).read(64 << 10).decode(errors="replace").replace(token, "[token]")
         body = json.loads(text)
         error = body["error"] if isinstance(body.get("error"), dict) else body  # a proxy has other forms
         code, message = str(error.get("code") or ""), str(error.get("message") or "")
@@ -539,7 +549,7 @@ def _refusal(response: http.client.HTTPResponse, token: str) -> ClientError:
     # A 409 without Retry-After stays.
     temporary = status in (408, 429) or status >= 500 or status == 409 and retry_after > 0
     kind = UnavailableError if status >= 500 else _KINDS.get(status, ClientError)
-    if not message:
+    if not message or status == 404 and not code and not re.match("The .* was not found", message):
         moved, page = response.headers.get("Location"), " ".join(re.sub("(?is)<head.*?</head>|<[^>]*>", " ", text).split())[:200]
         message = "a proxy or another server responded" + (f": it is at {moved}" if moved else f": {page}" if page else "")
         kind = ClientError if status == 404 else kind  # the order may exist

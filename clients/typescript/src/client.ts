@@ -84,7 +84,7 @@ export class HistoryChanged extends ClientError {}
 export class WebhookError extends Error {}
 
 type Query = Record<string, string | number | undefined>;
-type Call = { method: string; path: string; body?: string; write?: WriteOptions; lines?: boolean; wait?: number; signal?: AbortSignal };
+type Call = { method: string; path: string; has?: string; body?: string; write?: WriteOptions; lines?: boolean; wait?: number; signal?: AbortSignal };
 type Received = { headers: Headers; texts: AsyncGenerator<string> };
 
 /** Calls one service with one token. */
@@ -107,13 +107,18 @@ export class Client {
 
   /** Sends any request below /v2, such as GET /webhooks, and returns the JSON of the response and its headers. */
   async request<T>(method: string, path: string, body?: unknown, write?: WriteOptions): Promise<Reply<T>> {
-    return this.#read<T>({ method, path, body: JSON.stringify(body), write, signal: write?.signal });
+    return this.#ask<T>("", method, path, body, write);
+  }
+
+  /** Is request for a response that has a member. */
+  async #ask<T>(has: string, method: string, path: string, body?: unknown, write?: WriteOptions): Promise<Reply<T>> {
+    return this.#read<T>({ method, path, has, body: JSON.stringify(body), write, signal: write?.signal });
   }
 
   /** Returns all orders, newest first, each that existed at the beginning exactly once. */
   async *orders({ signal, ...filter }: Filter = {}): AsyncGenerator<OrderSummary> {
     for (let query: string | undefined = search({ itemsPerPage: 100, ...filter }); query; ) {
-      const page: Reply<wire.OrderList> = await this.request("GET", "/orders" + query, undefined, { signal });
+      const page: Reply<wire.OrderList> = await this.#ask("orders", "GET", "/orders" + query, undefined, { signal });
       yield* page.body.orders;
       query = /<[^>]*(\?[^>]*)>; rel="next"/.exec(page.headers.get("Link") ?? "")?.[1];
     }
@@ -131,7 +136,7 @@ export class Client {
 
   async *#pages<T>(path: string, query: Query, options?: Abortable): AsyncGenerator<T> {
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page: Reply<{ orders: T[]; next: string | null }> = await this.request("GET", path + search({ limit: 100, ...query, cursor }), undefined, options);
+      const page: Reply<{ orders: T[]; next: string | null }> = await this.#ask("orders", "GET", path + search({ limit: 100, ...query, cursor }), undefined, options);
       yield* page.body.orders;
       cursor = page.body.next;
     }
@@ -140,23 +145,23 @@ export class Client {
   /** Returns the orders with your own number, newest first, at most 100. */
   async byMerchantReference(number: string, options?: Abortable): Promise<OrderSummary[]> {
     if (/^\.{0,2}$/.test(number)) throw new TypeError(`"${number}" is not a number to find orders by`); // the path would be another one
-    return (await this.request<{ orders: OrderSummary[] }>("GET", "/orders/by-merchant-reference/" + encodeURIComponent(number), undefined, options)).body.orders;
+    return (await this.#ask<{ orders: OrderSummary[] }>("orders", "GET", "/orders/by-merchant-reference/" + encodeURIComponent(number), undefined, options)).body.orders;
   }
 
   /** Returns an order and its tag for ifMatch. */
   async order(reference: string, options?: Abortable): Promise<{ order: Order; tag: string }> {
-    const { body, headers } = await this.request<{ order: Order }>("GET", path(reference), undefined, options);
+    const { body, headers } = await this.#ask<{ order: Order }>("order", "GET", path(reference), undefined, options);
     return { order: body.order, tag: (headers.get("ETag") ?? "").replace(/^W\//, "") }; // weak: of a proxy that compresses
   }
 
   /** Accepts a registered order. */
   async accept(reference: string, options?: WriteOptions): Promise<void> {
-    await this.request("PATCH", path(reference, "/accept"), undefined, options);
+    await this.#ask("success", "PATCH", path(reference, "/accept"), undefined, options);
   }
 
   /** Rejects a registered order. */
   async reject(reference: string, reason?: Reason, options?: WriteOptions): Promise<void> {
-    await this.request("PATCH", path(reference, "/reject"), { status: "D", reason }, options);
+    await this.#ask("success", "PATCH", path(reference, "/reject"), { status: "D", reason }, options);
   }
 
   /**
@@ -177,7 +182,7 @@ export class Client {
 
   /** Changes your own number and note of an order. */
   async update(reference: string, update: OrderUpdate, options?: WriteOptions): Promise<void> {
-    await this.request("PATCH", path(reference), update, options);
+    await this.#ask("success", "PATCH", path(reference), update, options);
   }
 
   /** Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes. */
@@ -185,7 +190,7 @@ export class Client {
     if (content.length > 4_000_000) throw new RangeError("the file is larger than 4000000 bytes");
     const { kind, number, mark, link, ...write } = options;
     const body: wire.Upload = { filename, contentBase64: base64(content), kind, number, mark, link };
-    return (await this.request<wire.Uploaded>("POST", path(reference, "/invoices"), body, write)).body.invoice;
+    return (await this.#ask<wire.Uploaded>("invoice", "POST", path(reference, "/invoices"), body, write)).body.invoice;
   }
 
   /** Returns the content of an invoice file. */
@@ -206,7 +211,7 @@ export class Client {
     try {
       const response = await fetch(url, { headers, redirect: "manual", signal: signal ? AbortSignal.any([ends, signal]) : ends });
       if (response.ok) return new Uint8Array(await response.arrayBuffer());
-      throw refusal(response, await response.text(), this.#token);
+      throw refusal(response.status, withoutToken(response.headers, this.#token), await beginning(response), this.#token);
     } catch (error) {
       throw unsent(error, signal);
     }
@@ -214,48 +219,48 @@ export class Client {
 
   /** Deletes an invoice file and returns the remaining ones. */
   async deleteInvoice(reference: string, id: number, options?: WriteOptions): Promise<Invoice[]> {
-    return (await this.request<wire.Withdrawn>("DELETE", path(reference, `/invoices/${id}`), undefined, options)).body.invoices;
+    return (await this.#ask<wire.Withdrawn>("invoices", "DELETE", path(reference, `/invoices/${id}`), undefined, options)).body.invoices;
   }
 
   /** Returns a link that opens an invoice file in a browser, for 15 minutes, without a token. */
   async invoiceLink(reference: string, id: number, options?: WriteOptions): Promise<wire.InvoiceLink> {
-    return (await this.request<wire.InvoiceLink>("POST", path(reference, `/invoices/${id}/link`), undefined, options)).body;
+    return (await this.#ask<wire.InvoiceLink>("url", "POST", path(reference, `/invoices/${id}/link`), undefined, options)).body;
   }
 
   /** Returns the webhooks. */
   async webhooks(options?: Abortable): Promise<wire.Webhook[]> {
-    return (await this.request<wire.WebhookList>("GET", "/webhooks", undefined, options)).body.webhooks;
+    return (await this.#ask<wire.WebhookList>("webhooks", "GET", "/webhooks", undefined, options)).body.webhooks;
   }
 
   /** Creates a webhook and returns it with its secret, which cannot be read again; null if the response to an earlier attempt was lost. */
   async createWebhook(webhook: wire.WebhookRequest, options?: WriteOptions): Promise<wire.WebhookSecret> {
-    return (await this.request<wire.WebhookSecret>("POST", "/webhooks", webhook, options)).body;
+    return (await this.#ask<wire.WebhookSecret>("webhook", "POST", "/webhooks", webhook, options)).body;
   }
 
   /** Replaces the secret of a webhook, and returns it as createWebhook does; both sign for overlap, such as "24h". */
   async rotateWebhookSecret(id: number, overlap: string, options?: WriteOptions): Promise<wire.WebhookSecret> {
-    return (await this.request<wire.WebhookSecret>("POST", `/webhooks/${id}/secret`, { overlap }, options)).body;
+    return (await this.#ask<wire.WebhookSecret>("webhook", "POST", `/webhooks/${id}/secret`, { overlap }, options)).body;
   }
 
   /** Changes a webhook. */
   async updateWebhook(id: number, change: wire.WebhookChange, options?: WriteOptions): Promise<wire.Webhook> {
-    return (await this.request<wire.Webhook>("PATCH", `/webhooks/${id}`, change, options)).body;
+    return (await this.#ask<wire.Webhook>("id", "PATCH", `/webhooks/${id}`, change, options)).body;
   }
 
   /** Deletes a webhook. */
   async deleteWebhook(id: number, options?: WriteOptions): Promise<void> {
-    await this.request("DELETE", `/webhooks/${id}`, undefined, options);
+    await this.#ask("success", "DELETE", `/webhooks/${id}`, undefined, options);
   }
 
   /** Sends a test event to a webhook and returns what came of it. */
   async testWebhook(id: number, options?: WriteOptions): Promise<wire.Delivery> {
-    return (await this.request<wire.WebhookSent>("POST", `/webhooks/${id}/test`, undefined, options)).body.delivery;
+    return (await this.#ask<wire.WebhookSent>("delivery", "POST", `/webhooks/${id}/test`, undefined, options)).body.delivery;
   }
 
   /** Returns the tokens, by id. */
   async *tokens(options?: Abortable): AsyncGenerator<wire.Token> {
     for (let after: number | null = 0; after !== null; ) {
-      const page: Reply<{ tokens: wire.Token[]; next: number | null }> = await this.request("GET", "/tokens" + search({ after }), undefined, options);
+      const page: Reply<{ tokens: wire.Token[]; next: number | null }> = await this.#ask("tokens", "GET", "/tokens" + search({ after }), undefined, options);
       yield* page.body.tokens;
       after = page.body.next;
     }
@@ -263,17 +268,17 @@ export class Client {
 
   /** Creates a token and returns it with its text, which cannot be read again. */
   async createToken(token: wire.TokenRequest = {}, options?: WriteOptions): Promise<wire.CreatedToken> {
-    return (await this.request<wire.CreatedToken>("POST", "/tokens", token, options)).body;
+    return (await this.#ask<wire.CreatedToken>("token", "POST", "/tokens", token, options)).body;
   }
 
   /** Replaces a token: the old one ends after overlap, such as "48h". */
   async rotateToken(id: number, overlap: string, options?: WriteOptions): Promise<wire.RotatedToken> {
-    return (await this.request<wire.RotatedToken>("POST", `/tokens/${id}/rotate`, { overlap }, options)).body;
+    return (await this.#ask<wire.RotatedToken>("token", "POST", `/tokens/${id}/rotate`, { overlap }, options)).body;
   }
 
   /** Revokes a token. */
   async revokeToken(id: number, options?: WriteOptions): Promise<void> {
-    await this.request("DELETE", `/tokens/${id}`, undefined, options);
+    await this.#ask("success", "DELETE", `/tokens/${id}`, undefined, options);
   }
 
   /** Returns an export of whole orders, oldest first. After a connection that breaks it goes on after the last order. */
@@ -302,7 +307,7 @@ export class Client {
   /** Returns the events after a number, waiting up to wait seconds (at most 30) for one. */
   async eventsPage(after: number | "latest", { limit = 1000, wait = 0, withOrders = false, signal }: Abortable & Pick<FeedOptions, "withOrders"> & { limit?: number | undefined; wait?: number | undefined } = {}): Promise<Feed> {
     const query = search({ after, limit, wait, include: withOrders ? "order" : undefined });
-    return (await this.#read<Feed>({ method: "GET", path: "/events" + query, wait, signal })).body;
+    return (await this.#read<Feed>({ method: "GET", path: "/events" + query, has: "events", wait, signal })).body;
   }
 
   /**
@@ -340,7 +345,10 @@ export class Client {
     for (let attempt = 1; ; attempt++) {
       try {
         const { headers, texts } = await this.#send({ ...call, write });
-        return { body: (call.lines ? await all(lines(texts, {}, headers)) : json((await all(texts)).join(""), headers)) as T, headers };
+        const body: any = call.lines ? await all(lines(texts, {}, headers)) : json((await all(texts)).join(""), headers);
+        // It is of another server.
+        if (call.has && !body?.[call.has]) throw new ClientError("unexpected response: it has no " + call.has, { status: 200, ...requestOf(headers) });
+        return { body, headers };
       } catch (error) {
         await this.#pause(attempt, error, call.signal);
       }
@@ -366,20 +374,21 @@ export class Client {
     };
     // The token must not reach another address.
     const response = await inTime(fetch(this.#base + path, { method, body, headers, redirect: "manual", signal: signal ? AbortSignal.any([stop.signal, signal]) : stop.signal }));
+    const received = withoutToken(response.headers, this.#token);
+    if (!response.ok) throw refusal(response.status, received, await inTime(beginning(response), received), this.#token);
     const texts = (async function* () {
       const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
       try {
-        for (let next; reader && !(next = await inTime(reader.read(), response.headers)).done; ) yield next.value;
+        for (let next; reader && !(next = await inTime(reader.read(), received)).done; ) yield next.value;
       } finally {
         stop.abort();
       }
     })();
-    if (!response.ok) throw refusal(response, (await all(texts).catch(() => [])).join(""), this.#token);
     if (!response.headers.get("Content-Type")?.toLowerCase().startsWith(type)) {
       stop.abort();
-      throw new ClientError("unexpected response: it is no " + type, { status: response.status, ...requestOf(response.headers) });
+      throw new ClientError("unexpected response: it is no " + type, { status: response.status, ...requestOf(received) });
     }
-    return { headers: response.headers, texts };
+    return { headers: received, texts };
   }
 
   /** Waits after an attempt, or throws its error if there is to be no other. The random part spreads many clients. */
@@ -488,6 +497,26 @@ function json(text: string, headers: Headers): any {
 
 const requestOf = (headers?: Headers): { requestId: string } => ({ requestId: headers?.get("X-Request-Id") ?? "" });
 
+/** Returns headers, of which errors show some. */
+function withoutToken(headers: Headers, token: string): Headers {
+  const clean = new Headers();
+  headers.forEach((value, name) => clean.append(name, value.replaceAll(token, "[token]")));
+  return clean;
+}
+
+/** Returns the beginning of the body of an error, as far as it arrives. */
+async function beginning(response: Response): Promise<string> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  try {
+    for (let next; reader && text.length < 0x10000 && !(next = await reader.read()).done; ) text += next.value;
+    await reader?.cancel();
+  } catch {
+    // The status is sufficient.
+  }
+  return text;
+}
+
 /** Returns the lines of a response before its summary, which it assigns to end. */
 async function* lines<T>(texts: AsyncIterable<string>, end: object, headers: Headers): AsyncGenerator<T> {
   let rest = "";
@@ -516,7 +545,7 @@ function unsent(error: any, signal?: AbortSignal, answer?: Headers): unknown {
 }
 
 /** Returns the error of a status that is no success. */
-function refusal({ status, headers }: Response, body: string, token: string): ClientError {
+function refusal(status: number, headers: Headers, body: string, token: string): ClientError {
   const text = body.replaceAll(token, "[token]");
   let error: any = {};
   try {
@@ -530,8 +559,9 @@ function refusal({ status, headers }: Response, body: string, token: string): Cl
   // A 409 without Retry-After stays.
   const temporary = status === 408 || status === 429 || status >= 500 || (status === 409 && retryAfter > 0);
   const [moved, page] = [headers.get("Location"), text.replace(/<head.*?<\/head>|<[^>]*>/gis, " ").replace(/\s+/g, " ").trim().slice(0, 200)];
-  const message = error.message || "a proxy or another server responded" + (moved ? ": it is at " + moved : page && ": " + page);
+  const known = error.message && (status !== 404 || error.code || /^The .* was not found/.test(error.message));
+  const message = known ? error.message : "a proxy or another server responded" + (moved ? ": it is at " + moved : page && ": " + page);
   // Of a proxy's 404 nobody knows whether the order exists.
-  const kind = status >= 500 ? UnavailableError : status !== 404 || error.message ? errorOf[status] : undefined;
+  const kind = status >= 500 ? UnavailableError : status !== 404 || known ? errorOf[status] : undefined;
   return new (kind ?? ClientError)(String(message), { temporary, status, code: String(error.code ?? ""), retryAfter, ...requestOf(headers), detail: headers.get("Error-Detail") ?? "" });
 }

@@ -86,12 +86,16 @@ class Client {
     }
     /** Sends any request below /v2, such as GET /webhooks, and returns the JSON of the response and its headers. */
     async request(method, path, body, write) {
-        return this.#read({ method, path, body: JSON.stringify(body), write, signal: write?.signal });
+        return this.#ask("", method, path, body, write);
+    }
+    /** Is request for a response that has a member. */
+    async #ask(has, method, path, body, write) {
+        return this.#read({ method, path, has, body: JSON.stringify(body), write, signal: write?.signal });
     }
     /** Returns all orders, newest first, each that existed at the beginning exactly once. */
     async *orders({ signal, ...filter } = {}) {
         for (let query = search({ itemsPerPage: 100, ...filter }); query;) {
-            const page = await this.request("GET", "/orders" + query, undefined, { signal });
+            const page = await this.#ask("orders", "GET", "/orders" + query, undefined, { signal });
             yield* page.body.orders;
             query = /<[^>]*(\?[^>]*)>; rel="next"/.exec(page.headers.get("Link") ?? "")?.[1];
         }
@@ -106,7 +110,7 @@ class Client {
     }
     async *#pages(path, query, options) {
         for (let cursor; cursor !== null;) {
-            const page = await this.request("GET", path + search({ limit: 100, ...query, cursor }), undefined, options);
+            const page = await this.#ask("orders", "GET", path + search({ limit: 100, ...query, cursor }), undefined, options);
             yield* page.body.orders;
             cursor = page.body.next;
         }
@@ -115,20 +119,20 @@ class Client {
     async byMerchantReference(number, options) {
         if (/^\.{0,2}$/.test(number))
             throw new TypeError(`"${number}" is not a number to find orders by`); // the path would be another one
-        return (await this.request("GET", "/orders/by-merchant-reference/" + encodeURIComponent(number), undefined, options)).body.orders;
+        return (await this.#ask("orders", "GET", "/orders/by-merchant-reference/" + encodeURIComponent(number), undefined, options)).body.orders;
     }
     /** Returns an order and its tag for ifMatch. */
     async order(reference, options) {
-        const { body, headers } = await this.request("GET", path(reference), undefined, options);
+        const { body, headers } = await this.#ask("order", "GET", path(reference), undefined, options);
         return { order: body.order, tag: (headers.get("ETag") ?? "").replace(/^W\//, "") }; // weak: of a proxy that compresses
     }
     /** Accepts a registered order. */
     async accept(reference, options) {
-        await this.request("PATCH", path(reference, "/accept"), undefined, options);
+        await this.#ask("success", "PATCH", path(reference, "/accept"), undefined, options);
     }
     /** Rejects a registered order. */
     async reject(reference, reason, options) {
-        await this.request("PATCH", path(reference, "/reject"), { status: "D", reason }, options);
+        await this.#ask("success", "PATCH", path(reference, "/reject"), { status: "D", reason }, options);
     }
     /**
      * Accepts and rejects orders, 10,000 in a request, and returns a result for each, in their order. A refused answer
@@ -148,7 +152,7 @@ class Client {
     }
     /** Changes your own number and note of an order. */
     async update(reference, update, options) {
-        await this.request("PATCH", path(reference), update, options);
+        await this.#ask("success", "PATCH", path(reference), update, options);
     }
     /** Stores an invoice file (pdf, png, jpeg, jpg) of at most 4,000,000 bytes. */
     async uploadInvoice(reference, filename, content, options = {}) {
@@ -156,7 +160,7 @@ class Client {
             throw new RangeError("the file is larger than 4000000 bytes");
         const { kind, number, mark, link, ...write } = options;
         const body = { filename, contentBase64: base64(content), kind, number, mark, link };
-        return (await this.request("POST", path(reference, "/invoices"), body, write)).body.invoice;
+        return (await this.#ask("invoice", "POST", path(reference, "/invoices"), body, write)).body.invoice;
     }
     /** Returns the content of an invoice file. */
     async downloadInvoice({ url }, options = {}) {
@@ -177,7 +181,7 @@ class Client {
             const response = await fetch(url, { headers, redirect: "manual", signal: signal ? AbortSignal.any([ends, signal]) : ends });
             if (response.ok)
                 return new Uint8Array(await response.arrayBuffer());
-            throw refusal(response, await response.text(), this.#token);
+            throw refusal(response.status, withoutToken(response.headers, this.#token), await beginning(response), this.#token);
         }
         catch (error) {
             throw unsent(error, signal);
@@ -185,55 +189,55 @@ class Client {
     }
     /** Deletes an invoice file and returns the remaining ones. */
     async deleteInvoice(reference, id, options) {
-        return (await this.request("DELETE", path(reference, `/invoices/${id}`), undefined, options)).body.invoices;
+        return (await this.#ask("invoices", "DELETE", path(reference, `/invoices/${id}`), undefined, options)).body.invoices;
     }
     /** Returns a link that opens an invoice file in a browser, for 15 minutes, without a token. */
     async invoiceLink(reference, id, options) {
-        return (await this.request("POST", path(reference, `/invoices/${id}/link`), undefined, options)).body;
+        return (await this.#ask("url", "POST", path(reference, `/invoices/${id}/link`), undefined, options)).body;
     }
     /** Returns the webhooks. */
     async webhooks(options) {
-        return (await this.request("GET", "/webhooks", undefined, options)).body.webhooks;
+        return (await this.#ask("webhooks", "GET", "/webhooks", undefined, options)).body.webhooks;
     }
     /** Creates a webhook and returns it with its secret, which cannot be read again; null if the response to an earlier attempt was lost. */
     async createWebhook(webhook, options) {
-        return (await this.request("POST", "/webhooks", webhook, options)).body;
+        return (await this.#ask("webhook", "POST", "/webhooks", webhook, options)).body;
     }
     /** Replaces the secret of a webhook, and returns it as createWebhook does; both sign for overlap, such as "24h". */
     async rotateWebhookSecret(id, overlap, options) {
-        return (await this.request("POST", `/webhooks/${id}/secret`, { overlap }, options)).body;
+        return (await this.#ask("webhook", "POST", `/webhooks/${id}/secret`, { overlap }, options)).body;
     }
     /** Changes a webhook. */
     async updateWebhook(id, change, options) {
-        return (await this.request("PATCH", `/webhooks/${id}`, change, options)).body;
+        return (await this.#ask("id", "PATCH", `/webhooks/${id}`, change, options)).body;
     }
     /** Deletes a webhook. */
     async deleteWebhook(id, options) {
-        await this.request("DELETE", `/webhooks/${id}`, undefined, options);
+        await this.#ask("success", "DELETE", `/webhooks/${id}`, undefined, options);
     }
     /** Sends a test event to a webhook and returns what came of it. */
     async testWebhook(id, options) {
-        return (await this.request("POST", `/webhooks/${id}/test`, undefined, options)).body.delivery;
+        return (await this.#ask("delivery", "POST", `/webhooks/${id}/test`, undefined, options)).body.delivery;
     }
     /** Returns the tokens, by id. */
     async *tokens(options) {
         for (let after = 0; after !== null;) {
-            const page = await this.request("GET", "/tokens" + search({ after }), undefined, options);
+            const page = await this.#ask("tokens", "GET", "/tokens" + search({ after }), undefined, options);
             yield* page.body.tokens;
             after = page.body.next;
         }
     }
     /** Creates a token and returns it with its text, which cannot be read again. */
     async createToken(token = {}, options) {
-        return (await this.request("POST", "/tokens", token, options)).body;
+        return (await this.#ask("token", "POST", "/tokens", token, options)).body;
     }
     /** Replaces a token: the old one ends after overlap, such as "48h". */
     async rotateToken(id, overlap, options) {
-        return (await this.request("POST", `/tokens/${id}/rotate`, { overlap }, options)).body;
+        return (await this.#ask("token", "POST", `/tokens/${id}/rotate`, { overlap }, options)).body;
     }
     /** Revokes a token. */
     async revokeToken(id, options) {
-        await this.request("DELETE", `/tokens/${id}`, undefined, options);
+        await this.#ask("success", "DELETE", `/tokens/${id}`, undefined, options);
     }
     /** Returns an export of whole orders, oldest first. After a connection that breaks it goes on after the last order. */
     export({ signal, ...filter } = {}) {
@@ -260,7 +264,7 @@ class Client {
     /** Returns the events after a number, waiting up to wait seconds (at most 30) for one. */
     async eventsPage(after, { limit = 1000, wait = 0, withOrders = false, signal } = {}) {
         const query = search({ after, limit, wait, include: withOrders ? "order" : undefined });
-        return (await this.#read({ method: "GET", path: "/events" + query, wait, signal })).body;
+        return (await this.#read({ method: "GET", path: "/events" + query, has: "events", wait, signal })).body;
     }
     /**
      * Returns the events after a number, up to the newest. To go on later, store seq and history of the last one. Throws
@@ -298,7 +302,11 @@ class Client {
         for (let attempt = 1;; attempt++) {
             try {
                 const { headers, texts } = await this.#send({ ...call, write });
-                return { body: (call.lines ? await all(lines(texts, {}, headers)) : json((await all(texts)).join(""), headers)), headers };
+                const body = call.lines ? await all(lines(texts, {}, headers)) : json((await all(texts)).join(""), headers);
+                // It is of another server.
+                if (call.has && !body?.[call.has])
+                    throw new ClientError("unexpected response: it has no " + call.has, { status: 200, ...requestOf(headers) });
+                return { body, headers };
             }
             catch (error) {
                 await this.#pause(attempt, error, call.signal);
@@ -328,23 +336,24 @@ class Client {
         };
         // The token must not reach another address.
         const response = await inTime(fetch(this.#base + path, { method, body, headers, redirect: "manual", signal: signal ? AbortSignal.any([stop.signal, signal]) : stop.signal }));
+        const received = withoutToken(response.headers, this.#token);
+        if (!response.ok)
+            throw refusal(response.status, received, await inTime(beginning(response), received), this.#token);
         const texts = (async function* () {
             const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
             try {
-                for (let next; reader && !(next = await inTime(reader.read(), response.headers)).done;)
+                for (let next; reader && !(next = await inTime(reader.read(), received)).done;)
                     yield next.value;
             }
             finally {
                 stop.abort();
             }
         })();
-        if (!response.ok)
-            throw refusal(response, (await all(texts).catch(() => [])).join(""), this.#token);
         if (!response.headers.get("Content-Type")?.toLowerCase().startsWith(type)) {
             stop.abort();
-            throw new ClientError("unexpected response: it is no " + type, { status: response.status, ...requestOf(response.headers) });
+            throw new ClientError("unexpected response: it is no " + type, { status: response.status, ...requestOf(received) });
         }
-        return { headers: response.headers, texts };
+        return { headers: received, texts };
     }
     /** Waits after an attempt, or throws its error if there is to be no other. The random part spreads many clients. */
     async #pause(attempt, error, signal) {
@@ -448,6 +457,26 @@ function json(text, headers) {
     }
 }
 const requestOf = (headers) => ({ requestId: headers?.get("X-Request-Id") ?? "" });
+/** Returns headers, of which errors show some. */
+function withoutToken(headers, token) {
+    const clean = new Headers();
+    headers.forEach((value, name) => clean.append(name, value.replaceAll(token, "[token]")));
+    return clean;
+}
+/** Returns the beginning of the body of an error, as far as it arrives. */
+async function beginning(response) {
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    try {
+        for (let next; reader && text.length < 0x10000 && !(next = await reader.read()).done;)
+            text += next.value;
+        await reader?.cancel();
+    }
+    catch {
+        // The status is sufficient.
+    }
+    return text;
+}
 /** Returns the lines of a response before its summary, which it assigns to end. */
 async function* lines(texts, end, headers) {
     let rest = "";
@@ -477,7 +506,7 @@ function unsent(error, signal, answer) {
     return new TransportError(`no response: ${cause?.message || cause?.code || cause}`, { temporary: !/CERT|VERIFY/.test(cause?.code), ...requestOf(answer) });
 }
 /** Returns the error of a status that is no success. */
-function refusal({ status, headers }, body, token) {
+function refusal(status, headers, body, token) {
     const text = body.replaceAll(token, "[token]");
     let error = {};
     try {
@@ -492,8 +521,9 @@ function refusal({ status, headers }, body, token) {
     // A 409 without Retry-After stays.
     const temporary = status === 408 || status === 429 || status >= 500 || (status === 409 && retryAfter > 0);
     const [moved, page] = [headers.get("Location"), text.replace(/<head.*?<\/head>|<[^>]*>/gis, " ").replace(/\s+/g, " ").trim().slice(0, 200)];
-    const message = error.message || "a proxy or another server responded" + (moved ? ": it is at " + moved : page && ": " + page);
+    const known = error.message && (status !== 404 || error.code || /^The .* was not found/.test(error.message));
+    const message = known ? error.message : "a proxy or another server responded" + (moved ? ": it is at " + moved : page && ": " + page);
     // Of a proxy's 404 nobody knows whether the order exists.
-    const kind = status >= 500 ? UnavailableError : status !== 404 || error.message ? errorOf[status] : undefined;
+    const kind = status >= 500 ? UnavailableError : status !== 404 || known ? errorOf[status] : undefined;
     return new (kind ?? ClientError)(String(message), { temporary, status, code: String(error.code ?? ""), retryAfter, ...requestOf(headers), detail: headers.get("Error-Detail") ?? "" });
 }
