@@ -19,7 +19,7 @@ import (
 type DocumentError struct {
 	Field   string // as in "lineItems[0].quantity"; empty: the whole document
 	Problem string // as in "must be 1 or more"
-	hint    string // what an unknown key may mean; may be empty
+	hint    string // what an unknown key may mean, or how to mend the syntax; may be empty
 }
 
 // Error returns the field and its problem.
@@ -153,7 +153,9 @@ func syntaxError(text []byte, err *jsontext.SyntacticError) *DocumentError {
 	case field != "" && bytes.HasPrefix(after, []byte(`\u`)):
 		return &DocumentError{Field: field, Problem: "broken escape or half of a surrogate pair"}
 	}
-	return noObject("syntax error at byte " + strconv.FormatInt(at+1, 10))
+	problem := noObject("syntax error at byte " + strconv.FormatInt(at+1, 10))
+	problem.hint = ": " + strict.Cure(text, at)
+	return problem
 }
 
 // Limits of field names in messages, since keys come from the client.

@@ -64,7 +64,6 @@ func JSONProblem(body []byte, err error) string {
 			return mistake.detail
 		}
 	}
-	syntactic, _ := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
 	case text[0] != '{' && formBody.Match(text):
 		return "The body is a form: send a JSON object, with Content-Type: application/json."
@@ -72,6 +71,14 @@ func JSONProblem(body []byte, err error) string {
 		return "The body is no JSON object: send one, in braces."
 	case bytes.IndexByte(text, 0) >= 0:
 		return "The body is UTF-16 or has NUL bytes: send UTF-8."
+	}
+	return SyntaxProblem(body, err)
+}
+
+// SyntaxProblem says what is wrong with a body that begins as JSON, of which its decoder said err.
+func SyntaxProblem(body []byte, err error) string {
+	syntactic, _ := errors.AsType[*jsontext.SyntacticError](err)
+	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName) && syntactic != nil:
 		return (&ParamError{Name: syntactic.JSONPointer.LastToken(), Problem: "is given twice", Hint: ": send it once"}).Detail()
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -79,29 +86,32 @@ func JSONProblem(body []byte, err error) string {
 	case syntactic != nil && strings.Contains(err.Error(), "UTF-8"):
 		return "The JSON is not valid UTF-8: send UTF-8, not Windows-1253 or ISO 8859-7."
 	case err != nil && strings.Contains(err.Error(), "after top-level value"):
-		return "Something follows the JSON object: send one object alone."
+		return "Something follows the JSON: send one object alone."
+	case syntactic == nil:
+		return "The JSON is not valid: " + Cure(nil, 0) + "."
 	}
-	place, cure := "", `let a JSON library write it, with texts in double quotes and every line break in them as \n.`
-	if syntactic != nil {
-		place = fmt.Sprintf(" at its byte %d", syntactic.ByteOffset+1)
-		at := min(syntactic.ByteOffset, int64(len(body)))
-		before, rest := bytes.TrimRight(body[:at], " \t\r\n"), body[at:]
-		switch {
-		case bytes.HasPrefix(rest, []byte("'")):
-			return "Keys and texts need double quotes, not single ones."
-		case bareName.Match(rest):
-			return "Keys need double quotes."
-		case (bytes.HasSuffix(before, []byte(",")) || bytes.HasPrefix(rest, []byte(","))) && lastComma.Match(rest):
-			return "A comma stands before a closing brace or bracket: remove it."
-		case otherQuote.Match(rest):
-			cure = "keys and texts need plain double quotes, neither typographic ones nor those of HTML."
-		case otherWord.Match(rest):
-			cure = "it has no such word as NaN, None or True; values without quotes are numbers, true, false and null."
-		case bytes.HasPrefix(rest, []byte(`\`)):
-			cure = `a backslash in a text is written \\, or begins an escape such as \n.`
-		}
+	return fmt.Sprintf("The JSON is not valid at its byte %d: %s.", syntactic.ByteOffset+1, Cure(body, syntactic.ByteOffset))
+}
+
+// Cure says how to mend JSON whose syntax is wrong from a byte on.
+func Cure(text []byte, at int64) string {
+	at = min(at, int64(len(text)))
+	before, rest := bytes.TrimRight(text[:at], " \t\r\n"), text[at:]
+	switch {
+	case bytes.HasPrefix(rest, []byte("'")):
+		return "write double quotes"
+	case bareName.Match(rest):
+		return "keys need double quotes"
+	case (bytes.HasSuffix(before, []byte(",")) || bytes.HasPrefix(rest, []byte(","))) && lastComma.Match(rest):
+		return "remove the comma"
+	case otherQuote.Match(rest):
+		return "keys and texts need plain double quotes, neither typographic ones nor those of HTML"
+	case otherWord.Match(rest):
+		return "it has no such word as NaN, None or True; values without quotes are numbers, true, false and null"
+	case bytes.HasPrefix(rest, []byte(`\`)):
+		return `a backslash in a text is written \\, or begins an escape such as \n`
 	}
-	return "The JSON is not valid" + place + ": " + cure
+	return `let a JSON library write it, with texts in double quotes and every line break in them as \n`
 }
 
 // OtherLetters returns the ErrInvalidPayload of a name that is a known one in other letters; nil: it

@@ -123,7 +123,7 @@ func TestParseObjectKnown(t *testing.T) {
 func TestSyntaxDetail(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		`{"a":"b, 'c'","d":NaN}`: "no such word", `{"a":"b,}","c":}`: "at its byte 16:", `{"a":1,b:2}`: "Keys need", "{\"a\":[1,\n]}": "remove it", `{"a":1,,}`: "remove it", `{"a":1, }`: "remove it", `{"a":1,“b”:2}`: "typographic",
+		`{"a":"b, 'c'","d":NaN}`: "no such word", `{"a":"b,}","c":}`: "at its byte 16:", `{"a":1,b:2}`: "keys need", "{\"a\":[1,\n]}": "remove the comma", `{"a":1,,}`: "remove the comma", `{"a":1, }`: "remove the comma", `{"a":1,“b”:2}`: "typographic",
 		`{"a":{"b":1,"b":1}}`: "b is given twice", "\x00{\x00}": "UTF-16",
 		`{"status":G}`: "at its byte 11:", `{"status" "G"}`: "at its byte 11:", `{"status":“G”}`: "at its byte 11:",
 		"\n {\"a\":\"b\nc\"}": "at its byte 10:", `{"a":True}`: "at its byte 6:", `{"a":"b"/*c*/}`: "at its byte 9:", `{"a":"\x"}`: "at its byte 7:",

@@ -73,7 +73,7 @@ type form struct {
 }
 
 var (
-	errCut   = strict.Detail(strict.ErrInvalidPayload, "The body has no end of a form with the boundary of its Content-Type: it is cut, has another boundary, or is no form.")
+	errCut   = strict.Detail(strict.ErrInvalidPayload, "The body has no end of a form with the boundary of its Content-Type: it is cut, compressed, has another boundary, or is no form.")
 	errOther = strict.Detail(strict.ErrInvalidPayload, "The body may have 128 KiB beside the file.")
 )
 
