@@ -178,6 +178,16 @@ func TestAnswersRefused(t *testing.T) {
 			got.Want(t, test.body, test.status, coded(test.code, test.message))
 		}
 	}
+	for body, detail := range map[string]string{
+		"[" + accept: "The JSON is cut", "[" + accept + ",]": "at its byte 44: remove the comma", array(1) + "x": "Something follows",
+	} {
+		got := s.Send(s.merchant, "POST", "/v2/orders/answers", body, json...)
+		if !strings.Contains(got.Header.Get("Error-Detail"), detail) {
+			t.Errorf("%s: %q", body, got.Header.Get("Error-Detail"))
+		}
+	}
+	s.Send(s.merchant, "POST", "/v2/orders/answers", `{"orderReference":"R-1","answer":"accept",}`, lines...).
+		WantText(t, 200, "not a JSON object: syntax error at byte 42: remove the comma")
 	s.Send(s.NewToken(355, order.ScopeOrdersRead), "POST", "/v2/orders/answers", accept, lines...).Want(t, "without the scope", 403, v2Forbidden)
 	testenv.Of(s.Merchants.Suspend(t.Context(), order.Command(), 355, "", order.Options[order.Merchant]{})).Must(t)
 	s.Send(s.merchant, "POST", "/v2/orders/answers", accept, lines...).WantText(t, 403, "merchant_suspended")

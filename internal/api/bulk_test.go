@@ -69,9 +69,12 @@ func TestBulkImport(t *testing.T) {
 		`{"line":1,"reference":"B-3","status":"created","orderId":7004}`, importSummary(1, 0, 0, 0, 1))
 	s.bulk("/orders/import", compressed.String(), []string{"Content-Encoding", "x-gzip"},
 		`{"line":1,"reference":"B-3","status":"unchanged","orderId":7004}`, importSummary(0, 1, 0, 0, 1))
-	for _, body := range []string{compressed.String()[:compressed.Len()-9], "not gzip, but as long as its header"} {
+	for body, problem := range map[string]string{
+		compressed.String()[:compressed.Len()-9]: `The body did not arrive completely, or is damaged.`,
+		"not gzip, but as long as its header":    `The body is not compressed with gzip, as its Content-Encoding says: correct either.`,
+	} {
 		s.Send(s.operator, "POST", "/operator/orders/import", body, "Content-Encoding", "gzip").
-			WantText(t, 200, `"complete":false`, `The body did not arrive completely, or is damaged. Send the lines after lastLine again.`)
+			WantText(t, 200, `"complete":false`, problem+` Send the lines after lastLine again.`)
 	}
 	other := s.Send(s.operator, "POST", "/operator/orders/import", "x", "Content-Encoding", "br")
 	other.Want(s.T, "br", 415, coded("unsupported_encoding", "The body must be plain or compressed with gzip."))

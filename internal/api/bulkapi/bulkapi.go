@@ -6,6 +6,7 @@ package bulkapi
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"io"
 	"net/http"
@@ -124,8 +125,8 @@ func ServeArray(s *web.Stream, lines ingest.Lines) error {
 		return err
 	}
 	body, err := io.ReadAll(io.LimitReader(s, web.MaxBody+1))
-	if err != nil || len(body) > web.MaxBody {
-		return unlessStopping(s, ErrNoArray)
+	if err != nil {
+		return unlessStopping(s, strict.Detail(ErrNoArray, "%s", inputProblem(err)))
 	}
 	input, err := linesOf(body)
 	if err != nil {
@@ -160,7 +161,13 @@ func linesOf(array []byte) (io.Reader, error) {
 	// What is wrong in an element is the problem of its line.
 	lenient := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var elements []jsontext.Value
-	if jsontext.Value(array).Kind() != '[' || json.Unmarshal(array, &elements, lenient) != nil || len(elements) > MaxArray {
+	if jsontext.Value(array).Kind() != '[' || len(array) > web.MaxBody {
+		return nil, ErrNoArray
+	}
+	if err := json.Unmarshal(array, &elements, lenient); err != nil {
+		return nil, strict.Detail(ErrNoArray, "%s", strict.SyntaxProblem(array, err))
+	}
+	if len(elements) > MaxArray {
 		return nil, ErrNoArray
 	}
 	var lines bytes.Buffer
@@ -219,9 +226,9 @@ func problemOf(s *web.Stream, tally ingest.Tally, key string, err error) string 
 	case errors.Is(err, ingest.ErrBlank):
 		return "The body has more than 10,000 blank lines in a row. Send it without them."
 	case errors.Is(err, web.ErrExpanded):
-		return web.ExpandedProblem
+		return inputProblem(err)
 	case cut(s, err):
-		return "The body did not arrive completely, or is damaged." + again + "."
+		return inputProblem(err) + again + "."
 	case errors.Is(err, order.ErrUnavailable):
 		return "The service cannot store anything for now." + again + " later."
 	case tally.Last == 0:
@@ -230,6 +237,17 @@ func problemOf(s *web.Stream, tally ingest.Tally, key string, err error) string 
 		return "Too many lines with an Idempotency-Key in a day. Send the lines after lastLine without it."
 	}
 	return "The service failed." + again + "."
+}
+
+// inputProblem says why a body cannot be read to its end.
+func inputProblem(err error) string {
+	switch {
+	case errors.Is(err, web.ErrExpanded):
+		return web.ExpandedProblem
+	case errors.Is(err, gzip.ErrHeader):
+		return "The body is not compressed with gzip, as its Content-Encoding says: correct either."
+	}
+	return "The body did not arrive completely, or is damaged."
 }
 
 // cut reports whether a request ended because of its client.
