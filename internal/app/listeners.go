@@ -168,7 +168,7 @@ func (s *server) serveAll(ctx context.Context, l *listeners, options httpserver.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() {
-		s.drain(serving, s.Flags.DrainTime())
+		s.drain(serving, s.Flags.Drain.Value())
 		stop()
 	})()
 	// If one of the servers fails, the others stop.

@@ -120,7 +120,7 @@ func (s *server) deleteOldOrders(ctx context.Context, age time.Duration) error {
 		if err == nil {
 			s.retaining.Store(count)
 			s.log.Warn("--retain is new or shorter, and will delete orders", "orders", count, "created_before", before.UTC().Format(time.RFC3339),
-				"begins", begins.Format(time.RFC3339), "at_once_with", "--retain-confirmed "+s.Flags.Retain)
+				"begins", begins.Format(time.RFC3339), "at_once_with", "--retain-confirmed "+string(s.Flags.Retain))
 		}
 		return err
 	}
@@ -154,19 +154,19 @@ func (s *server) startOptionalJobs(group *jobGroup) {
 			return logCount(s.log, "orders canceled after their deadline", count, err)
 		}))
 	}
-	if left := s.Flags.WarnBefore(); left > 0 {
+	if left := s.Flags.DeadlineWarning.Value(); left > 0 {
 		group.every("warn of deadlines", dueInterval, false, func(ctx context.Context) error {
 			count, err := s.Orders.WarnOfDeadlines(ctx, left)
 			return logCount(s.log, "events written because a deadline is near", count, err)
 		})
 	}
-	if age := s.Flags.PurgeAfter(); age > 0 {
+	if age := s.Flags.PurgeDeletedAfter.Value(); age > 0 {
 		group.every("purge deleted files", purgeInterval, true, s.unlessDoubtful(func(ctx context.Context) error {
 			count, err := s.Orders.PurgeDeletedFiles(ctx, s.Now().Add(-age))
 			return logCount(s.log, "deleted files purged", count, err)
 		}))
 	}
-	if age := s.Flags.RetainFor(); age > 0 {
+	if age := s.Flags.Retain.Value(); age > 0 {
 		group.every("delete old orders", purgeInterval, true, s.unlessDoubtful(func(ctx context.Context) error {
 			return s.deleteOldOrders(ctx, age)
 		}))

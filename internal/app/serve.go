@@ -127,7 +127,7 @@ func LogSteps(log *slog.Logger) func(migrations.Step) {
 // open opens the backend. The bucket is tested first, so that the schema does not
 // change if the server cannot start.
 func (s *server) open(ctx context.Context, schema migrations.Options) error {
-	s.wait = s.Flags.WaitTime()
+	s.wait = s.Flags.Wait.Value()
 	s.waiting = func(what string, err error) {
 		s.log.Warn("waiting for the "+what, "for", s.wait.String(), "error", OneLine(err.Error()))
 	}
@@ -227,7 +227,7 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	}
 	proxies := web.TrustedProxies(s.Flags.Proxies())
 	options := httpserver.Options{
-		Connections: s.Flags.Connections(MaxOpenFiles()), Idle: s.Flags.Idle(),
+		Connections: s.Flags.Connections(MaxOpenFiles()), Idle: s.Flags.IdleTimeout.Value(),
 		Client: func(r *http.Request) netip.Addr { return ratelimit.Network(proxies.Client(r)) },
 	}
 	s.announce(l, baseURL, storageURL, options.Connections)

@@ -113,7 +113,7 @@ func NewService(d Deps) *Service {
 	s.Services = order.NewServices(d.Store, files, d.Now, d.Log)
 	s.Orders.LimitWaiters(connections)
 	s.Tokens = token.NewRegistry(d.Store, d.Now)
-	s.Tokens.MaxLifetime = d.Settings.TokenLifetime()
+	s.Tokens.MaxLifetime = d.Settings.MaxTokenLifetime.Value()
 	s.Sessions = token.NewSessions(d.Store, s.Tokens)
 	changed := func(merchantID int64) { s.Worker.Added(merchantID) }
 	s.Webhooks = webhook.NewService(webhook.Options{
@@ -260,7 +260,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 	people := console.Console{
 		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log, Now: s.Now,
 		MerchantURL: baseURL, Proxies: s.Flags.Proxies(), Audience: console.Operators, BaseURL: adminURL, KnowsURL: adminURL != "", Identity: s.identity(), TimeZone: s.Flags.Zone(),
-		Digests: s.Digests, Background: &s.background, DeadlineWarnings: s.Flags.WarnBefore() > 0,
+		Digests: s.Digests, Background: &s.background, DeadlineWarnings: s.Flags.DeadlineWarning.Value() > 0,
 	}
 	operatorPages, operatorSignIn := people.Routes()
 	adminRoot := s.health.DetailedRoutes(nil)

@@ -44,7 +44,7 @@ type Config struct {
 	// (decision 5).
 	ErrorCodes string `name:"error-codes" default:"samples" placeholder:"WORD" help:"v2 codes of a failed accept and an invalid reason: samples (10304, 10301) or table (10303, 10306)."`
 
-	MaxTokenLifetime string `name:"max-token-lifetime" default:"0" placeholder:"DURATION" help:"Longest lifetime of a new token, such as 365d or 8760h, also if none is requested. 0: no limit."`
+	MaxTokenLifetime Duration `name:"max-token-lifetime" default:"0" placeholder:"DURATION" help:"Longest lifetime of a new token, such as 365d or 8760h, also if none is requested. 0: no limit."`
 
 	LogLevel string `name:"log-level" default:"info" placeholder:"WORD" help:"Lowest level to log: debug, info, warn or error. Requests are logged at info."`
 }
@@ -73,20 +73,28 @@ func (c Config) Level() slog.Level {
 }
 
 // checkTokenLifetime returns what is wrong with a MaxTokenLifetime.
-func checkTokenLifetime(text string) string {
-	if d, ok := order.ParseDuration(text); text != "" && (!ok || d > 0 && d < time.Hour) {
-		return "must be a duration of at least 1h, such as 8760h or 365d, or 0 for no limit"
+func checkTokenLifetime(text Duration) string {
+	if text == "" {
+		return ""
 	}
-	return ""
+	return text.check("must be a duration of at least 1h, such as 8760h or 365d, or 0 for no limit", func(d time.Duration) bool { return d == 0 || d >= time.Hour })
 }
 
-// TokenLifetime returns MaxTokenLifetime as a duration; 0 means no limit.
-func (c Config) TokenLifetime() time.Duration { return duration(c.MaxTokenLifetime) }
+// Duration is the text of a setting that is a duration.
+type Duration string
 
-// duration returns the value of a setting that Check has found valid.
-func duration(text string) time.Duration {
-	d, _ := order.ParseDuration(text)
+// Value returns the duration, which Check has found valid.
+func (text Duration) Value() time.Duration {
+	d, _ := order.ParseDuration(string(text))
 	return d
+}
+
+// check returns a problem if the text is not a duration, or not a valid one; nil: all are.
+func (text Duration) check(problem string, valid func(time.Duration) bool) string {
+	if d, ok := order.ParseDuration(string(text)); !ok || valid != nil && !valid(d) {
+		return problem
+	}
+	return ""
 }
 
 // Target has the target of a copy. What it does not name is not copied.

@@ -189,10 +189,10 @@ func TestServeRefuses(t *testing.T) {
 		"rate-limit": {func(s *config.Serve) *string { return &s.RateLimit },
 			[]string{"", "-1", "10001", "99999999999999999999", "1.5", "x", "+5", "007", " 5", "100/s"}},
 		"max-connections":     {func(s *config.Serve) *string { return &s.MaxConnections }, []string{"0", "15", "1000001", "x", "-1", "016", "1e3"}},
-		"purge-deleted-after": {func(s *config.Serve) *string { return &s.PurgeDeletedAfter }, []string{"", "30", "-1h", "x"}},
-		"deadline-warning":    {func(s *config.Serve) *string { return &s.DeadlineWarning }, []string{"", "30", "-1h", "x"}},
-		"idle-timeout":        {func(s *config.Serve) *string { return &s.IdleTimeout }, []string{"", "0", "30", "-30s", "999ms", "61m", "x"}},
-		"retain":              {func(s *config.Serve) *string { return &s.Retain }, []string{"", "d", "30", "-1d", "-1h", "1.5d", "23h", "99999d", "x"}},
+		"purge-deleted-after": {func(s *config.Serve) *string { return (*string)(&s.PurgeDeletedAfter) }, []string{"", "30", "-1h", "x"}},
+		"deadline-warning":    {func(s *config.Serve) *string { return (*string)(&s.DeadlineWarning) }, []string{"", "30", "-1h", "x"}},
+		"idle-timeout":        {func(s *config.Serve) *string { return (*string)(&s.IdleTimeout) }, []string{"", "0", "30", "-30s", "999ms", "61m", "x"}},
+		"retain":              {func(s *config.Serve) *string { return (*string)(&s.Retain) }, []string{"", "d", "30", "-1d", "-1h", "1.5d", "23h", "99999d", "x"}},
 		"log-format":          {func(s *config.Serve) *string { return &s.LogFormat }, []string{"", "JSON", "logfmt"}},
 	} {
 		for _, text := range test.texts {
@@ -222,9 +222,9 @@ func TestServeAccepts(t *testing.T) {
 	}
 	for text, want := range map[string]time.Duration{"0": 0, "0s": 0, "1d": 24 * time.Hour, "3650d": 87600 * time.Hour, "87600h": 87600 * time.Hour} {
 		s := goodServe()
-		s.Retain = text
-		if err := s.Check(); err != nil || s.RetainFor() != want {
-			t.Errorf("%q: %v, error %v", text, s.RetainFor(), err)
+		s.Retain = config.Duration(text)
+		if err := s.Check(); err != nil || s.Retain.Value() != want {
+			t.Errorf("%q: %v, error %v", text, s.Retain.Value(), err)
 		}
 	}
 	s := goodServe()
@@ -310,7 +310,7 @@ func TestConnections(t *testing.T) {
 	for text, want := range map[string]int{"16": 16, "1000000": 1_000_000} {
 		s := goodServe()
 		s.IdleTimeout, s.MaxConnections = "1h", text
-		if err := s.Check(); err != nil || s.Connections(1024) != want || s.Idle() != time.Hour {
+		if err := s.Check(); err != nil || s.Connections(1024) != want || s.IdleTimeout.Value() != time.Hour {
 			t.Errorf("%s: %d connections, error %v", text, s.Connections(1024), err)
 		}
 	}

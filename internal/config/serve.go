@@ -29,42 +29,42 @@ const (
 
 // Serve has the settings of the command serve, with tags as in Config.
 type Serve struct {
-	Listen               string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address for clients; 0.0.0.0 and [::] are all addresses of the machine, of IPv4 and IPv6. Port 0: a free port, which is printed."`
-	AdminListen          string `name:"admin-listen" placeholder:"HOST:PORT" help:"Address for the pages and the interface of operators, /metrics, the details of /readyz and /debug/pprof, which --listen never serves. Empty: 127.0.0.1:8081, or a free port if that is taken; it is printed. none: no such listener."`
-	MetricsListen        string `name:"metrics-listen" placeholder:"HOST:PORT" help:"Another address, for /metrics, /healthz and /readyz only; with --admin-base-url also for /debug/pprof. Empty: none."`
-	TLSCert              string `name:"tls-cert" placeholder:"FILE" help:"Certificate in PEM form, followed by those of its issuers, for HTTPS, also on the other ports unless their address is loopback. It is read again when it changes."`
-	TLSKey               string `name:"tls-key" placeholder:"FILE" help:"Private key of --tls-cert in PEM form."`
-	TrustedProxies       string `name:"trusted-proxies" placeholder:"CIDR,..." help:"Networks of proxies whose headers X-Forwarded-For, X-Forwarded-Proto and Forwarded say which address the client has and whether it uses https."`
-	RateLimit            string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many; at most 10000. 0: no limit, also for requests in flight and failed sign-ins."`
-	MaxConnections       string `name:"max-connections" placeholder:"N" help:"Connections at a time, and requests in progress. Empty: half of the limit on open files, 10000 at most."`
-	IdleTimeout          string `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed; longer than that of a proxy."`
-	Wait                 string `default:"0s" placeholder:"DURATION" help:"Time, up to 1h, that a starting server waits for a database that cannot be reached or takes no changes yet, or a bucket; then it exits with code 6."`
-	Drain                string `default:"0s" placeholder:"DURATION" help:"Time, up to 1h, that a stopping server still serves requests while /readyz is 503."`
-	PurgeDeletedAfter    string `name:"purge-deleted-after" default:"720h" placeholder:"DURATION" help:"Time after which the bytes of a deleted invoice file are removed. 0: never."`
-	Retain               string `default:"0" placeholder:"DURATION" help:"Age after which orders in a final state are deleted with their files, such as 3650d; from 1d. Events, references and the audit log stay. 0: never."`
-	RetainConfirmed      string `name:"retain-confirmed" default:"0" placeholder:"DURATION" help:"The same as --retain, to let a shorter age delete at once instead of after a day."`
-	CancelExpired        bool   `name:"cancel-expired" help:"Cancel orders that their merchant has neither accepted nor rejected before their deadline (expiresAt)."`
-	DeadlineWarning      string `name:"deadline-warning" default:"0" placeholder:"DURATION" help:"Time before the deadline (expiresAt) of such an order at which the event order.deadline_near is written, such as 6h. 0: none."`
-	HideAddresses        bool   `name:"hide-addresses" help:"Do not log the addresses of clients whose request gets a 401 or 403."`
-	TimeZone             string `name:"time-zone" placeholder:"NAME" help:"Time zone of the merchants' console, such as Europe/Athens, unless the merchant has its own. Empty: UTC."`
-	LogFormat            string `name:"log-format" default:"json" placeholder:"WORD" help:"Format of the log: json or text."`
-	ReadyRequiresStorage bool   `name:"ready-requires-storage" help:"/readyz is 503 while the bucket of the invoice files is out of reach, instead of only reporting it."`
-	OIDCIssuer           string `name:"oidc-issuer" placeholder:"URL" help:"Identity provider by which people sign in at the console, by OpenID Connect. Empty: none."`
-	OIDCClientID         string `name:"oidc-client-id" placeholder:"TEXT" help:"The service's id at --oidc-issuer."`
-	OIDCClientSecret     string `name:"oidc-client-secret" secret:"" placeholder:"TEXT" help:"The service's secret at --oidc-issuer. Empty: it is a public client."`
-	OIDCTrustUnverified  bool   `name:"oidc-trust-unverified-email" help:"Apply rules about email also to addresses that the provider has not verified. Only where nobody can enter the address of somebody else."`
-	OIDCRules            string `name:"oidc-rules" placeholder:"LINES" help:"What people may do by their claims, the first line that applies: CLAIM=VALUE, then operator, merchant=N, or merchant=* if VALUE is * and the claim is the id, then scopes."`
-	SecurityContact      string `name:"security-contact" placeholder:"URI" help:"Where to report vulnerabilities, for /.well-known/security.txt: mailto:ADDRESS, https://... or tel:NUMBER. Empty: that page is a 404."`
-	SMTP                 string `placeholder:"URL" help:"Mail server for e-mails to merchants: smtps://HOST:PORT with TLS, or smtp://HOST:PORT with STARTTLS, which only localhost may lack. Needs --base-url. Empty: no e-mails."`
-	SMTPFrom             string `name:"smtp-from" placeholder:"ADDRESS" help:"Sender of the e-mails, such as orders@example.com."`
-	SMTPHello            string `name:"smtp-hello" placeholder:"NAME" help:"Name of this server in EHLO. Empty: the host of --base-url."`
-	SMTPUser             string `name:"smtp-user" placeholder:"TEXT" help:"User name at --smtp. Empty: none is needed."`
-	SMTPPassword         string `name:"smtp-password" secret:"" placeholder:"TEXT" help:"Password of --smtp-user."`
-	EnvironmentFile      string `name:"environment-file" placeholder:"FILE" help:"File with the variables of the service, in the form of systemd's EnvironmentFile, to be read again at SIGHUP. Empty: the variables are those of the start."`
-	NoWebhooks           bool   `name:"no-webhooks" help:"Deliver no webhooks and e-mails from this server, such as one on a copy of an installation."`
-	WebhookAllowPrivate  bool   `name:"webhook-allow-private" help:"Allow webhooks with http, any port, and addresses that are not public. Only for tests and sandboxes: merchants can then reach the network of the server."`
-	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders, and print a token for 24 hours and three commands to try. Then act as the marketplace of this merchant, as simulate does, and as a sandbox (--sandbox)."`
-	Sandbox              bool   `help:"Simulate faults, for rehearsals only: a request gets the fault that its header X-Sandbox-Fault names (slow, 429, 503, reset or lost), webhooks whose URL has sandbox-fault=twice are sent twice, and POST /v2/sandbox/orders/REFERENCE/state brings an order into a state."`
+	Listen               string   `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address for clients; 0.0.0.0 and [::] are all addresses of the machine, of IPv4 and IPv6. Port 0: a free port, which is printed."`
+	AdminListen          string   `name:"admin-listen" placeholder:"HOST:PORT" help:"Address for the pages and the interface of operators, /metrics, the details of /readyz and /debug/pprof, which --listen never serves. Empty: 127.0.0.1:8081, or a free port if that is taken; it is printed. none: no such listener."`
+	MetricsListen        string   `name:"metrics-listen" placeholder:"HOST:PORT" help:"Another address, for /metrics, /healthz and /readyz only; with --admin-base-url also for /debug/pprof. Empty: none."`
+	TLSCert              string   `name:"tls-cert" placeholder:"FILE" help:"Certificate in PEM form, followed by those of its issuers, for HTTPS, also on the other ports unless their address is loopback. It is read again when it changes."`
+	TLSKey               string   `name:"tls-key" placeholder:"FILE" help:"Private key of --tls-cert in PEM form."`
+	TrustedProxies       string   `name:"trusted-proxies" placeholder:"CIDR,..." help:"Networks of proxies whose headers X-Forwarded-For, X-Forwarded-Proto and Forwarded say which address the client has and whether it uses https."`
+	RateLimit            string   `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many; at most 10000. 0: no limit, also for requests in flight and failed sign-ins."`
+	MaxConnections       string   `name:"max-connections" placeholder:"N" help:"Connections at a time, and requests in progress. Empty: half of the limit on open files, 10000 at most."`
+	IdleTimeout          Duration `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed; longer than that of a proxy."`
+	Wait                 Duration `default:"0s" placeholder:"DURATION" help:"Time, up to 1h, that a starting server waits for a database that cannot be reached or takes no changes yet, or a bucket; then it exits with code 6."`
+	Drain                Duration `default:"0s" placeholder:"DURATION" help:"Time, up to 1h, that a stopping server still serves requests while /readyz is 503."`
+	PurgeDeletedAfter    Duration `name:"purge-deleted-after" default:"720h" placeholder:"DURATION" help:"Time after which the bytes of a deleted invoice file are removed. 0: never."`
+	Retain               Duration `default:"0" placeholder:"DURATION" help:"Age after which orders in a final state are deleted with their files, such as 3650d; from 1d. Events, references and the audit log stay. 0: never."`
+	RetainConfirmed      Duration `name:"retain-confirmed" default:"0" placeholder:"DURATION" help:"The same as --retain, to let a shorter age delete at once instead of after a day."`
+	CancelExpired        bool     `name:"cancel-expired" help:"Cancel orders that their merchant has neither accepted nor rejected before their deadline (expiresAt)."`
+	DeadlineWarning      Duration `name:"deadline-warning" default:"0" placeholder:"DURATION" help:"Time before the deadline (expiresAt) of such an order at which the event order.deadline_near is written, such as 6h. 0: none."`
+	HideAddresses        bool     `name:"hide-addresses" help:"Do not log the addresses of clients whose request gets a 401 or 403."`
+	TimeZone             string   `name:"time-zone" placeholder:"NAME" help:"Time zone of the merchants' console, such as Europe/Athens, unless the merchant has its own. Empty: UTC."`
+	LogFormat            string   `name:"log-format" default:"json" placeholder:"WORD" help:"Format of the log: json or text."`
+	ReadyRequiresStorage bool     `name:"ready-requires-storage" help:"/readyz is 503 while the bucket of the invoice files is out of reach, instead of only reporting it."`
+	OIDCIssuer           string   `name:"oidc-issuer" placeholder:"URL" help:"Identity provider by which people sign in at the console, by OpenID Connect. Empty: none."`
+	OIDCClientID         string   `name:"oidc-client-id" placeholder:"TEXT" help:"The service's id at --oidc-issuer."`
+	OIDCClientSecret     string   `name:"oidc-client-secret" secret:"" placeholder:"TEXT" help:"The service's secret at --oidc-issuer. Empty: it is a public client."`
+	OIDCTrustUnverified  bool     `name:"oidc-trust-unverified-email" help:"Apply rules about email also to addresses that the provider has not verified. Only where nobody can enter the address of somebody else."`
+	OIDCRules            string   `name:"oidc-rules" placeholder:"LINES" help:"What people may do by their claims, the first line that applies: CLAIM=VALUE, then operator, merchant=N, or merchant=* if VALUE is * and the claim is the id, then scopes."`
+	SecurityContact      string   `name:"security-contact" placeholder:"URI" help:"Where to report vulnerabilities, for /.well-known/security.txt: mailto:ADDRESS, https://... or tel:NUMBER. Empty: that page is a 404."`
+	SMTP                 string   `placeholder:"URL" help:"Mail server for e-mails to merchants: smtps://HOST:PORT with TLS, or smtp://HOST:PORT with STARTTLS, which only localhost may lack. Needs --base-url. Empty: no e-mails."`
+	SMTPFrom             string   `name:"smtp-from" placeholder:"ADDRESS" help:"Sender of the e-mails, such as orders@example.com."`
+	SMTPHello            string   `name:"smtp-hello" placeholder:"NAME" help:"Name of this server in EHLO. Empty: the host of --base-url."`
+	SMTPUser             string   `name:"smtp-user" placeholder:"TEXT" help:"User name at --smtp. Empty: none is needed."`
+	SMTPPassword         string   `name:"smtp-password" secret:"" placeholder:"TEXT" help:"Password of --smtp-user."`
+	EnvironmentFile      string   `name:"environment-file" placeholder:"FILE" help:"File with the variables of the service, in the form of systemd's EnvironmentFile, to be read again at SIGHUP. Empty: the variables are those of the start."`
+	NoWebhooks           bool     `name:"no-webhooks" help:"Deliver no webhooks and e-mails from this server, such as one on a copy of an installation."`
+	WebhookAllowPrivate  bool     `name:"webhook-allow-private" help:"Allow webhooks with http, any port, and addresses that are not public. Only for tests and sandboxes: merchants can then reach the network of the server."`
+	Demo                 bool     `help:"In an empty data folder, create merchant 355 with about 60 orders, and print a token for 24 hours and three commands to try. Then act as the marketplace of this merchant, as simulate does, and as a sandbox (--sandbox)."`
+	Sandbox              bool     `help:"Simulate faults, for rehearsals only: a request gets the fault that its header X-Sandbox-Fault names (slow, 429, 503, reset or lost), webhooks whose URL has sandbox-fault=twice are sent twice, and POST /v2/sandbox/orders/REFERENCE/state brings an order into a state."`
 }
 
 // Check returns the *Error of every invalid setting, joined, or nil.
@@ -74,11 +74,11 @@ func (s Serve) Check() error {
 	if s.MaxConnections != "" {
 		_, connections = parseNumber(s.MaxConnections, MinConnections, maxConnections)
 	}
-	idle := checkDuration(s.IdleTimeout, "must be a duration from 1s to 1h, such as 30s", func(d time.Duration) bool { return d >= time.Second && d <= time.Hour })
-	purge := checkDuration(s.PurgeDeletedAfter, "must be a duration such as 30d or 720h, or 0 for never", nil)
-	retain := checkDuration(s.Retain, "must be a duration from 1d, such as 3650d or 87600h, or 0 for never", func(d time.Duration) bool { return d == 0 || d >= 24*time.Hour })
-	confirmed := checkDuration(s.RetainConfirmed, "must be the duration of --retain, which it confirms, or 0", func(d time.Duration) bool { return d == 0 || d == duration(s.Retain) })
-	warning := checkDuration(s.DeadlineWarning, "must be a duration such as 6h, or 0 for none", nil)
+	idle := s.IdleTimeout.check("must be a duration from 1s to 1h, such as 30s", func(d time.Duration) bool { return d >= time.Second && d <= time.Hour })
+	purge := s.PurgeDeletedAfter.check("must be a duration such as 30d or 720h, or 0 for never", nil)
+	retain := s.Retain.check("must be a duration from 1d, such as 3650d or 87600h, or 0 for never", func(d time.Duration) bool { return d == 0 || d >= 24*time.Hour })
+	confirmed := s.RetainConfirmed.check("must be the duration of --retain, which it confirms, or 0", func(d time.Duration) bool { return d == 0 || d == s.Retain.Value() })
+	warning := s.DeadlineWarning.check("must be a duration such as 6h, or 0 for none", nil)
 	zone := ""
 	if s.TimeZone != "" {
 		zone = order.TimeZoneProblem(s.TimeZone)
@@ -227,16 +227,8 @@ func (s Serve) Zone() *time.Location {
 const maxPause = time.Hour
 
 // checkPause checks a duration of Drain or Wait.
-func checkPause(text string) string {
-	return checkDuration(text, "must be a duration from 0s to 1h, such as 5s", func(d time.Duration) bool { return d <= maxPause })
-}
-
-// checkDuration returns a problem if a text is not a duration, or not a valid one; nil: all are.
-func checkDuration(text, problem string, valid func(time.Duration) bool) string {
-	if d, ok := order.ParseDuration(text); !ok || valid != nil && !valid(d) {
-		return problem
-	}
-	return ""
+func checkPause(text Duration) string {
+	return text.check("must be a duration from 0s to 1h, such as 5s", func(d time.Duration) bool { return d <= maxPause })
 }
 
 // localhost is the name of the loopback addresses.
@@ -279,26 +271,8 @@ func (s Serve) Connections(openFiles uint64) int {
 	return int(min(max((openFiles-spareDescriptors)/2, MinConnections), defaultConnections))
 }
 
-// Idle returns IdleTimeout as a duration.
-func (s Serve) Idle() time.Duration { return duration(s.IdleTimeout) }
-
-// WaitTime returns Wait as a duration.
-func (s Serve) WaitTime() time.Duration { return duration(s.Wait) }
-
-// DrainTime returns Drain as a duration.
-func (s Serve) DrainTime() time.Duration { return duration(s.Drain) }
-
-// PurgeAfter returns PurgeDeletedAfter as a duration; 0 means never.
-func (s Serve) PurgeAfter() time.Duration { return duration(s.PurgeDeletedAfter) }
-
-// RetainFor returns Retain as a duration; 0 means for ever.
-func (s Serve) RetainFor() time.Duration { return duration(s.Retain) }
-
-// RetainAtOnce reports whether RetainFor is confirmed.
-func (s Serve) RetainAtOnce() bool { return duration(s.RetainConfirmed) == s.RetainFor() }
-
-// WarnBefore returns DeadlineWarning as a duration; 0 means no warnings.
-func (s Serve) WarnBefore() time.Duration { return duration(s.DeadlineWarning) }
+// RetainAtOnce reports whether Retain is confirmed.
+func (s Serve) RetainAtOnce() bool { return s.RetainConfirmed.Value() == s.Retain.Value() }
 
 // Addresses returns the base URLs of the service and of its invoice files, without
 // a slash at the end. local is the LocalURL of the listener.

@@ -190,7 +190,7 @@ func (d *doctor) checkRetention(ctx context.Context) {
 	if d.DatabaseMissing() {
 		return
 	}
-	age := d.flags.RetainFor()
+	age := d.flags.Retain.Value()
 	var period order.RetentionPeriod
 	var old int64
 	err := d.withDatabase(ctx, existing, func(b *app.Backend) (err error) {
@@ -200,14 +200,14 @@ func (d *doctor) checkRetention(ctx context.Context) {
 		period = period.At(d.Now())
 		return err
 	})
-	if !period.WaitUntil.IsZero() && (age > 0 || d.flags.CancelExpired || d.flags.PurgeAfter() > 0) {
+	if !period.WaitUntil.IsZero() && (age > 0 || d.flags.CancelExpired || d.flags.PurgeDeletedAfter.Value() > 0) {
 		d.add(statusWarning, "clock", fmt.Sprintf("it is more than 30 days ahead of the last automatic changes, at %s: serve cancels, deletes and purges nothing by itself before %s",
 			timestamp(period.RanAt), timestamp(period.WaitUntil)), "correct the clock if it is wrong")
 	}
 	if age == 0 {
 		return // other checks tell of errors
 	}
-	name, orders := "--retain "+d.flags.Retain, "deletes "+count(old, "order", "orders")
+	name, orders := "--retain "+string(d.flags.Retain), "deletes "+count(old, "order", "orders")
 	switch {
 	case err != nil:
 		d.problem("retention", err)

@@ -202,7 +202,7 @@ func init() {
 	for name, run := range map[string]func(scope, *side) (int, error){
 		"cancel expired": func(t scope, s *side) (int, error) { return s.Orders.CancelExpired(t.Context()) },
 		"warn": func(t scope, s *side) (int, error) {
-			return s.Orders.WarnOfDeadlines(t.Context(), s.Flags.WarnBefore())
+			return s.Orders.WarnOfDeadlines(t.Context(), s.Flags.DeadlineWarning.Value())
 		},
 		"forget keys": func(t scope, s *side) (int, error) { return s.Orders.DeleteExpiredIdempotencyRecords(t.Context()) },
 		"purge files": func(t scope, s *side) (int, error) {
