@@ -251,7 +251,7 @@ func (s *Service) groups(local string) (main func(console.Audience) []web.RouteG
 	shared := []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{
-			Endpoints: additions, Links: s.Links, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.Settings.ErrorCodes), Webhooks: webhooks,
+			Endpoints: additions, Links: s.Links, BaseURL: baseURL, TableCodes: s.Settings.ErrorCodes == config.Table, Webhooks: webhooks,
 			Tokens: s.Tokens, Sessions: s.Sessions, Log: s.Log, Sandbox: s.sandbox(),
 		}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),

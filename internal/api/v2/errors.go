@@ -14,18 +14,8 @@ import (
 // errInvalidAction: the body of a rejection requests another action.
 var errInvalidAction = errors.New("invalid action")
 
-// ErrorCodes selects the codes of errors for which the sample bodies and the code
-// table of the specification disagree (spec 7.3, decision 5).
-type ErrorCodes string
-
-// The values of ErrorCodes.
-const (
-	Samples ErrorCodes = "samples" // failed accept 10304, invalid reason 10301
-	Table   ErrorCodes = "table"   // failed accept 10303, invalid reason 10306
-)
-
-// refusals are the rows of spec 7.2 and 7.3 for the order endpoints, and decision
-// 5. table is empty if the two sources agree.
+// refusals are the rows of spec 7.2 and 7.3 for the order endpoints, and decision 5, with
+// the code of the sample bodies, and that of the code table if it is another one.
 var refusals = []struct {
 	err     error
 	samples string
@@ -43,7 +33,7 @@ const codeNotFound = "10301"
 // errorEncoder returns the ErrorEncoder of this version. The bodies are
 // web.CodedBody, except for the published errors of upload and delete, which are
 // web.MessageBody as in version 1 (spec 7.2, see invoiceapi.ErrorEncoder).
-func errorEncoder(codes ErrorCodes) web.ErrorEncoder {
+func errorEncoder(tableCodes bool) web.ErrorEncoder {
 	return func(r *http.Request, err error) (int, any) {
 		if errors.Is(err, order.ErrNotFound) {
 			message := invoiceapi.OrderNotFound(r.PathValue("orderReference"))
@@ -61,7 +51,7 @@ func errorEncoder(codes ErrorCodes) web.ErrorEncoder {
 		for _, row := range refusals {
 			if errors.Is(err, row.err) {
 				code := row.samples
-				if codes == Table && row.table != "" {
+				if tableCodes && row.table != "" {
 					code = row.table
 				}
 				return http.StatusBadRequest, web.NewCodedBody(code, row.message)

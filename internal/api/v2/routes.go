@@ -22,8 +22,8 @@ import (
 type API struct {
 	invoiceapi.Endpoints
 	Links      *order.Links
-	BaseURL    string     // of the service, without a slash at its end
-	ErrorCodes ErrorCodes // empty: Samples
+	BaseURL    string // of the service, without a slash at its end
+	TableCodes bool   // error codes are those of the code table where the sample bodies have others (spec 7.3, decision 5)
 	Webhooks   webhookapi.API
 	Tokens     *token.Registry
 	Sessions   *token.Sessions
@@ -33,7 +33,7 @@ type API struct {
 
 // Routes returns the routes of this version.
 func (a API) Routes() web.RouteGroup {
-	encodeError := errorEncoder(a.ErrorCodes)
+	encodeError := errorEncoder(a.TableCodes)
 	// Every error of these routes has the flat form (decision 5).
 	invoiceErrors := invoiceapi.ErrorEncoder("orderReference", web.EncodeMessage)
 	tokenErrors := tokenapi.ErrorEncoder(encodeError)
