@@ -1,6 +1,7 @@
 package order
 
 import (
+	"reflect"
 	"slices"
 	"time"
 )
@@ -55,14 +56,7 @@ type CarrierCorrection struct {
 }
 
 // Empty reports whether no field is set.
-func (c Correction) Empty() bool {
-	r, s := c.Carrier, c.Shipping
-	return !(s.FirstName.Set || s.LastName.Set || s.Phone.Set || s.Street.Set || s.StreetNumber.Set || s.Address2.Set ||
-		s.PostCode.Set || s.City.Set || s.Region.Set || s.RegionCode.Set ||
-		c.ExpiresAt.Set || c.DispatchUntil.Set || c.Phone.Set || r.ShipmentIDs.Set || r.Name.Set || r.Method.Set ||
-		r.DeliveryName.Set || r.DeliveryKey.Set || r.TrackingCodes.Set || r.Comments.Set ||
-		r.DeliveryToCourierEstimation.Set || r.DeliveryToCustomerEstimation.Set)
-}
+func (c Correction) Empty() bool { return reflect.ValueOf(c).IsZero() }
 
 // Apply sets the corrected fields of an order. It returns the names that those whose
 // value changes have in the order document.
