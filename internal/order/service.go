@@ -10,6 +10,7 @@ import (
 // Service implements the rules. Its only state is who waits for events and how many
 // idempotency records there are, so any number of services can work on one store.
 type Service struct {
+	Counts
 	store   Store
 	changes *Changes[Tx]
 	files   Files
@@ -28,7 +29,7 @@ type Service struct {
 // return an error to.
 func NewService(store Store, files Files, now func() time.Time, log *slog.Logger) *Service {
 	s := &Service{
-		store: store, changes: NewChanges(store, store.InTx, now), files: files, now: now, log: log, changed: func(int64) {},
+		Counts: store, store: store, changes: NewChanges(store, store.InTx, now), files: files, now: now, log: log, changed: func(int64) {},
 		waiters: newWaiters(store, now),
 	}
 	store.OnEvents(s.notify)

@@ -33,12 +33,30 @@ type Reader interface {
 	Orders(ctx context.Context, at []Locator) (map[Locator]Order, error)
 }
 
+// DayCount is how many orders that were created on a day are in a state.
+type DayCount struct {
+	Day    Day
+	State  State
+	Orders int64
+}
+
+// Counts are numbers of a merchant's orders. Store has them, and Service as they are.
+type Counts interface {
+	// DayCounts returns the numbers of a merchant's orders by day and state, of the days of
+	// a filter, which has both bounds, in the order of days. Days and states without orders
+	// are absent.
+	DayCounts(ctx context.Context, merchantID int64, days Filter) ([]DayCount, error)
+	// StateCounts returns how many orders of a merchant are in each state.
+	StateCounts(ctx context.Context, merchantID int64) (map[State]int64, error)
+}
+
 // Store holds orders, their invoice entries and their events. Every method that
 // takes a merchant id reads and writes that merchant's orders only. Every method
 // may return ErrUnavailable in addition to the errors that it names.
 type Store interface {
 	Transactor
 	Reader
+	Counts
 	// Order returns one whole order with its active invoices, or ErrNotFound.
 	Order(ctx context.Context, merchantID int64, id Identifier) (Order, error)
 	// ExportKeys returns the keys of up to limit orders of a merchant that a query
@@ -72,11 +90,6 @@ type Store interface {
 	// InvoiceFile returns the active invoice of an order by its stored name, or
 	// ErrInvoiceNotFound.
 	InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (Invoice, error)
-	// DayCounts returns the numbers of orders by day and state, of the days of a filter,
-	// in the order of days.
-	DayCounts(ctx context.Context, merchantID int64, days Filter) ([]DayCount, error)
-	// StateCounts returns how many orders of a merchant are in each state.
-	StateCounts(ctx context.Context, merchantID int64) (map[State]int64, error)
 	// Unanswered returns a page of registered orders, the earliest deadline first, then
 	// those without one, oldest first, without their line items.
 	Unanswered(ctx context.Context, merchantID int64, query UnansweredQuery) (UnansweredPage, error)
