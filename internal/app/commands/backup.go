@@ -125,7 +125,7 @@ func (c *restoreCommand) run(ctx context.Context, p *process) error {
 		return err
 	}
 	output := checkOutput{process: p, json: c.JSON}
-	return output.result("restored and checked", result)
+	return output.summary("restored and checked", result)
 }
 
 func (c *restoreCommand) restore(ctx context.Context, p *process, from backup.Place) (check.Result, error) {

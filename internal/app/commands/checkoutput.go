@@ -80,20 +80,25 @@ func (o *checkOutput) flush() error {
 	return o.err
 }
 
-// summary prints the summary. It returns an error if there are findings.
-func (o *checkOutput) summary(r check.Result) error { return o.result("checked", r) }
-
-// result is summary after another verb.
-func (o *checkOutput) result(verb string, r check.Result) error {
-	if !o.json {
-		return o.printCheckResult(verb, r)
+// summary prints a summary, which begins with a verb unless it is JSON. It returns an error if
+// there are findings.
+func (o *checkOutput) summary(verb string, r check.Result) error {
+	findings := "no findings"
+	if r.Findings > 0 {
+		findings = count(r.Findings, "finding", "findings")
 	}
-	err := errors.Join(o.err, o.printJSON(checkSummary{
-		Type: "summary", Merchants: r.Merchants, Orders: r.Orders, Invoices: r.Invoices, Events: r.Events,
-		Files: r.Files, Orphans: r.Orphans, Findings: r.Findings,
-	}))
+	err := o.err
+	if o.json {
+		err = errors.Join(err, o.printJSON(checkSummary{
+			Type: "summary", Merchants: r.Merchants, Orders: r.Orders, Invoices: r.Invoices, Events: r.Events,
+			Files: r.Files, Orphans: r.Orphans, Findings: r.Findings,
+		}))
+	} else {
+		err = errors.Join(err, o.print("%s: merchants %d, orders %d, invoices %d, events %d, files %d, orphans %d: %s",
+			verb, r.Merchants, r.Orders, r.Invoices, r.Events, r.Files, r.Orphans, findings))
+	}
 	if err == nil && r.Findings > 0 {
-		err = errors.New(count(r.Findings, "finding", "findings"))
+		err = errors.New(findings)
 	}
 	return err
 }

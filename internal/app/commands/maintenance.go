@@ -78,7 +78,7 @@ func (c *checkCommand) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return errors.Join(err, output.err)
 		}
-		return output.summary(result)
+		return output.summary("checked", result)
 	}
 	heads, err := c.readHeads()
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *checkCommand) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return fmt.Errorf("the check is incomplete: %w", err)
 		}
-		return output.summary(result)
+		return output.summary("checked", result)
 	})
 }
 
@@ -132,21 +132,6 @@ func (c *checkCommand) readHeads() (heads []check.Head, err error) {
 		return nil, app.UsageError{Err: config.Invalid("audit-heads", err.Error())}
 	}
 	return heads, nil
-}
-
-// printCheckResult prints a summary that begins with a verb. It returns an error
-// if there are findings.
-func (p *process) printCheckResult(verb string, r check.Result) error {
-	findings := "no findings"
-	if r.Findings > 0 {
-		findings = count(r.Findings, "finding", "findings")
-	}
-	err := p.print("%s: merchants %d, orders %d, invoices %d, events %d, files %d, orphans %d: %s",
-		verb, r.Merchants, r.Orders, r.Invoices, r.Events, r.Files, r.Orphans, findings)
-	if r.Findings > 0 {
-		return errors.New(findings)
-	}
-	return err
 }
 
 // count returns a number with the singular or the plural of what it counts.
