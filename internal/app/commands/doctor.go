@@ -158,6 +158,30 @@ func (d *doctor) add(status, check, detail, advice string) {
 	d.found = append(d.found, diagnosis{Status: status, Check: check, Detail: detail, Advice: advice})
 }
 
+// graded adds what was found as a problem, a warning or neither. The advice is for the former two.
+func (d *doctor) graded(check, detail, advice string, problem, warning bool) {
+	switch {
+	case problem:
+		d.add(statusProblem, check, detail, advice)
+	case warning:
+		d.add(statusWarning, check, detail, advice)
+	default:
+		d.add(statusOK, check, detail, "")
+	}
+}
+
+// reached adds that a server of others can be used, as detail says, or the problem with the
+// advice. try has outsideTimeout.
+func (d *doctor) reached(ctx context.Context, check, detail, advice string, try func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(ctx, outsideTimeout)
+	defer cancel()
+	if err := try(ctx); err != nil {
+		d.add(statusProblem, check, err.Error(), advice)
+		return
+	}
+	d.add(statusOK, check, detail, "")
+}
+
 // problem adds a problem that an error describes, which may be one of a setting.
 func (d *doctor) problem(check string, err error) {
 	d.add(statusProblem, check, strings.ReplaceAll(d.annotated(err).Error(), "\n", "; "), "")

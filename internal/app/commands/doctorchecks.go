@@ -153,15 +153,7 @@ const (
 // checkClock compares the clocks of this machine and of the database.
 func (d *doctor) checkClock(apart time.Duration) {
 	detail := fmt.Sprintf("this machine and the database are %s apart", max(apart, 0).Round(time.Millisecond))
-	const advice = "synchronize both with NTP: serve uses the clock of the database meanwhile"
-	switch {
-	case apart >= clockProblem:
-		d.add(statusProblem, "clock", detail, advice)
-	case apart >= clockWarning:
-		d.add(statusWarning, "clock", detail, advice)
-	default:
-		d.add(statusOK, "clock", detail, "")
-	}
+	d.graded("clock", detail, "synchronize both with NTP: serve uses the clock of the database meanwhile", apart >= clockProblem, apart >= clockWarning)
 }
 
 // checkSchema compares the schema of the database with this program.
@@ -291,13 +283,13 @@ func (d *doctor) checkMail(ctx context.Context) {
 	if client == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, outsideTimeout)
-	defer cancel()
-	if err := client.Check(ctx); err != nil {
-		d.add(statusProblem, "mail", d.flags.SMTP+" takes no e-mail from "+d.flags.SMTPFrom+": "+err.Error(), "check --smtp, --smtp-user, --smtp-password and --smtp-from")
-		return
-	}
-	d.add(statusOK, "mail", d.flags.SMTP+" takes e-mails from "+d.flags.SMTPFrom, "")
+	advice := "check --smtp, --smtp-user, --smtp-password and --smtp-from"
+	d.reached(ctx, "mail", d.flags.SMTP+" takes e-mails from "+d.flags.SMTPFrom, advice, func(ctx context.Context) error {
+		if err := client.Check(ctx); err != nil {
+			return fmt.Errorf("%s takes no e-mail from %s: %w", d.flags.SMTP, d.flags.SMTPFrom, err)
+		}
+		return nil
+	})
 }
 
 // checkIdentity reads what the identity provider says of itself.
@@ -306,13 +298,7 @@ func (d *doctor) checkIdentity(ctx context.Context) {
 	if provider == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, outsideTimeout)
-	defer cancel()
-	if err := provider.Check(ctx); err != nil {
-		d.add(statusProblem, "identity provider", err.Error(), "check --oidc-issuer")
-		return
-	}
-	d.add(statusOK, "identity provider", d.flags.OIDCIssuer, "")
+	d.reached(ctx, "identity provider", d.flags.OIDCIssuer, "check --oidc-issuer", provider.Check)
 }
 
 // checkTracing sends a span.
@@ -321,14 +307,10 @@ func (d *doctor) checkTracing(ctx context.Context) {
 	if err == nil && endpoint == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, outsideTimeout)
-	defer cancel()
-	if err == nil {
-		err = tracing.Check(ctx, endpoint)
-	}
-	if err != nil {
-		d.add(statusProblem, "tracing", err.Error(), "check the variables OTEL_EXPORTER_OTLP_...")
-		return
-	}
-	d.add(statusOK, "tracing", "the collector has taken a span", "")
+	d.reached(ctx, "tracing", "the collector has taken a span", "check the variables OTEL_EXPORTER_OTLP_...", func(ctx context.Context) error {
+		if err != nil {
+			return err
+		}
+		return tracing.Check(ctx, endpoint)
+	})
 }

@@ -48,15 +48,7 @@ func (d *doctor) checkFree(check, folder string, free, total uint64, text string
 	}
 	percent := free * 100 / total
 	detail := fmt.Sprintf("%s has %s free, %d %%", folder, text, percent)
-	const advice = "make room: without it nothing can be stored"
-	switch {
-	case percent < diskProblem:
-		d.add(statusProblem, check, detail, advice)
-	case percent < diskWarning:
-		d.add(statusWarning, check, detail, advice)
-	default:
-		d.add(statusOK, check, detail, "")
-	}
+	d.graded(check, detail, "make room: without it nothing can be stored", percent < diskProblem, percent < diskWarning)
 }
 
 // checkLimits examines the limit on open files of this process, which should be
