@@ -89,8 +89,13 @@ type withFiles struct{}
 
 func (withFiles) usesFiles() {}
 
-// isRemote reports whether a command or a group of commands calls a service over
-// HTTP. These commands ignore the settings of the data folder.
+// callsService marks commands, and groups of them, that call a service over HTTP, or nothing:
+// they ignore the settings of the data folder.
+type callsService struct{}
+
+func (callsService) remote() {}
+
+// isRemote reports whether a command or a group of commands is marked callsService.
 func isRemote(target any) bool {
 	_, remote := target.(interface{ remote() })
 	return remote

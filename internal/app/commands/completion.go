@@ -15,11 +15,9 @@ import (
 // from the program.
 type completeCommand struct {
 	alwaysValid
-	Words []string `arg:"" optional:"" help:"The words after the program's name, the last one as far as it is typed."`
+	callsService          // a wrong setting is no reason to print nothing
+	Words        []string `arg:"" optional:"" help:"The words after the program's name, the last one as far as it is typed."`
 }
-
-// remote says that a wrong setting is no reason to print nothing.
-func (*completeCommand) remote() {}
 
 // run prints each candidate with its meaning, separated by a tab.
 func (c *completeCommand) run(_ context.Context, p *process) error {

@@ -15,14 +15,12 @@ type connection struct {
 
 // access has the flags of every command that calls a service over HTTP with a token.
 type access struct {
+	callsService
 	Address string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the service."`
 	Token   string `secret:"" placeholder:"TOKEN" help:"Token of the merchant. Required. Prefer the variable to the flag: every user of the machine can see flags in the process list."`
 
 	service *client.Client // set by check
 }
-
-// remote marks commands that call a service; see isRemote.
-func (c *access) remote() {}
 
 func (c *access) check() error { return c.open() }
 

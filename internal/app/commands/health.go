@@ -19,6 +19,7 @@ import (
 // healthCommand asks a running service whether it is ready, for the probes of
 // containers and supervisors. It needs neither the data folder nor a token.
 type healthCommand struct {
+	callsService
 	Listen  string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address that the service listens on, as for serve."`
 	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"Certificate of the service, as for serve. If it is set, the request uses HTTPS."`
 	URL     string `name:"url" aliases:"address" placeholder:"URL" help:"URL of the service, such as https://orders.example.com. Empty: the address that it listens on."`
@@ -28,9 +29,6 @@ type healthCommand struct {
 	target  *url.URL
 	timeout time.Duration
 }
-
-// remote marks commands that call a service; see isRemote.
-func (*healthCommand) remote() {}
 
 func (c *healthCommand) check() error {
 	var f flagValues

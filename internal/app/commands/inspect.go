@@ -13,11 +13,10 @@ import (
 )
 
 type inspectCommand struct {
+	alwaysValid
 	jsonFlag
 	Reference string `arg:"" help:"Reference of the order."`
 }
-
-func (c *inspectCommand) check() error { return nil }
 
 // inspectionJSON is the JSON output of everything about an order.
 type inspectionJSON struct {

@@ -15,14 +15,12 @@ import (
 )
 
 type invoicesCommand struct {
+	callsService
 	Upload   invoicesUpload   `cmd:"" help:"Upload an invoice file for an order."`
 	Download invoicesDownload `cmd:"" help:"Download an invoice file of an order."`
 	Link     invoicesLink     `cmd:"" help:"Make an address of an invoice file that everybody can open for 15 minutes."`
 	Delete   invoicesDelete   `cmd:"" help:"Delete an invoice file of an order."`
 }
-
-// remote marks commands that call a service; see isRemote.
-func (*invoicesCommand) remote() {}
 
 type invoicesUpload struct {
 	orderTarget

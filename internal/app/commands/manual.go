@@ -12,10 +12,10 @@ import (
 
 // manualCommand prints the manual page, from the same texts as --help. A release
 // contains it.
-type manualCommand struct{ alwaysValid }
-
-// remote says that the settings are ignored.
-func (*manualCommand) remote() {}
+type manualCommand struct {
+	alwaysValid
+	callsService
+}
 
 func (*manualCommand) run(_ context.Context, p *process) error {
 	b := app.ThisBuild()

@@ -13,6 +13,7 @@ import (
 )
 
 type ordersCommand struct {
+	callsService
 	List   ordersList   `cmd:"" help:"List orders, newest first."`
 	Export ordersExport `cmd:"" help:"Export whole orders, one a line, oldest first."`
 	Show   ordersShow   `cmd:"" help:"Show one order."`
@@ -20,9 +21,6 @@ type ordersCommand struct {
 	Reject ordersReject `cmd:"" help:"Reject an order, or a list of orders."`
 	Watch  ordersWatch  `cmd:"" help:"Print the events of orders, and new events as they occur, until stopped."`
 }
-
-// remote marks commands that call a service; see isRemote.
-func (*ordersCommand) remote() {}
 
 // ordersFilter has the flags of commands for several orders.
 type ordersFilter struct {
