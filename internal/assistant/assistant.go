@@ -44,15 +44,15 @@ func New(service *client.Client, scopes []string, version string) *Server {
 		&mcp.Implementation{Name: "merchant-orders", Title: "Merchant Orders", Version: version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}},
 	)}
-	addRead(s, "list_unanswered_orders", "List the orders that wait to be accepted or rejected, the earliest deadline first.", s.listUnanswered)
-	addRead(s, "list_orders", "List orders, newest first.", s.listOrders)
-	addRead(s, "list_orders_without_invoice", "List the orders whose customer asked for an invoice and that have no invoice file, oldest first.", s.listWithoutInvoice)
-	addRead(s, "find_orders", "Find orders by the merchant's own number, newest first.", s.findOrders)
-	addRead(s, "get_order", "Read one order by its reference, with its tag.", s.getOrder)
-	addRead(s, "list_changes", "List what has changed since a position of the change feed, oldest first.", s.listChanges)
+	add(s, reads, "list_unanswered_orders", "List the orders that wait to be accepted or rejected, the earliest deadline first.", s.listUnanswered)
+	add(s, reads, "list_orders", "List orders, newest first.", s.listOrders)
+	add(s, reads, "list_orders_without_invoice", "List the orders whose customer asked for an invoice and that have no invoice file, oldest first.", s.listWithoutInvoice)
+	add(s, reads, "find_orders", "Find orders by the merchant's own number, newest first.", s.findOrders)
+	add(s, reads, "get_order", "Read one order by its reference, with its tag.", s.getOrder)
+	add(s, reads, "list_changes", "List what has changed since a position of the change feed, oldest first.", s.listChanges)
 	if slices.Contains(scopes, "orders:write") {
-		addWrite(s, "accept_order", "Accept an order that waits for an answer. It cannot be undone.", s.acceptOrder)
-		addWrite(s, "reject_order", "Reject an order that waits for an answer. It cannot be undone.", s.rejectOrder)
+		add(s, answers, "accept_order", "Accept an order that waits for an answer. It cannot be undone.", s.acceptOrder)
+		add(s, answers, "reject_order", "Reject an order that waits for an answer. It cannot be undone.", s.rejectOrder)
 	}
 	return s
 }
@@ -62,21 +62,16 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 	return s.tools.Run(ctx, transport)
 }
 
-// no is what the hints of a tool point to.
-var no = new(bool)
-
-func addRead[In any](s *Server, name, description string, handle func(context.Context, In) (any, error)) {
-	add(s, &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: no}}, handle)
-}
-
-func addWrite[In any](s *Server, name, description string, handle func(context.Context, In) (any, error)) {
-	destructive := true
-	add(s, &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{DestructiveHint: &destructive, IdempotentHint: true, OpenWorldHint: no}}, handle)
-}
+// What is said of the tools that read, and of those that answer an order.
+var (
+	reads   = &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)}
+	answers = &mcp.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(false)}
+)
 
 // add adds a tool. Its result is JSON, once as text and once as data; its error is the
 // text of the client's error, which names what the service refused.
-func add[In any](s *Server, tool *mcp.Tool, handle func(context.Context, In) (any, error)) {
+func add[In any](s *Server, hints *mcp.ToolAnnotations, name, description string, handle func(context.Context, In) (any, error)) {
+	tool := &mcp.Tool{Name: name, Description: description, Annotations: hints}
 	mcp.AddTool(s.tools, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		result, err := handle(ctx, in)
 		return nil, result, err
