@@ -31,7 +31,7 @@ func typeScript(m *model) string {
 		quote: `"`, literal: func(values string) string { return values }, open: "(string & {})", named: always,
 	}
 	return write(func(line func(string, ...any)) {
-		line("// %s", generatedNote)
+		line("/*! %s */", generatedNote) // this form stays in what is compiled from it
 		describe := func(indent, text string) {
 			switch lines := comment(text, commentWidth); len(lines) {
 			case 0:

@@ -1,2 +1,2 @@
-// Code generated from openapi/v2.yaml by scripts/generate. DO NOT EDIT.
+/*! Code generated from openapi/v2.yaml by scripts/generate. DO NOT EDIT. */
 export {};

@@ -1,4 +1,4 @@
-// Code generated from openapi/v2.yaml by scripts/generate. DO NOT EDIT.
+/*! Code generated from openapi/v2.yaml by scripts/generate. DO NOT EDIT. */
 
 /** The body of an error. */
 export interface ErrorResponse {

@@ -1,3 +1,4 @@
+/*! Code generated from openapi/v2.yaml by scripts/generate. DO NOT EDIT. */
 /** The body of an error. */
 export interface ErrorResponse {
     /** What is wrong. */

@@ -1,3 +1,3 @@
 "use strict";
-// Code generated from openapi/v2.yaml by scripts/generate. DO NOT EDIT.
+/*! Code generated from openapi/v2.yaml by scripts/generate. DO NOT EDIT. */
 Object.defineProperty(exports, "__esModule", { value: true });
