@@ -100,6 +100,11 @@ func decode[T any](r response, complete func(T) bool) (T, error) {
 	return value, err
 }
 
+// decoded is decode without the response.
+func decoded[T any](complete func(T) bool) func(response) (T, error) {
+	return func(r response) (T, error) { return decode(r, complete) }
+}
+
 // decodePage decodes the response of a list.
 func decodePage(r response) (Page, error) {
 	wire, err := decode(r, func(w wirePage) bool {
@@ -135,19 +140,35 @@ type cursorPage[W any] struct {
 	Next   string `json:"next"` // empty: the last page
 }
 
-// decodeUnanswered decodes the response with unanswered orders.
-func decodeUnanswered(r response) (cursorPage[wireUnanswered], error) {
-	return decode(r, func(page cursorPage[wireUnanswered]) bool {
-		return page.Orders != nil && !slices.ContainsFunc(page.Orders, func(o wireUnanswered) bool { return o.missing() || o.LineItems == nil })
-	})
+// tokenPage is a page of tokens.
+type tokenPage struct {
+	Tokens []Token `json:"tokens"`
+	Next   int64   `json:"next"` // 0: the last page
 }
 
-// decodeSummaries decodes the response with orders and nothing but a cursor.
-func decodeSummaries(r response) (cursorPage[wireSummary], error) {
-	return decode(r, func(page cursorPage[wireSummary]) bool {
+// newSecret is the response to a request that made a secret.
+type newSecret struct {
+	Secret  string
+	Webhook Webhook
+}
+
+// The decoders of responses that need nothing else.
+var (
+	decodeUnanswered = decoded(func(page cursorPage[wireUnanswered]) bool {
+		return page.Orders != nil && !slices.ContainsFunc(page.Orders, func(o wireUnanswered) bool { return o.missing() || o.LineItems == nil })
+	})
+	decodeSummaries = decoded(func(page cursorPage[wireSummary]) bool {
 		return page.Orders != nil && !slices.ContainsFunc(page.Orders, wireSummary.missing)
 	})
-}
+	decodeTokens = decoded(func(p tokenPage) bool {
+		return p.Tokens != nil && !slices.ContainsFunc(p.Tokens, func(t Token) bool { return !t.complete() })
+	})
+	decodeLink     = decoded(func(l InvoiceLink) bool { return l.URL != "" && !l.ExpiresAt.IsZero() })
+	decodeNewToken = decoded(func(n NewToken) bool { return n.Token.complete() })
+	decodeToken    = decoded(Token.complete)
+	decodeWebhook  = decoded(Webhook.complete)
+	decodeSecret   = decoded(func(s newSecret) bool { return s.Webhook.complete() })
+)
 
 // decodeOrder decodes the response of a single order.
 func decodeOrder(r response) (Order, error) {
@@ -175,40 +196,19 @@ func decodeDeleted(r response) ([]Invoice, error) {
 	return wire.Invoices, err
 }
 
-// decodeLink decodes the response with a link.
-func decodeLink(r response) (InvoiceLink, error) {
-	return decode(r, func(l InvoiceLink) bool { return l.URL != "" && !l.ExpiresAt.IsZero() })
-}
-
-// tokenPage is a page of tokens.
-type tokenPage struct {
-	Tokens []Token `json:"tokens"`
-	Next   int64   `json:"next"` // 0: the last page
-}
-
-// decodeTokens decodes the response of a list of tokens.
-func decodeTokens(r response) (tokenPage, error) {
-	return decode(r, func(p tokenPage) bool {
-		return p.Tokens != nil && !slices.ContainsFunc(p.Tokens, func(t Token) bool { return !t.complete() })
-	})
-}
-
 // decodeRevoked decodes the response with the ids of tokens that were revoked.
 func decodeRevoked(r response) ([]int64, error) {
 	wire, err := decode(r, func(w struct{ Revoked []int64 }) bool { return w.Revoked != nil })
 	return wire.Revoked, err
 }
 
-// decodeNewToken decodes the response with a new token.
-func decodeNewToken(r response) (NewToken, error) {
-	return decode(r, func(n NewToken) bool { return n.Token.complete() })
-}
-
-// decodeToken decodes the response with a token.
-func decodeToken(r response) (Token, error) { return decode(r, Token.complete) }
-
 // complete reports whether the token has the required fields.
 func (t Token) complete() bool { return t.ID > 0 && t.Scopes != nil && !t.CreatedAt.IsZero() }
+
+// complete reports whether the webhook has the required fields.
+func (w Webhook) complete() bool {
+	return w.ID > 0 && w.URL != "" && w.State != "" && !w.CreatedAt.IsZero()
+}
 
 // complete reports whether all invoices have the required fields.
 func complete(invoices ...Invoice) bool {

@@ -66,7 +66,9 @@ func (c *Client) webhookCall(method, op string, below ...string) *call {
 // as for all calls about webhooks.
 func (c *Client) Webhooks(ctx context.Context) ([]Webhook, error) {
 	return fetch(ctx, c, c.webhookCall(http.MethodGet, "list webhooks"), func(r response) ([]Webhook, error) {
-		wire, err := decode(r, func(w struct{ Webhooks []Webhook }) bool { return w.Webhooks != nil && validWebhooks(w.Webhooks...) })
+		wire, err := decode(r, func(w struct{ Webhooks []Webhook }) bool {
+			return w.Webhooks != nil && !slices.ContainsFunc(w.Webhooks, func(w Webhook) bool { return !w.complete() })
+		})
 		return wire.Webhooks, err
 	})
 }
@@ -139,25 +141,6 @@ func (c *Client) Deliveries(ctx context.Context, id, before int64, limit int) ([
 		wire, err := decode(r, func(w struct{ Deliveries []Delivery }) bool { return w.Deliveries != nil })
 		return wire.Deliveries, err
 	})
-}
-
-// validWebhooks reports whether all webhooks have the required fields.
-func validWebhooks(webhooks ...Webhook) bool {
-	return !slices.ContainsFunc(webhooks, func(w Webhook) bool { return w.ID < 1 || w.URL == "" || w.State == "" || w.CreatedAt.IsZero() })
-}
-
-func decodeWebhook(r response) (Webhook, error) {
-	return decode(r, func(w Webhook) bool { return validWebhooks(w) })
-}
-
-// secretResponse is the response to a request that made a secret.
-type secretResponse struct {
-	Secret  string
-	Webhook Webhook
-}
-
-func decodeSecret(r response) (secretResponse, error) {
-	return decode(r, func(s secretResponse) bool { return validWebhooks(s.Webhook) })
 }
 
 func decodeSent(r response) (Delivery, error) {
