@@ -124,11 +124,7 @@ func (e *Export) attempt(ctx context.Context, id string, yield func(json.RawMess
 	defer cancel(nil)
 	stalled := time.AfterFunc(exportStall, func() { cancel(context.DeadlineExceeded) })
 	defer stalled.Stop()
-	request, err := c.newRequest(bounded, call, id)
-	if err != nil {
-		return false, c.transportError(ctx, call, id, err)
-	}
-	r, err := c.http.Do(request)
+	r, err := c.roundTrip(bounded, call, id)
 	if err != nil {
 		return false, c.transportError(ctx, call, id, err)
 	}

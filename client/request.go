@@ -80,11 +80,7 @@ const (
 func (c *Client) attempt(ctx context.Context, call *call, id string) (response, *Error) {
 	bounded, cancel := context.WithTimeout(ctx, cmp.Or(call.timeout, c.timeout))
 	defer cancel()
-	request, err := c.newRequest(bounded, call, id)
-	if err != nil {
-		return response{}, c.transportError(ctx, call, id, err)
-	}
-	httpResponse, err := c.http.Do(request)
+	httpResponse, err := c.roundTrip(bounded, call, id)
 	if err != nil {
 		return response{}, c.transportError(ctx, call, id, err)
 	}
@@ -100,8 +96,8 @@ const requestIDHeader = "X-Request-Id"
 // requestIDForm matches every request id.
 var requestIDForm = regexp.MustCompile(`^[0-9A-Za-z_.-]{1,64}$`)
 
-// newRequest returns the request of one attempt.
-func (c *Client) newRequest(ctx context.Context, call *call, id string) (*http.Request, error) {
+// roundTrip sends the request of one attempt.
+func (c *Client) roundTrip(ctx context.Context, call *call, id string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, call.method, call.url, bytes.NewReader(call.body))
 	if err != nil {
 		return nil, err
@@ -127,7 +123,7 @@ func (c *Client) newRequest(ctx context.Context, call *call, id string) (*http.R
 	if call.body != nil {
 		request.Header.Set("Content-Type", call.mediaType())
 	}
-	return request, nil
+	return c.http.Do(request)
 }
 
 // read reads a response, up to its maximum size.
