@@ -92,7 +92,7 @@ func (s *server) bindFurther(name, address string) (*port, error) {
 	if err != nil {
 		return nil, err
 	}
-	if isLoopback(listener.Addr()) {
+	if config.IsLoopback(listener.Addr().String()) {
 		return &port{listener, name, nil}, nil
 	}
 	return &port{listener, name, s.certificate.TLS()}, nil
@@ -117,12 +117,6 @@ func listenOn(flag, address string) (net.Listener, error) {
 		return nil, UsageError{Err: config.Invalid(flag, cannotListen(address, err))}
 	}
 	return listener, nil
-}
-
-// isLoopback reports whether only this machine can reach an address.
-func isLoopback(bound net.Addr) bool {
-	tcp, ok := bound.(*net.TCPAddr)
-	return ok && tcp.IP.IsLoopback()
 }
 
 // announce prints the addresses, and logs what an operator should know about them.
@@ -157,7 +151,7 @@ const EncryptAdvice = "set --tls-cert and --tls-key, or --trusted-proxies if a p
 
 // warnUnencrypted warns of a port that sends tokens over a network in plain text.
 func (s *server) warnUnencrypted(p *port) {
-	if p.tls == nil && !isLoopback(p.Addr()) && s.Flags.TrustedProxies == "" {
+	if p.tls == nil && !config.IsLoopback(p.Addr().String()) && s.Flags.TrustedProxies == "" {
 		s.log.Warn("other machines can reach the port, and its connections are not encrypted; "+EncryptAdvice, "address", p.Addr().String())
 	}
 }

@@ -303,7 +303,7 @@ func (s *server) showDemo(ctx context.Context, l *listeners, baseURL string) (ok
 // operatorsHint says where operators find their pages, if only this machine can reach them;
 // otherwise the log warns.
 func operatorsHint(l *listeners) string {
-	if l.admin == nil || !isLoopback(l.admin.Addr()) {
+	if l.admin == nil || !config.IsLoopback(l.admin.Addr().String()) {
 		return ""
 	}
 	return "Operators open " + l.admin.url() + "/ on this machine; no other machine can reach it.\n\n"
