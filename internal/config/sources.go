@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -8,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"merchantorders/internal/strict"
 )
 
 // Flag describes a flag of any command to Sources.
@@ -87,6 +90,11 @@ func (s *Sources) UnknownVariables() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// nearest returns the known name with the smallest distance to a name.
+func nearest(name string, known []string) string {
+	return slices.MinFunc(known, func(a, b string) int { return cmp.Compare(strict.Distance(a, name), strict.Distance(b, name)) })
 }
 
 // Lookup returns the value of a flag, and whether there is one. An environment
