@@ -69,7 +69,7 @@ func TestTokens(t *testing.T) {
 	testenv.NoError(t, err)
 	s.At(2 * time.Second)
 	revoked := s.NewToken(apitest.MerchantID, order.DefaultScopes)
-	testenv.Of(s.Tokens.Revoke(t.Context(), order.Command(), revoked)).Must(t)
+	testenv.Of(s.Tokens.RevokeID(t.Context(), order.Command(), testenv.Of(s.Tokens.ID(t.Context(), revoked)).Must(t), order.Options[int64]{})).Must(t)
 	unknown, _ := token.NewText(token.MerchantPrefix)
 	for _, endpoint := range endpoints {
 		unauthorized, forbidden, operators := v1Unauthorized, v1Forbidden, v1Forbidden

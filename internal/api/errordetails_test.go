@@ -308,7 +308,7 @@ func (s *service) makeMistakesPossible(t *testing.T) (tokens map[string]string, 
 	testenv.NoError(t, s.Merchants.Add(t.Context(), order.Command(), suspended, "Suspended", order.Options[order.Merchant]{}))
 	testenv.Of(s.Merchants.Suspend(t.Context(), order.Command(), suspended, "a reason", order.Options[order.Merchant]{})).Must(t)
 	revoked := s.NewToken(apitest.MerchantID, order.DefaultScopes)
-	testenv.Of(s.Tokens.Revoke(t.Context(), order.Command(), revoked)).Must(t)
+	testenv.Of(s.Tokens.RevokeID(t.Context(), order.Command(), testenv.Of(s.Tokens.ID(t.Context(), revoked)).Must(t), order.Options[int64]{})).Must(t)
 	i := 5
 	for s.merchant[i] == s.merchant[i+1] {
 		i++

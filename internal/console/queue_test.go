@@ -201,7 +201,7 @@ func TestLive(t *testing.T) {
 
 	go func() { changed <- b.get("/console/live?after=2") }()
 	s.waitForWaiters(1)
-	testenv.Of(s.Tokens.Revoke(t.Context(), order.Command(), s.token)).Must(s.T)
+	testenv.Of(s.Tokens.RevokeID(t.Context(), order.Command(), testenv.Of(s.Tokens.ID(t.Context(), s.token)).Must(s.T), order.Options[int64]{})).Must(s.T)
 	testenv.Equal(t, "after the revocation", http.StatusSeeOther, (<-changed).Status)
 }
 
@@ -482,7 +482,7 @@ func TestAnswerAllSlowly(t *testing.T) {
 				close(release)
 				<-stopped
 			case "revoked":
-				testenv.Of(s.Tokens.Revoke(t.Context(), order.Command(), s.token)).Must(t)
+				testenv.Of(s.Tokens.RevokeID(t.Context(), order.Command(), testenv.Of(s.Tokens.ID(t.Context(), s.token)).Must(t), order.Options[int64]{})).Must(t)
 				close(release)
 			}
 			if end == "stop" || end == "revoked" {

@@ -19,7 +19,7 @@ func TestSignIn(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	revoked := s.NewToken(ours, order.DefaultScopes)
-	testenv.Of(s.Tokens.Revoke(t.Context(), order.Command(), revoked)).Must(t)
+	testenv.Of(s.Tokens.RevokeID(t.Context(), order.Command(), testenv.Of(s.Tokens.ID(t.Context(), revoked)).Must(t), order.Options[int64]{})).Must(t)
 	b := s.browser()
 	if got := b.get("/console"); got.Status != http.StatusSeeOther || got.location() != "/?next=%2Fconsole" {
 		t.Errorf("without a session: %d to %q", got.Status, got.location())
@@ -129,7 +129,7 @@ func TestSessionEnds(t *testing.T) {
 	}
 	text := s.NewToken(ours, order.DefaultScopes)
 	b := s.signedIn(text)
-	testenv.Of(s.Tokens.Revoke(t.Context(), order.Command(), text)).Must(t)
+	testenv.Of(s.Tokens.RevokeID(t.Context(), order.Command(), testenv.Of(s.Tokens.ID(t.Context(), text)).Must(t), order.Options[int64]{})).Must(t)
 	if !ended(b) {
 		t.Error("a session lasts longer than its token")
 	}

@@ -302,15 +302,6 @@ func (r *Registry) ID(ctx context.Context, idOrText string) (int64, error) {
 	return g.ID, err
 }
 
-// Revoke revokes a token by its id or its text and returns the id, or ErrUnknown.
-func (r *Registry) Revoke(ctx context.Context, caller order.Caller, idOrText string) (int64, error) {
-	id, err := r.ID(ctx, idOrText)
-	if err != nil {
-		return 0, err
-	}
-	return r.RevokeID(ctx, caller, id, order.Options[int64]{})
-}
-
 // RevokeID revokes a token by its id and returns the id. Revoking it again has no effect. With
 // the token of a session it revokes the passkeys of the person.
 // Errors beside those of order.Change: ErrUnknown.

@@ -204,12 +204,19 @@ func TestRotateRefuses(t *testing.T) {
 func TestRevokeUnknown(t *testing.T) {
 	t.Parallel()
 	registry, db, _ := newRegistry(t)
+	revoke := func(text string) (int64, error) {
+		id, err := registry.ID(t.Context(), text)
+		if err != nil {
+			return 0, err
+		}
+		return registry.RevokeID(t.Context(), order.Command(), id, order.Options[int64]{})
+	}
 	unknown, _ := token.NewText(token.OperatorPrefix)
 	for _, text := range []string{"", "0", "-1", "99", "99999999999999999999", "mo_", "abc", unknown} {
-		testenv.Of(registry.Revoke(t.Context(), order.Command(), text)).WantError(t, fmt.Sprintf("%q: id", text), token.ErrUnknown)
+		testenv.Of(revoke(text)).WantError(t, fmt.Sprintf("%q: id", text), token.ErrUnknown)
 	}
 	db.fail = errBroken
-	testenv.Of(registry.Revoke(t.Context(), order.Command(), unknown)).WantError(t, "store broken", errBroken)
+	testenv.Of(revoke(unknown)).WantError(t, "store broken", errBroken)
 }
 
 // sameAddress compares addresses.

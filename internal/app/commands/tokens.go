@@ -329,56 +329,38 @@ func (c *tokenRevoke) check() error {
 
 func (c *tokenRevoke) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		if c.Token == "" {
-			return c.revokeAll(ctx, p, b.Tokens)
-		}
-		if c.Children {
-			return c.revokeFamily(ctx, p, b.Tokens)
-		}
-		id, err := b.Tokens.Revoke(ctx, p.caller, c.Token)
+		revoked, text, err := c.revoke(ctx, p.caller, b.Tokens)
 		if err != nil {
-			return noToken(c.Token, err)
+			return err
 		}
-		return c.done(p, []int64{id}, "token %d is revoked", id)
+		for _, id := range revoked {
+			token.LogRevoked(p.log(p.Settings.Level()), id, p.byCommand())
+		}
+		return p.printResult(c.JSON, struct {
+			Revoked []int64 `json:"revokedTokenIds"`
+		}{append([]int64{}, revoked...)}, "%s", text)
 	})
 }
 
-// done logs the revoked tokens and prints the result.
-func (c *tokenRevoke) done(p *process, revoked []int64, format string, args ...any) error {
-	p.logRevoked(revoked)
-	return p.printResult(c.JSON, struct {
-		Revoked []int64 `json:"revokedTokenIds"`
-	}{append([]int64{}, revoked...)}, format, args...)
-}
-
-func (p *process) logRevoked(ids []int64) {
-	for _, id := range ids {
-		token.LogRevoked(p.log(p.Settings.Level()), id, p.byCommand())
+// revoke revokes what the arguments name. It returns the ids of the tokens, and the result for
+// people.
+func (c *tokenRevoke) revoke(ctx context.Context, caller order.Caller, tokens *token.Registry) (revoked []int64, text string, err error) {
+	if c.Token == "" {
+		revoked, err = tokens.RevokeAll(ctx, caller, c.merchantID, order.Options[[]int64]{})
+		if errors.Is(err, order.ErrMerchantNotFound) {
+			err = fmt.Errorf("there is no merchant %d", c.merchantID)
+		}
+		return revoked, fmt.Sprintf("merchant %d: tokens revoked: %d", c.merchantID, len(revoked)), err
 	}
-}
-
-// revokeFamily revokes the token and those that were made with it.
-func (c *tokenRevoke) revokeFamily(ctx context.Context, p *process, tokens *token.Registry) error {
 	id, err := tokens.ID(ctx, c.Token)
-	var revoked []int64
-	if err == nil {
-		revoked, err = tokens.RevokeFamily(ctx, p.caller, id, order.Options[[]int64]{})
+	switch {
+	case err != nil:
+	case c.Children:
+		revoked, err = tokens.RevokeFamily(ctx, caller, id, order.Options[[]int64]{})
+		text = fmt.Sprintf("token %d and those that were made with it: tokens revoked: %d", id, len(revoked))
+	default:
+		_, err = tokens.RevokeID(ctx, caller, id, order.Options[int64]{})
+		revoked, text = []int64{id}, fmt.Sprintf("token %d is revoked", id)
 	}
-	if err != nil {
-		return noToken(c.Token, err)
-	}
-	return c.done(p, revoked, "token %d and those that were made with it: tokens revoked: %d", id, len(revoked))
-}
-
-// revokeAll revokes all tokens of the merchant.
-func (c *tokenRevoke) revokeAll(ctx context.Context, p *process, tokens *token.Registry) error {
-	ids, err := tokens.RevokeAll(ctx, p.caller, c.merchantID, order.Options[[]int64]{})
-	if errors.Is(err, order.ErrMerchantNotFound) {
-		return fmt.Errorf("there is no merchant %d", c.merchantID)
-	}
-	if err != nil {
-		p.logRevoked(ids)
-		return err
-	}
-	return c.done(p, ids, "merchant %d: tokens revoked: %d", c.merchantID, len(ids))
+	return revoked, text, noToken(c.Token, err)
 }

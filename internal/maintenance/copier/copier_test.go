@@ -109,7 +109,7 @@ func TestCopyChanges(t *testing.T) {
 			mustCopy(t, source.Installation, target.Installation)
 			testenv.Of(source.Store.ExpireReservation(t.Context(), expired, maintenancetest.Now)).Must(t)
 			testenv.Of(source.Orders.PurgeDeletedFiles(t.Context(), maintenancetest.Now.AddDate(1, 0, 0))).Must(t)
-			testenv.Of(source.Tokens.Revoke(t.Context(), order.Command(), "1")).Must(t)
+			testenv.Of(source.Tokens.RevokeID(t.Context(), order.Command(), 1, order.Options[int64]{})).Must(t)
 			mustCopy(t, source.Installation, target.Installation)
 			target.WantDump(t, source.Dump(t))
 		})
@@ -313,7 +313,7 @@ func TestCopyNoticesChanges(t *testing.T) {
 			source.Import(t, maintenancetest.Alpha, 100, 101)
 		}, false, true},
 		"a token": {func(t *testing.T, source *maintenancetest.Installation) {
-			if _, err := source.Tokens.Revoke(t.Context(), order.Command(), "1"); err != nil {
+			if _, err := source.Tokens.RevokeID(t.Context(), order.Command(), 1, order.Options[int64]{}); err != nil {
 				t.Error(err)
 			}
 		}, false, true},
