@@ -106,25 +106,25 @@ type customerEvent struct {
 // NewCustomerOrder returns the view of a record.
 func NewCustomerOrder(record order.CustomerRecord) (CustomerOrder, error) {
 	document, err := ingest.Encode(&record.Order)
-	view := CustomerOrder{MerchantName: record.Order.MerchantName, Order: document, Files: []customerFile{}, Events: []customerEvent{}}
-	for _, f := range record.Order.Invoices {
-		view.Files = append(view.Files, customerFile{
+	files := web.Collect(record.Order.Invoices, func(f order.Invoice) customerFile {
+		return customerFile{
 			ID: f.ID, Filename: f.Name, Size: f.Size, SHA256: hex.EncodeToString(f.SHA256[:]), CreatedAt: web.TimeText(f.CreatedAt),
 			Kind: f.Kind, Number: f.Number, Mark: f.Mark, Link: f.Link,
-		})
+		}
+	})
+	return CustomerOrder{record.Order.MerchantName, document, files, web.Collect(record.Events, newCustomerEvent)}, err
+}
+
+func newCustomerEvent(e order.EventRecord) customerEvent {
+	event := customerEvent{
+		Seq: e.Seq, At: web.TimeText(e.At), Type: e.Type.String(), Actor: e.By.Actor.String(),
+		Reason: web.NonZero(string(e.Reason)), Filename: web.NonZero(e.FileName),
 	}
-	for _, e := range record.Events {
-		event := customerEvent{
-			Seq: e.Seq, At: web.TimeText(e.At), Type: e.Type.String(), Actor: e.By.Actor.String(),
-			Reason: web.NonZero(string(e.Reason)), Filename: web.NonZero(e.FileName),
-		}
-		if e.From.Valid() {
-			event.From = web.NonZero(e.From.String())
-		}
-		if e.To.Valid() {
-			event.To = web.NonZero(e.To.String())
-		}
-		view.Events = append(view.Events, event)
+	if e.From.Valid() {
+		event.From = web.NonZero(e.From.String())
 	}
-	return view, err
+	if e.To.Valid() {
+		event.To = web.NonZero(e.To.String())
+	}
+	return event
 }

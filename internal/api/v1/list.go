@@ -71,7 +71,8 @@ type summaryView struct {
 
 func newListView(list orderapi.List, page order.Page, merchantID int64, now time.Time) listView {
 	from, to := list.EffectiveRange(now)
-	view := listView{
+	companyID := strconv.FormatInt(merchantID, 10)
+	return listView{
 		Params: paramsView{
 			Page:         list.Page,
 			ItemsPerPage: list.PageSize,
@@ -80,23 +81,20 @@ func newListView(list orderapi.List, page order.Page, merchantID int64, now time
 			DateFrom:     from.Format(timeFormat),
 			DateTo:       to.Format(timeFormat),
 		},
-		Orders: make([]summaryView, 0, len(page.Orders)),
+		Orders: web.Collect(page.Orders, func(o order.Summary) summaryView {
+			return summaryView{
+				OrderID:        o.LegacyID,
+				OrderReference: o.Reference,
+				Timestamp:      o.CreatedAt.Unix(),
+				FirstName:      o.Customer.FirstName,
+				LastName:       o.Customer.LastName,
+				CompanyID:      companyID,
+				Company:        o.Customer.Company,
+				Email:          o.Customer.Email,
+				Phone:          order.TextOf(o.Customer.Phone),
+				Status:         o.State.Code(),
+				Total:          order.Decimal(o.Total, o.Currency),
+			}
+		}),
 	}
-	companyID := strconv.FormatInt(merchantID, 10)
-	for _, o := range page.Orders {
-		view.Orders = append(view.Orders, summaryView{
-			OrderID:        o.LegacyID,
-			OrderReference: o.Reference,
-			Timestamp:      o.CreatedAt.Unix(),
-			FirstName:      o.Customer.FirstName,
-			LastName:       o.Customer.LastName,
-			CompanyID:      companyID,
-			Company:        o.Customer.Company,
-			Email:          o.Customer.Email,
-			Phone:          order.TextOf(o.Customer.Phone),
-			Status:         o.State.Code(),
-			Total:          order.Decimal(o.Total, o.Currency),
-		})
-	}
-	return view
 }

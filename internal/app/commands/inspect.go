@@ -10,6 +10,7 @@ import (
 	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 type inspectCommand struct {
@@ -121,20 +122,10 @@ func foundOf(o *order.Order) order.FoundOrder {
 }
 
 func newInspectionJSON(all order.Inspection, deliveries []delivery.Attempt) inspectionJSON {
-	view := inspectionJSON{
-		Found: newFoundJSON(foundOf(&all.Order)), Merchant: all.Order.MerchantName, History: []eventJSON{}, Files: []fileJSON{},
-		Deliveries: []deliveryJSON{},
+	return inspectionJSON{
+		Found: newFoundJSON(foundOf(&all.Order)), Merchant: all.Order.MerchantName, History: web.Collect(all.Events, newEventJSON),
+		Files: web.Collect(all.Files, newFileJSON), Deliveries: web.Collect(deliveries, newDeliveryJSON),
 	}
-	for _, e := range all.Events {
-		view.History = append(view.History, newEventJSON(e))
-	}
-	for _, f := range all.Files {
-		view.Files = append(view.Files, newFileJSON(f))
-	}
-	for _, d := range deliveries {
-		view.Deliveries = append(view.Deliveries, newDeliveryJSON(d))
-	}
-	return view
 }
 
 // printInspection prints everything about an order as tables.

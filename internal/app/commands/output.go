@@ -173,11 +173,7 @@ type section struct {
 
 // newSection returns the table of items.
 func newSection[T any](heading []string, items []T, row func(T) []string) section {
-	s := section{heading: heading}
-	for _, item := range items {
-		s.rows = append(s.rows, row(item))
-	}
-	return s
+	return section{heading, web.Collect(items, row)}
 }
 
 // printSections prints tables, with an empty line between two of them. It leaves out those

@@ -19,6 +19,7 @@ import (
 	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 type webhookCommand struct {
@@ -171,10 +172,7 @@ func (c *webhookShow) run(ctx context.Context, p *process) error {
 			view := struct {
 				Webhook    any   `json:"webhook"`
 				Deliveries []any `json:"deliveries"` // the newest first
-			}{webhookapi.View(e), []any{}}
-			for _, d := range deliveries {
-				view.Deliveries = append(view.Deliveries, webhookapi.DeliveryView(d))
-			}
+			}{webhookapi.View(e), web.Collect(deliveries, webhookapi.DeliveryView)}
 			return p.printJSON(view)
 		}
 		fields := [][]string{
