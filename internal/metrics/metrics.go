@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
@@ -31,52 +32,32 @@ type Metrics struct {
 // New returns metrics that are all zero, and those of the Go runtime and of
 // the process.
 func New() *Metrics {
-	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "merchant_orders_requests_total",
-			Help: "Requests by route, class, method and status.",
-		}, []string{"route", "class", "method", "status"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "merchant_orders_request_seconds",
-			Help:    "Time from the arrival of a request to the end of its response, by route and class.",
-			Buckets: []float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10},
-		}, []string{"route", "class"}),
-		uploads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "merchant_orders_uploads_total",
-			Help: "Invoice uploads by result: stored, refused, failed.",
-		}, []string{"result"}),
-		uploaded: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "merchant_orders_uploaded_bytes_total",
-			Help: "Decoded bytes of the invoice files stored.",
-		}),
-		damaged: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "merchant_orders_damaged_files_total",
-			Help: "Downloads refused because the invoice file is missing or damaged.",
-		}),
-		database: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "merchant_orders_database_seconds",
-			Help:    "Duration of database operations.",
-			Buckets: prometheus.ExponentialBuckets(0.00001, 4, 10), // 10 us to 2.6 s
-		}, []string{"operation"}),
-		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "merchant_orders_errors_total",
-			Help: "Requests that failed, or whose response was not sent, by the kind of the error.",
-		}, []string{"kind"}),
-		signIns: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "merchant_orders_identity_failures_total",
-			Help: "Sign-ins with the identity provider that failed, by the reason: unavailable, settings, refused, no_access.",
-		}, []string{"reason"}),
-		uploading: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "merchant_orders_uploads_in_progress",
-			Help: "Upload requests in progress.",
-		}),
+	m := &Metrics{registry: prometheus.NewRegistry()}
+	factory := promauto.With(m.registry)
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return factory.NewCounterVec(prometheus.CounterOpts{Name: prefix + name, Help: help}, labels)
 	}
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		return factory.NewHistogramVec(prometheus.HistogramOpts{Name: prefix + name, Help: help, Buckets: buckets}, labels)
+	}
+	m.requests = counter("requests_total", "Requests by route, class, method and status.", "route", "class", "method", "status")
+	m.seconds = histogram("request_seconds", "Time from the arrival of a request to the end of its response, by route and class.",
+		[]float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}, "route", "class")
+	m.uploads = counter("uploads_total", "Invoice uploads by result: stored, refused, failed.", "result")
+	m.uploaded = counter("uploaded_bytes_total", "Decoded bytes of the invoice files stored.").WithLabelValues()
+	m.damaged = counter("damaged_files_total", "Downloads refused because the invoice file is missing or damaged.").WithLabelValues()
+	m.database = histogram("database_seconds", "Duration of database operations.",
+		prometheus.ExponentialBuckets(0.00001, 4, 10), "operation") // 10 us to 2.6 s
+	m.errors = counter("errors_total", "Requests that failed, or whose response was not sent, by the kind of the error.", "kind")
+	m.signIns = counter("identity_failures_total", "Sign-ins with the identity provider that failed, by the reason: unavailable, settings, refused, no_access.", "reason")
+	m.uploading = factory.NewGauge(prometheus.GaugeOpts{Name: prefix + "uploads_in_progress", Help: "Upload requests in progress."})
 	m.zero()
-	m.registry.MustRegister(m.requests, m.seconds, m.uploads, m.uploaded, m.damaged, m.database, m.errors, m.signIns, m.uploading,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
+
+// prefix begins the names of all metrics of the service.
+const prefix = "merchant_orders_"
 
 // zero creates the counters of all known label values, so that the first increment
 // is one from 0 and not a new series, which a query of the increase does not see.

@@ -56,5 +56,5 @@ func (s Scrape) send(kind prometheus.ValueType, name, help string, value float64
 	for i := 0; i < len(labels); i += 2 {
 		names, values = append(names, labels[i]), append(values, labels[i+1])
 	}
-	s <- prometheus.MustNewConstMetric(prometheus.NewDesc("merchant_orders_"+name, help, names, nil), kind, value, values...)
+	s <- prometheus.MustNewConstMetric(prometheus.NewDesc(prefix+name, help, names, nil), kind, value, values...)
 }
