@@ -99,28 +99,26 @@ func numberOr(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-func (c *auditCommand) run(ctx context.Context, p *process) error {
-	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		if c.Heads {
-			return p.printHeads(ctx, b)
-		}
-		n, more := uint64(0), false
-		entries := func(yield func(order.AuditEntry, error) bool) {
-			for e, err := range b.Audit.Entries(ctx, c.query) {
-				if more = err == nil && n == c.limit && c.limit > 0; more {
-					return
-				}
-				if n++; !yield(e, err) {
-					return
-				}
+func (c *auditCommand) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	if c.Heads {
+		return p.printHeads(ctx, b)
+	}
+	n, more := uint64(0), false
+	entries := func(yield func(order.AuditEntry, error) bool) {
+		for e, err := range b.Audit.Entries(ctx, c.query) {
+			if more = err == nil && n == c.limit && c.limit > 0; more {
+				return
+			}
+			if n++; !yield(e, err) {
+				return
 			}
 		}
-		err := printAll(p, c.JSON, auditHeading, entries, 0, auditRow, func(e order.AuditEntry) any { return newAuditJSON(e) })
-		if more {
-			p.printError("only the newest %d entries are printed; --limit 0 prints all", c.limit)
-		}
-		return err
-	})
+	}
+	err := printAll(p, c.JSON, auditHeading, entries, 0, auditRow, func(e order.AuditEntry) any { return newAuditJSON(e) })
+	if more {
+		p.printError("only the newest %d entries are printed; --limit 0 prints all", c.limit)
+	}
+	return err
 }
 
 // printHeads prints the heads of the audit log.

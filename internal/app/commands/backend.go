@@ -23,6 +23,16 @@ var current = migrations.Options{NoCreate: true, NoMigrate: true, NoNewer: true}
 // SQLite file only. The program calls it once.
 func SuspendBetweenTransactions() { store.SuspendBetweenTransactions() }
 
+// run runs a command.
+func (p *process) run(ctx context.Context, chosen command) error {
+	c, ok := chosen.(backendRunner)
+	if !ok {
+		return chosen.(runner).run(ctx, p)
+	}
+	_, files := chosen.(interface{ usesFiles() })
+	return p.with(ctx, existing, files, func(b *app.Backend) error { return c.runOn(ctx, p, b) })
+}
+
 // withDatabase is with for commands that need the database alone.
 func (p *process) withDatabase(ctx context.Context, schema migrations.Options, fn func(*app.Backend) error) error {
 	return p.with(ctx, schema, false, fn)

@@ -72,11 +72,21 @@ func helpText(command string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// command is a command without subcommands.
+// command is a command without subcommands: a runner or a backendRunner.
 type command interface {
 	// check returns all faults of the command's flags.
 	check() error
+}
+
+// runner is a command that opens what it needs itself.
+type runner interface {
 	run(ctx context.Context, p *process) error
+}
+
+// backendRunner is a command on an existing installation, of which the database is open
+// meanwhile, and the storage too if the command is marked withFiles.
+type backendRunner interface {
+	runOn(ctx context.Context, p *process, b *app.Backend) error
 }
 
 // alwaysValid is the method check of commands whose flags need no check.

@@ -50,40 +50,38 @@ func checkEmail(text string) error {
 	return nil
 }
 
-func (c *eraseCommand) run(ctx context.Context, p *process) error {
-	return p.withBackend(ctx, existing, func(b *app.Backend) error {
-		target := order.EraseTarget{Email: c.CustomerEmail, MerchantID: c.merchantID, Reference: c.Reference, Files: c.Files}
-		if c.DryRun {
-			found, err := b.Retention.Affected(ctx, target)
-			if errors.Is(err, order.ErrNotFound) {
-				if c.CustomerEmail == "" {
-					return c.noOrder()
-				}
-				err = nil // no orders
-			}
-			if !c.Files {
-				found.Files = 0
-			}
-			return errors.Join(err, p.printResult(c.JSON, erasureJSON{found.Orders, found.Files, true}, "would erase: orders %d, files %d", found.Orders, found.Files))
-		}
-		var total order.Erasure
-		for more := true; more; {
-			erased, err := b.Retention.Erase(ctx, p.caller, target, order.Options[order.Erasure]{})
-			total.Orders += erased.Orders
-			total.Files += erased.Files
-			if errors.Is(err, order.ErrNotFound) {
+func (c *eraseCommand) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	target := order.EraseTarget{Email: c.CustomerEmail, MerchantID: c.merchantID, Reference: c.Reference, Files: c.Files}
+	if c.DryRun {
+		found, err := b.Retention.Affected(ctx, target)
+		if errors.Is(err, order.ErrNotFound) {
+			if c.CustomerEmail == "" {
 				return c.noOrder()
 			}
-			if err != nil {
-				return errors.Join(err, c.printErased(p, total, "; run the command again"))
-			}
-			more = erased.More
+			err = nil // no orders
 		}
-		if err := c.printErased(p, total, ""); err != nil || total.Orders > 0 || c.CustomerEmail == "" {
-			return err
+		if !c.Files {
+			found.Files = 0
 		}
-		return errNoCustomer
-	})
+		return errors.Join(err, p.printResult(c.JSON, erasureJSON{found.Orders, found.Files, true}, "would erase: orders %d, files %d", found.Orders, found.Files))
+	}
+	var total order.Erasure
+	for more := true; more; {
+		erased, err := b.Retention.Erase(ctx, p.caller, target, order.Options[order.Erasure]{})
+		total.Orders += erased.Orders
+		total.Files += erased.Files
+		if errors.Is(err, order.ErrNotFound) {
+			return c.noOrder()
+		}
+		if err != nil {
+			return errors.Join(err, c.printErased(p, total, "; run the command again"))
+		}
+		more = erased.More
+	}
+	if err := c.printErased(p, total, ""); err != nil || total.Orders > 0 || c.CustomerEmail == "" {
+		return err
+	}
+	return errNoCustomer
 }
 
 // erasureJSON is the JSON output of erase.
@@ -165,28 +163,26 @@ func (c *exportCommand) exportOrders(ctx context.Context, p *process, b *app.Bac
 	return nil
 }
 
-func (c *exportCommand) run(ctx context.Context, p *process) error {
-	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		if c.Orders {
-			return c.exportOrders(ctx, p, b)
+func (c *exportCommand) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	if c.Orders {
+		return c.exportOrders(ctx, p, b)
+	}
+	found := false
+	for record, err := range b.Retention.CustomerData(ctx, p.caller, c.CustomerEmail) {
+		if err != nil {
+			return err
 		}
-		found := false
-		for record, err := range b.Retention.CustomerData(ctx, p.caller, c.CustomerEmail) {
-			if err != nil {
-				return err
-			}
-			found = true
-			view, err := operator.NewCustomerOrder(record)
-			if err == nil {
-				err = p.printJSON(view)
-			}
-			if err != nil {
-				return err
-			}
+		found = true
+		view, err := operator.NewCustomerOrder(record)
+		if err == nil {
+			err = p.printJSON(view)
 		}
-		if !found {
-			p.printError("%v", errNoCustomer)
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	if !found {
+		p.printError("%v", errNoCustomer)
+	}
+	return nil
 }

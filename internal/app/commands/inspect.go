@@ -90,24 +90,22 @@ func newFileJSON(f order.FileEntry) fileJSON {
 	return file
 }
 
-func (c *inspectCommand) run(ctx context.Context, p *process) error {
-	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		all, err := b.Orders.Inspect(ctx, c.Reference)
-		if errors.Is(err, order.ErrNotFound) {
-			return errors.New("there is no order " + app.OneLine(c.Reference))
-		}
-		if err != nil {
-			return err
-		}
-		deliveries, err := b.DB.OrderDeliveries(ctx, all.Order.MerchantID, all.Order.LegacyID, webhook.MaxOrderDeliveries)
-		if err != nil {
-			return err
-		}
-		if c.JSON {
-			return p.printJSON(newInspectionJSON(all, deliveries))
-		}
-		return p.printInspection(all, deliveries)
-	})
+func (c *inspectCommand) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	all, err := b.Orders.Inspect(ctx, c.Reference)
+	if errors.Is(err, order.ErrNotFound) {
+		return errors.New("there is no order " + app.OneLine(c.Reference))
+	}
+	if err != nil {
+		return err
+	}
+	deliveries, err := b.DB.OrderDeliveries(ctx, all.Order.MerchantID, all.Order.LegacyID, webhook.MaxOrderDeliveries)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(newInspectionJSON(all, deliveries))
+	}
+	return p.printInspection(all, deliveries)
 }
 
 // foundOf returns an order as a search finds it.

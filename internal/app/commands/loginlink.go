@@ -29,17 +29,15 @@ func (c *loginLinkCommand) check() error {
 	return f.err()
 }
 
-func (c *loginLinkCommand) run(ctx context.Context, p *process) error {
-	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		created, err := b.Sessions.NewLoginLink(ctx, p.caller, c.request, order.Options[token.CreatedLink]{})
-		if err != nil {
-			return noMerchant(c.request.MerchantID, "merchant add --help", err)
-		}
-		token.LogLoginLink(p.log(p.Settings.Level()), created.LoginLink, p.byCommand())
-		baseURL, _ := p.Settings.Addresses(localURL)
-		if c.Operator {
-			baseURL = cmp.Or(p.Settings.AdminURL(), baseURL)
-		}
-		return p.print("%s", created.URL(baseURL))
-	})
+func (c *loginLinkCommand) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	created, err := b.Sessions.NewLoginLink(ctx, p.caller, c.request, order.Options[token.CreatedLink]{})
+	if err != nil {
+		return noMerchant(c.request.MerchantID, "merchant add --help", err)
+	}
+	token.LogLoginLink(p.log(p.Settings.Level()), created.LoginLink, p.byCommand())
+	baseURL, _ := p.Settings.Addresses(localURL)
+	if c.Operator {
+		baseURL = cmp.Or(p.Settings.AdminURL(), baseURL)
+	}
+	return p.print("%s", created.URL(baseURL))
 }

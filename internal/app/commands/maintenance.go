@@ -157,24 +157,22 @@ func (c *purgeCommand) check() error {
 	return f.err()
 }
 
-func (c *purgeCommand) run(ctx context.Context, p *process) error {
-	return p.withBackend(ctx, existing, func(b *app.Backend) error {
-		// Deletions are stored in whole seconds. With the age 0s, one of the current
-		// second must count too.
-		before := p.Now().Add(-c.age)
-		if c.age == 0 {
-			before = before.Add(time.Second)
-		}
-		if c.DryRun {
-			count, err := b.Orders.CountDeletedFiles(ctx, before)
-			return errors.Join(err, p.printResult(c.JSON, purgeJSON{count, true}, "files to purge: %d", count))
-		}
-		count, err := b.Orders.PurgeDeletedFiles(ctx, before)
-		if printErr := p.printResult(c.JSON, purgeJSON{count, false}, "files purged: %d", count); err == nil {
-			err = printErr
-		}
-		return err
-	})
+func (c *purgeCommand) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	// Deletions are stored in whole seconds. With the age 0s, one of the current
+	// second must count too.
+	before := p.Now().Add(-c.age)
+	if c.age == 0 {
+		before = before.Add(time.Second)
+	}
+	if c.DryRun {
+		count, err := b.Orders.CountDeletedFiles(ctx, before)
+		return errors.Join(err, p.printResult(c.JSON, purgeJSON{count, true}, "files to purge: %d", count))
+	}
+	count, err := b.Orders.PurgeDeletedFiles(ctx, before)
+	if printErr := p.printResult(c.JSON, purgeJSON{count, false}, "files purged: %d", count); err == nil {
+		err = printErr
+	}
+	return err
 }
 
 // purgeJSON is the JSON output of purge.

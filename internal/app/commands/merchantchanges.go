@@ -36,37 +36,31 @@ func noMerchant(id int64, help string, err error) error {
 	return err
 }
 
-// with runs a function that returns the merchant, and prints it as JSON or with another one.
-func (c *merchantTarget) with(ctx context.Context, p *process, do func(*order.Merchants) (order.Merchant, error), print func(order.Merchant) error) error {
-	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		m, err := do(b.Merchants)
-		if err != nil {
-			return noMerchant(c.id, "merchant list", err)
-		}
-		if c.JSON {
-			return p.printJSON(newMerchantJSON(m))
-		}
-		return print(m)
-	})
+// print prints the merchant that a command has shown or changed, as JSON or one line.
+func (c *merchantTarget) print(p *process, m order.Merchant, err error, format string, args ...any) error {
+	if err != nil {
+		return noMerchant(c.id, "merchant list", err)
+	}
+	return p.printResult(c.JSON, newMerchantJSON(m), format, args...)
 }
 
 type merchantShow struct{ merchantTarget }
 
-func (c *merchantShow) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
-		return merchants.Get(ctx, c.id)
-	}, func(m order.Merchant) error {
-		fields := [][]string{
-			{"Name", app.OneLine(m.Name)},
-			{"Created", timestamp(m.CreatedAt)},
-			{"Suspended", timestamp(m.SuspendedAt)},
-			{"Reason", textOr(m.SuspensionReason)},
-			{"Requests a second", limitText(m.RateLimit.PerSecond)},
-			{"Burst", limitText(m.RateLimit.Burst)},
-			{"Time zone", cmp.Or(m.TimeZone, "default")},
-		}
-		return printTable(p, []string{"MERCHANT", strconv.FormatInt(m.ID, 10)}, fields, func(row []string) []string { return row })
-	})
+func (c *merchantShow) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	m, err := b.Merchants.Get(ctx, c.id)
+	if err != nil || c.JSON {
+		return c.print(p, m, err, "")
+	}
+	fields := [][]string{
+		{"Name", app.OneLine(m.Name)},
+		{"Created", timestamp(m.CreatedAt)},
+		{"Suspended", timestamp(m.SuspendedAt)},
+		{"Reason", textOr(m.SuspensionReason)},
+		{"Requests a second", limitText(m.RateLimit.PerSecond)},
+		{"Burst", limitText(m.RateLimit.Burst)},
+		{"Time zone", cmp.Or(m.TimeZone, "default")},
+	}
+	return p.printSections(section{[]string{"MERCHANT", strconv.FormatInt(m.ID, 10)}, fields})
 }
 
 // limitText formats a limit; 0 is that of the service.
@@ -86,12 +80,9 @@ func (c *merchantRename) check() error {
 	return errors.Join(c.merchantTarget.check(), config.Invalid("name", order.MerchantNameProblem(c.Name)))
 }
 
-func (c *merchantRename) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
-		return merchants.Update(ctx, p.caller, c.id, order.MerchantUpdate{Name: &c.Name}, order.Options[order.Merchant]{})
-	}, func(m order.Merchant) error {
-		return p.print("merchant %d: %s", m.ID, m.Name)
-	})
+func (c *merchantRename) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	m, err := b.Merchants.Update(ctx, p.caller, c.id, order.MerchantUpdate{Name: &c.Name}, order.Options[order.Merchant]{})
+	return c.print(p, m, err, "merchant %d: %s", m.ID, m.Name)
 }
 
 type merchantTimeZone struct {
@@ -110,12 +101,9 @@ func (c *merchantTimeZone) check() error {
 	return errors.Join(c.merchantTarget.check(), f.err())
 }
 
-func (c *merchantTimeZone) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
-		return merchants.Update(ctx, p.caller, c.id, order.MerchantUpdate{TimeZone: c.Zone}, order.Options[order.Merchant]{})
-	}, func(m order.Merchant) error {
-		return p.print("merchant %d: time zone %s", m.ID, cmp.Or(m.TimeZone, "default"))
-	})
+func (c *merchantTimeZone) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	m, err := b.Merchants.Update(ctx, p.caller, c.id, order.MerchantUpdate{TimeZone: c.Zone}, order.Options[order.Merchant]{})
+	return c.print(p, m, err, "merchant %d: time zone %s", m.ID, cmp.Or(m.TimeZone, "default"))
 }
 
 type merchantSuspend struct {
@@ -127,22 +115,16 @@ func (c *merchantSuspend) check() error {
 	return errors.Join(c.merchantTarget.check(), config.Invalid("reason", order.SuspensionReasonProblem(c.Reason)))
 }
 
-func (c *merchantSuspend) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
-		return merchants.Suspend(ctx, p.caller, c.id, c.Reason, order.Options[order.Merchant]{})
-	}, func(m order.Merchant) error {
-		return p.print("merchant %d is suspended since %s: %s", m.ID, timestamp(m.SuspendedAt), m.SuspensionReason)
-	})
+func (c *merchantSuspend) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	m, err := b.Merchants.Suspend(ctx, p.caller, c.id, c.Reason, order.Options[order.Merchant]{})
+	return c.print(p, m, err, "merchant %d is suspended since %s: %s", m.ID, timestamp(m.SuspendedAt), m.SuspensionReason)
 }
 
 type merchantResume struct{ merchantTarget }
 
-func (c *merchantResume) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
-		return merchants.Resume(ctx, p.caller, c.id, order.Options[order.Merchant]{})
-	}, func(m order.Merchant) error {
-		return p.print("merchant %d is not suspended", m.ID)
-	})
+func (c *merchantResume) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	m, err := b.Merchants.Resume(ctx, p.caller, c.id, order.Options[order.Merchant]{})
+	return c.print(p, m, err, "merchant %d is not suspended", m.ID)
 }
 
 type merchantLimit struct {
@@ -167,10 +149,7 @@ func (c *merchantLimit) check() error {
 	return errors.Join(c.merchantTarget.check(), f.err())
 }
 
-func (c *merchantLimit) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
-		return merchants.Update(ctx, p.caller, c.id, order.MerchantUpdate{RateLimit: &c.limit}, order.Options[order.Merchant]{})
-	}, func(m order.Merchant) error {
-		return p.print("merchant %d: requests a second %s, burst %s", m.ID, limitText(m.RateLimit.PerSecond), limitText(m.RateLimit.Burst))
-	})
+func (c *merchantLimit) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	m, err := b.Merchants.Update(ctx, p.caller, c.id, order.MerchantUpdate{RateLimit: &c.limit}, order.Options[order.Merchant]{})
+	return c.print(p, m, err, "merchant %d: requests a second %s, burst %s", m.ID, limitText(m.RateLimit.PerSecond), limitText(m.RateLimit.Burst))
 }

@@ -150,16 +150,14 @@ func newMerchantJSON(m order.Merchant) merchantJSON {
 	return document
 }
 
-func (c *merchantList) run(ctx context.Context, p *process) error {
-	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		merchants, err := b.Merchants.List(ctx, order.MerchantFilter{})
-		if err != nil {
-			return err
-		}
-		return printList(p, c.jsonFlag, []string{"ID", "NAME", "CREATED", "SUSPENDED"}, merchants, func(m order.Merchant) []string {
-			return []string{strconv.FormatInt(m.ID, 10), app.OneLine(m.Name), timestamp(m.CreatedAt), timestamp(m.SuspendedAt)}
-		}, newMerchantJSON)
-	})
+func (c *merchantList) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	merchants, err := b.Merchants.List(ctx, order.MerchantFilter{})
+	if err != nil {
+		return err
+	}
+	return printList(p, c.jsonFlag, []string{"ID", "NAME", "CREATED", "SUSPENDED"}, merchants, func(m order.Merchant) []string {
+		return []string{strconv.FormatInt(m.ID, 10), app.OneLine(m.Name), timestamp(m.CreatedAt), timestamp(m.SuspendedAt)}
+	}, newMerchantJSON)
 }
 
 // callerOf returns the caller of a command. An empty name is that of the user of the

@@ -108,7 +108,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	defer cancel()
 	if err == nil && chosen != nil {
 		p.printWarnings(chosen)
-		err = chosen.run(ctx, p)
+		err = p.run(ctx, chosen)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errors.New("stopped before the end")

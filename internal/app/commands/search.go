@@ -88,25 +88,23 @@ func foundRow(o order.FoundOrder) []string {
 	}
 }
 
-func (c *searchCommand) run(ctx context.Context, p *process) error {
-	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		var found []order.FoundOrder
-		for {
-			page, err := b.Orders.Search(ctx, c.search)
-			if err != nil {
-				return err
-			}
-			found = append(found, page.Orders...)
-			if c.search.After = page.Next; page.Next == nil || int64(len(found)) >= c.limit {
-				break
-			}
+func (c *searchCommand) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	var found []order.FoundOrder
+	for {
+		page, err := b.Orders.Search(ctx, c.search)
+		if err != nil {
+			return err
 		}
-		more := c.search.After != nil || int64(len(found)) > c.limit
-		found = found[:min(int64(len(found)), c.limit)]
-		err := printList(p, c.jsonFlag, foundHeading, found, foundRow, newFoundJSON)
-		if more {
-			p.printError("only the first %d orders are printed; a larger --limit prints more", c.limit)
+		found = append(found, page.Orders...)
+		if c.search.After = page.Next; page.Next == nil || int64(len(found)) >= c.limit {
+			break
 		}
-		return err
-	})
+	}
+	more := c.search.After != nil || int64(len(found)) > c.limit
+	found = found[:min(int64(len(found)), c.limit)]
+	err := printList(p, c.jsonFlag, foundHeading, found, foundRow, newFoundJSON)
+	if more {
+		p.printError("only the first %d orders are printed; a larger --limit prints more", c.limit)
+	}
+	return err
 }

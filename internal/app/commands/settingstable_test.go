@@ -105,6 +105,17 @@ func PublishedFlags(t *testing.T) []string {
 	return lines
 }
 
+// TestEveryCommandRuns checks that each command is either a runner or a backendRunner.
+func TestEveryCommandRuns(t *testing.T) {
+	t.Parallel()
+	for _, leaf := range newModel(t).Leaves(false) {
+		target := leaf.Target.Addr().Interface()
+		_, alone := target.(runner)
+		_, onBackend := target.(backendRunner)
+		testenv.Equal(t, leaf.Path(), true, alone != onBackend)
+	}
+}
+
 // JSONCommands returns the commands with the flag --json.
 func JSONCommands(t *testing.T) []string {
 	t.Helper()

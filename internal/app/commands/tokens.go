@@ -231,28 +231,26 @@ func newTokenJSON(t token.Token) tokenJSON {
 	}
 }
 
-func (c *tokenList) run(ctx context.Context, p *process) error {
-	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		tokens, err := b.Tokens.List(ctx, c.filter)
-		if err != nil {
-			return err
+func (c *tokenList) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	tokens, err := b.Tokens.List(ctx, c.filter)
+	if err != nil {
+		return err
+	}
+	heading := []string{"ID", "MERCHANT", "SCOPES", "TOKEN", "CREATED", "EXPIRES", "LAST USED", "FROM", "REVOKED", "LABEL"}
+	return printList(p, c.jsonFlag, heading, tokens, func(t token.Token) []string {
+		merchant, scopes, hint := strconv.FormatInt(t.MerchantID, 10), t.Scopes.String(), "-"
+		if t.Hint != "" {
+			hint = app.OneLine(t.Hint) + "..."
 		}
-		heading := []string{"ID", "MERCHANT", "SCOPES", "TOKEN", "CREATED", "EXPIRES", "LAST USED", "FROM", "REVOKED", "LABEL"}
-		return printList(p, c.jsonFlag, heading, tokens, func(t token.Token) []string {
-			merchant, scopes, hint := strconv.FormatInt(t.MerchantID, 10), t.Scopes.String(), "-"
-			if t.Hint != "" {
-				hint = app.OneLine(t.Hint) + "..."
-			}
-			if t.Operator() {
-				merchant = "operator"
-			}
-			return []string{
-				strconv.FormatInt(t.ID, 10), merchant, scopes, hint,
-				timestamp(t.CreatedAt), timestamp(t.ExpiresAt), timestamp(t.LastUsedAt), textOr(t.LastUsedFrom), timestamp(t.RevokedAt),
-				textOr(t.Label),
-			}
-		}, newTokenJSON)
-	})
+		if t.Operator() {
+			merchant = "operator"
+		}
+		return []string{
+			strconv.FormatInt(t.ID, 10), merchant, scopes, hint,
+			timestamp(t.CreatedAt), timestamp(t.ExpiresAt), timestamp(t.LastUsedAt), textOr(t.LastUsedFrom), timestamp(t.RevokedAt),
+			textOr(t.Label),
+		}
+	}, newTokenJSON)
 }
 
 type tokenRotate struct {
@@ -272,20 +270,18 @@ func (c *tokenRotate) check() error {
 	return f.err()
 }
 
-func (c *tokenRotate) run(ctx context.Context, p *process) error {
-	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		id, err := b.Tokens.ID(ctx, c.Token)
-		var created token.Created
-		if err == nil {
-			created, err = b.Tokens.Rotate(ctx, p.caller, token.Rotation{ID: id, Overlap: c.overlap, Expiry: c.expiry}, order.Options[token.Created]{})
-		}
-		if err != nil {
-			return lifetimeError(noToken(c.Token, err))
-		}
-		token.LogCreated(p.log(p.Settings.Level()), created.Token,
-			p.byCommand(), slog.Int64("replaces", created.Replaced.ID), slog.Time("old_expires", created.Replaced.ExpiresAt))
-		return p.printToken(c.jsonFlag, created)
-	})
+func (c *tokenRotate) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	id, err := b.Tokens.ID(ctx, c.Token)
+	var created token.Created
+	if err == nil {
+		created, err = b.Tokens.Rotate(ctx, p.caller, token.Rotation{ID: id, Overlap: c.overlap, Expiry: c.expiry}, order.Options[token.Created]{})
+	}
+	if err != nil {
+		return lifetimeError(noToken(c.Token, err))
+	}
+	token.LogCreated(p.log(p.Settings.Level()), created.Token,
+		p.byCommand(), slog.Int64("replaces", created.Replaced.ID), slog.Time("old_expires", created.Replaced.ExpiresAt))
+	return p.printToken(c.jsonFlag, created)
 }
 
 // noToken returns the error for a token that cannot be used, and every other error unchanged. The
@@ -327,19 +323,17 @@ func (c *tokenRevoke) check() error {
 	return f.err()
 }
 
-func (c *tokenRevoke) run(ctx context.Context, p *process) error {
-	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		revoked, text, err := c.revoke(ctx, p.caller, b.Tokens)
-		if err != nil {
-			return err
-		}
-		for _, id := range revoked {
-			token.LogRevoked(p.log(p.Settings.Level()), id, p.byCommand())
-		}
-		return p.printResult(c.JSON, struct {
-			Revoked []int64 `json:"revokedTokenIds"`
-		}{append([]int64{}, revoked...)}, "%s", text)
-	})
+func (c *tokenRevoke) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	revoked, text, err := c.revoke(ctx, p.caller, b.Tokens)
+	if err != nil {
+		return err
+	}
+	for _, id := range revoked {
+		token.LogRevoked(p.log(p.Settings.Level()), id, p.byCommand())
+	}
+	return p.printResult(c.JSON, struct {
+		Revoked []int64 `json:"revokedTokenIds"`
+	}{append([]int64{}, revoked...)}, "%s", text)
 }
 
 // revoke revokes what the arguments name. It returns the ids of the tokens, and the result for

@@ -58,42 +58,40 @@ func (c *webhookList) check() error {
 	return f.err()
 }
 
-func (c *webhookList) run(ctx context.Context, p *process) error {
-	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		read := func(after int64) ([]webhook.Endpoint, error) {
-			return b.Webhooks.Page(ctx, c.state, after, webhooksPage)
+func (c *webhookList) runOn(ctx context.Context, p *process, b *app.Backend) error {
+	read := func(after int64) ([]webhook.Endpoint, error) {
+		return b.Webhooks.Page(ctx, c.state, after, webhooksPage)
+	}
+	if c.Merchant != "" {
+		read = func(int64) ([]webhook.Endpoint, error) {
+			merchantID := webhook.ParseMerchantID(c.Merchant)
+			list, err := b.Webhooks.List(ctx, merchantID)
+			list = slices.DeleteFunc(list, func(e webhook.Endpoint) bool { return c.state != 0 && e.State != c.state })
+			return list, noMerchant(merchantID, "merchant list", err)
 		}
-		if c.Merchant != "" {
-			read = func(int64) ([]webhook.Endpoint, error) {
-				merchantID := webhook.ParseMerchantID(c.Merchant)
-				list, err := b.Webhooks.List(ctx, merchantID)
-				list = slices.DeleteFunc(list, func(e webhook.Endpoint) bool { return c.state != 0 && e.State != c.state })
-				return list, noMerchant(merchantID, "merchant list", err)
+	}
+	endpoints := func(yield func(webhook.Endpoint, error) bool) {
+		for after, more := int64(0), true; more; {
+			page, err := read(after)
+			if err != nil {
+				yield(webhook.Endpoint{}, err)
+				return
 			}
-		}
-		endpoints := func(yield func(webhook.Endpoint, error) bool) {
-			for after, more := int64(0), true; more; {
-				page, err := read(after)
-				if err != nil {
-					yield(webhook.Endpoint{}, err)
+			for _, e := range page {
+				if after = e.ID; !yield(e, nil) {
 					return
 				}
-				for _, e := range page {
-					if after = e.ID; !yield(e, nil) {
-						return
-					}
-				}
-				more = len(page) == webhooksPage
 			}
+			more = len(page) == webhooksPage
 		}
-		heading := []string{"ID", "MERCHANT", "STATE", "ACKNOWLEDGED", "FAILURES", "FAILING SINCE", "URL", "DESCRIPTION"}
-		return printAll(p, c.JSON, heading, endpoints, 0, func(e webhook.Endpoint) []string {
-			return []string{
-				strconv.FormatInt(e.ID, 10), merchantOrAll(e), e.State.String(), e.Position(),
-				strconv.Itoa(e.Failures), timestamp(e.FailingSince), textOr(e.URL), textOr(e.Description),
-			}
-		}, webhookapi.View)
-	})
+	}
+	heading := []string{"ID", "MERCHANT", "STATE", "ACKNOWLEDGED", "FAILURES", "FAILING SINCE", "URL", "DESCRIPTION"}
+	return printAll(p, c.JSON, heading, endpoints, 0, func(e webhook.Endpoint) []string {
+		return []string{
+			strconv.FormatInt(e.ID, 10), merchantOrAll(e), e.State.String(), e.Position(),
+			strconv.Itoa(e.Failures), timestamp(e.FailingSince), textOr(e.URL), textOr(e.Description),
+		}
+	}, webhookapi.View)
 }
 
 // merchantOrAll parses the id of a merchant, or webhook.All.
