@@ -76,14 +76,15 @@ type site struct {
 	Console
 	root      string // path of BaseURL
 	https     bool   // browsers reach the service with https
-	templates templateCache
+	templates *lru.Made[language, func() *template.Template]
 	assets    map[string]asset
 	passkeys  *identity.Passkeys // nil: browsers have none for the address
 	answering sync.Map           // keys of forms whose work goes on, by merchant
 }
 
 func newSite(c Console) *site {
-	s := &site{Console: c, assets: loadAssets(), templates: templateCache{all: lru.New[language, func() *template.Template](maxTemplates)}}
+	s := &site{Console: c, assets: loadAssets()}
+	s.templates = lru.NewMade(maxTemplates, s.templatesOf)
 	if base, err := url.Parse(c.BaseURL); err == nil {
 		s.root, s.https = strings.TrimSuffix(base.EscapedPath(), "/"), base.Scheme == "https"
 	}

@@ -15,7 +15,6 @@ import (
 
 	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/webhook"
-	"merchantorders/internal/lru"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
@@ -33,26 +32,13 @@ const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect
 // most marketplaces use two or three.
 const maxTemplates = 16
 
-// templateCache has the templates of the languages that were used last. They are parsed
-// when they are needed first.
-type templateCache struct {
-	mu  sync.Mutex
-	all *lru.Cache[language, func() *template.Template]
-}
-
-// templatesOf returns the templates that write as a language does.
-func (s *site) templatesOf(l language) *template.Template {
-	s.templates.mu.Lock()
-	parsed, ok := s.templates.all.Get(l)
-	if !ok {
-		parsed = sync.OnceValue(func() *template.Template {
-			all := template.New("")
-			return template.Must(all.Funcs(s.functions(l, all)).ParseFS(templateFiles, "templates/*.html"))
-		})
-		s.templates.all.Add(l, parsed, 1)
-	}
-	s.templates.mu.Unlock()
-	return parsed()
+// templatesOf returns the templates that write as a language does. They are parsed when they are
+// needed first.
+func (s *site) templatesOf(l language) func() *template.Template {
+	return sync.OnceValue(func() *template.Template {
+		all := template.New("")
+		return template.Must(all.Funcs(s.functions(l, all)).ParseFS(templateFiles, "templates/*.html"))
+	})
 }
 
 // functions returns the functions that templates call, which are all.
@@ -231,7 +217,7 @@ func (s *site) page(r *http.Request, l layout) (web.Page, error) {
 	if l.Template == "find" { // a part of a page
 		name = "find.html"
 	}
-	if err := s.templatesOf(language).ExecuteTemplate(&body, name, &l); err != nil {
+	if err := s.templates.Get(language)().ExecuteTemplate(&body, name, &l); err != nil {
 		return web.Page{}, err
 	}
 	header := http.Header{}

@@ -3,7 +3,10 @@
 // unused for the longest time.
 package lru
 
-import "container/list"
+import (
+	"container/list"
+	"sync"
+)
 
 // Cache is a weighted LRU cache. Create one with New.
 //
@@ -56,21 +59,14 @@ func (c *Cache[K, V]) Peek(key K) (V, bool) {
 // an entry that is heavier than the bound remains as the only one. A caller to
 // whom that is too much checks the weight first. A weight must not be negative.
 func (c *Cache[K, V]) Add(key K, value V, weight int) {
-	c.Remove(key)
+	if replaced, ok := c.entries[key]; ok {
+		c.remove(replaced)
+	}
 	c.entries[key] = c.order.PushFront(&entry[K, V]{key, value, weight})
 	c.weight += weight
 	for c.weight > c.maxWeight && c.order.Len() > 1 {
 		c.remove(c.order.Back())
 	}
-}
-
-// Remove removes the entry of a key and reports whether there was one.
-func (c *Cache[K, V]) Remove(key K) bool {
-	element, ok := c.entries[key]
-	if ok {
-		c.remove(element)
-	}
-	return ok
 }
 
 func (c *Cache[K, V]) remove(element *list.Element) {
@@ -79,11 +75,34 @@ func (c *Cache[K, V]) remove(element *list.Element) {
 	c.weight -= removed.weight
 }
 
-// Len returns the number of entries.
-func (c *Cache[K, V]) Len() int { return len(c.entries) }
-
 // Weight returns the total weight of all entries.
 func (c *Cache[K, V]) Weight() int { return c.weight }
 
 // MaxWeight returns the bound on the total weight.
 func (c *Cache[K, V]) MaxWeight() int { return c.maxWeight }
+
+// Made is a cache of values that are made when they are needed first, each with the weight 1.
+// It is safe for concurrent use. A key whose value was evicted gets a new one.
+type Made[K comparable, V any] struct {
+	create func(K) V
+
+	mu     sync.Mutex
+	values *Cache[K, V]
+}
+
+// NewMade returns an empty cache of the values for up to maxKeys keys.
+func NewMade[K comparable, V any](maxKeys int, create func(K) V) *Made[K, V] {
+	return &Made[K, V]{create: create, values: New[K, V](maxKeys)}
+}
+
+// Get returns the value of a key.
+func (m *Made[K, V]) Get(key K) V {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	value, ok := m.values.Get(key)
+	if !ok {
+		value = m.create(key)
+		m.values.Add(key, value, 1)
+	}
+	return value
+}

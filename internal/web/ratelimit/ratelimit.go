@@ -116,14 +116,12 @@ type Limiter struct {
 	byToken *policy // of tokens without a limit of their own
 	failed  *Error
 
-	mu       sync.Mutex
-	policies *lru.Cache[order.RateLimit, *policy] // of merchants
-
-	tokens    *buckets[int64, *client]            // by token id; by negative merchant id those of its links
-	merchants *buckets[int64, *merchant]          // by merchant id
-	links     *buckets[string, *places]           // by text
-	signIns   *buckets[int64, *rate.Limiter]      // by merchant id
-	addresses *buckets[netip.Addr, *rate.Limiter] // failed authentications
+	policies  *lru.Made[order.RateLimit, *policy]  // of merchants
+	tokens    *lru.Made[int64, *client]            // by token id; by negative merchant id those of its links
+	merchants *lru.Made[int64, *merchant]          // by merchant id
+	links     *lru.Made[string, *places]           // by text
+	signIns   *lru.Made[int64, *rate.Limiter]      // by merchant id
+	addresses *lru.Made[netip.Addr, *rate.Limiter] // failed authentications
 }
 
 // Token is the token of a request.
@@ -178,24 +176,24 @@ func New(perSecond, connections int, now func() time.Time) *Limiter {
 	}
 	byToken := newPolicy(order.RateLimit{PerSecond: perSecond, Burst: burstSeconds * perSecond})
 	return &Limiter{
-		now: now, byToken: byToken, policies: lru.New[order.RateLimit, *policy](maxPolicies),
+		now: now, byToken: byToken, policies: lru.NewMade(maxPolicies, newPolicy),
 		failed: &Error{
 			Limit:  SignIns,
 			policy: fmt.Sprintf(`"sign-in";q=%d;w=60`, failuresPerMinute),
 			state:  fmt.Sprintf(`"sign-in";r=0;t=%d`, retryAfterSeconds),
 		},
-		tokens: newBuckets[int64](maxBuckets, func() *client {
+		tokens: lru.NewMade(maxBuckets, func(int64) *client {
 			return &client{policy: byToken, bucket: rate.NewLimiter(rate.Limit(byToken.PerSecond), byToken.Burst), places: newPlaces(ofToken)}
 		}),
-		merchants: newBuckets[int64](maxBuckets, func() *merchant {
+		merchants: lru.NewMade(maxBuckets, func(int64) *merchant {
 			return &merchant{
 				places: newPlaces(ofMerchant(connections)),
 				bucket: rate.NewLimiter(rate.Limit(ofMerchantAsToken*byToken.PerSecond), ofMerchantAsToken*byToken.Burst),
 			}
 		}),
-		links:     newBuckets[string](maxBuckets, func() *places { return newPlaces(bounds{requests: linkPlaces, waiting: linkPlaces}) }),
-		signIns:   newBuckets[int64](maxBuckets, perMinute(signInsPerMinute)),
-		addresses: newBuckets[netip.Addr](maxBuckets, perMinute(failuresPerMinute)),
+		links:     lru.NewMade(maxBuckets, func(string) *places { return newPlaces(bounds{requests: linkPlaces, waiting: linkPlaces}) }),
+		signIns:   lru.NewMade(maxBuckets, perMinute[int64](signInsPerMinute)),
+		addresses: lru.NewMade(maxBuckets, perMinute[netip.Addr](failuresPerMinute)),
 	}
 }
 
@@ -233,11 +231,11 @@ func (l *Limiter) Enter(ctx context.Context, h http.Header, token Token, kind Ki
 	if l == nil {
 		return func() {}, nil
 	}
-	c := l.tokens.get(token.ID)
+	c := l.tokens.Get(token.ID)
 	if token.MerchantID == 0 {
 		return l.enter(ctx, h, c, nil, token.Limit, kind, c.places)
 	}
-	m := l.merchants.get(token.MerchantID)
+	m := l.merchants.Get(token.MerchantID)
 	return l.enter(ctx, h, c, m, token.Limit, kind, c.places, m.places)
 }
 
@@ -248,9 +246,9 @@ func (l *Limiter) EnterLink(ctx context.Context, link string, merchantID int64) 
 	if l == nil {
 		return func() {}, nil
 	}
-	c := l.tokens.get(-merchantID)
+	c := l.tokens.Get(-merchantID)
 	// A browser has no use for the headers.
-	return l.enter(ctx, make(http.Header), c, nil, order.RateLimit{}, Plain, l.links.get(link), c.places, l.merchants.get(merchantID).places)
+	return l.enter(ctx, make(http.Header), c, nil, order.RateLimit{}, Plain, l.links.Get(link), c.places, l.merchants.Get(merchantID).places)
 }
 
 // enter takes places in all and counts a request in the rate of a client with a limit, and in
@@ -362,14 +360,7 @@ func (l *Limiter) policyOf(limit order.RateLimit) *policy {
 	if limit == (order.RateLimit{}) {
 		return l.byToken
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p, ok := l.policies.Get(limit)
-	if !ok {
-		p = newPolicy(limit)
-		l.policies.Add(limit, p, 1)
-	}
-	return p
+	return l.policies.Get(limit)
 }
 
 // Refused returns how many requests were refused because of each limit, by its name.
@@ -382,29 +373,4 @@ func (l *Limiter) Refused() map[string]uint64 {
 		}
 	}
 	return refused
-}
-
-// buckets holds a value for each of the keys that were used last. A key whose value
-// was evicted begins with a new one.
-type buckets[K comparable, V any] struct {
-	create func() V
-
-	mu    sync.Mutex
-	byKey *lru.Cache[K, V]
-}
-
-func newBuckets[K comparable, V any](maxKeys int, create func() V) *buckets[K, V] {
-	return &buckets[K, V]{create: create, byKey: lru.New[K, V](maxKeys)}
-}
-
-// get returns the value of a key.
-func (b *buckets[K, V]) get(key K) V {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	value, ok := b.byKey.Get(key)
-	if !ok {
-		value = b.create()
-		b.byKey.Add(key, value, 1)
-	}
-	return value
 }

@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -40,35 +38,12 @@ func TestTokenBucketsAreBounded(t *testing.T) {
 		}
 		for id := range int64(3 * maxBuckets) {
 			_ = enter(t, l, id)
-			if id%1000 == 0 && l.tokens.get(busy).bucket.TokensAt(time.Now()) > 0 {
+			if id%1000 == 0 && l.tokens.Get(busy).bucket.TokensAt(time.Now()) > 0 {
 				t.Fatal("the bucket of a token in use was evicted")
 			}
 		}
-		testenv.Equal(t, "buckets", maxBuckets, l.tokens.byKey.Len())
+		testenv.Equal(t, "the bucket of the token used longest ago is evicted", 2.0, l.tokens.Get(0).bucket.TokensAt(time.Now()))
 	})
-}
-
-// TestAddressBucketsAreBounded checks that the addresses that failed longest ago
-// are evicted first.
-func TestAddressBucketsAreBounded(t *testing.T) {
-	t.Parallel()
-	b := newBuckets[int](3, func() *rate.Limiter { return rate.NewLimiter(1, failuresPerMinute) })
-	for range failuresPerMinute {
-		b.get(1).AllowN(noon, 1)
-	}
-	for n := range 100 {
-		b.get(10+n).AllowN(noon, 1)
-		if b.get(1).AllowN(noon, 1) {
-			t.Fatal("an address that goes on failing was evicted")
-		}
-	}
-	testenv.Equal(t, "addresses", 3, b.byKey.Len())
-	for n := range 3 {
-		b.get(200+n).AllowN(noon, 1)
-	}
-	if !b.get(1).AllowN(noon, 1) {
-		t.Error("the address that failed longest ago was not evicted")
-	}
 }
 
 // TestDelayEndsWithTheRequest checks that a request that waits ends when its client
@@ -83,7 +58,7 @@ func TestDelayEndsWithTheRequest(t *testing.T) {
 		if _, err := l.Enter(ctx, http.Header{}, Token{ID: 7}, Plain); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 300*time.Millisecond {
 			t.Errorf("error %v after %s", err, time.Since(start))
 		}
-		if !l.tokens.get(7).places.all.TryAcquire(ofToken.requests) {
+		if !l.tokens.Get(7).places.all.TryAcquire(ofToken.requests) {
 			t.Error("requests are in flight")
 		}
 	})
@@ -205,7 +180,7 @@ func TestMerchantRate(t *testing.T) {
 	send := func(merchantID int64, limit order.RateLimit) (passed int) {
 		for id := range int64(200) {
 			h := http.Header{}
-			c, m := l.tokens.get(1000*merchantID+id), l.merchants.get(merchantID)
+			c, m := l.tokens.Get(1000*merchantID+id), l.merchants.Get(merchantID)
 			if merchantID == 0 {
 				m = nil
 			}
@@ -242,7 +217,7 @@ func TestLinksInFlight(t *testing.T) {
 		}
 		got := []int64{follow("a", 355), follow("b", 355), follow("c", 355), follow("d", 355), follow("e", 355), follow("f", 356)}
 		testenv.Equal(t, "in flight", []int64{linkPlaces, linkPlaces, linkPlaces, linkPlaces, 0, linkPlaces}, got)
-		if !l.links.get("e").all.TryAcquire(linkPlaces) {
+		if !l.links.Get("e").all.TryAcquire(linkPlaces) {
 			t.Error("a refused request is in flight")
 		}
 		testenv.NoError(t, enter(t, l, 355))
@@ -263,11 +238,11 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	l := New(1, 10_000, func() time.Time { return noon })
 	for range 5 { // two at once, and one that is delayed by a second
-		_ = l.tokens.get(7).bucket.AllowN(noon, 1)
+		_ = l.tokens.Get(7).bucket.AllowN(noon, 1)
 	}
-	l.tokens.get(7).bucket.ReserveN(noon, 1)
+	l.tokens.Get(7).bucket.ReserveN(noon, 1)
 	_ = enter(t, l, 7)
-	l.tokens.get(8).places.waiting.Store(ofToken.waiting)
+	l.tokens.Get(8).places.waiting.Store(ofToken.waiting)
 	for range ofToken.ofKind[Export] + 2 {
 		_, _ = l.Enter(t.Context(), http.Header{}, Token{ID: 8, Limit: order.RateLimit{PerSecond: 100, Burst: 100}}, Export)
 	}

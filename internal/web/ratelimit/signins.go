@@ -15,15 +15,15 @@ const (
 	signInsPerMinute = 60
 )
 
-// perMinute returns a function that makes buckets of n a minute.
-func perMinute(n int) func() *rate.Limiter {
-	return func() *rate.Limiter { return rate.NewLimiter(rate.Every(time.Minute/time.Duration(n)), n) }
+// perMinute returns a function that makes buckets of n a minute, one for each key.
+func perMinute[K any](n int) func(K) *rate.Limiter {
+	return func(K) *rate.Limiter { return rate.NewLimiter(rate.Every(time.Minute/time.Duration(n)), n) }
 }
 
 // AllowSignIn counts one sign-in of the people of a merchant, or of operators with merchant 0.
 // It returns an *Error if they sign in too often.
 func (l *Limiter) AllowSignIn(merchantID int64) error {
-	if l == nil || l.signIns.get(merchantID).AllowN(l.now(), 1) {
+	if l == nil || l.signIns.Get(merchantID).AllowN(l.now(), 1) {
 		return nil
 	}
 	l.refused[Rate].Add(1)
@@ -33,7 +33,7 @@ func (l *Limiter) AllowSignIn(merchantID int64) error {
 // AllowFailure counts one failed authentication of a client, whose address may be
 // the zero one. It returns an *Error if the address has failed too often.
 func (l *Limiter) AllowFailure(client netip.Addr) error {
-	if l == nil || l.addresses.get(Network(client)).AllowN(l.now(), 1) {
+	if l == nil || l.addresses.Get(Network(client)).AllowN(l.now(), 1) {
 		return nil
 	}
 	l.refused[SignIns].Add(1)
