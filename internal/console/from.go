@@ -114,7 +114,7 @@ func (s *site) listNeighbors(r *web.Request, o order.Order, view string) (previo
 		return "", "", nil
 	}
 	var orders []order.Summary
-	var total int64
+	var total int64 // of a search 0
 	if searches(form) {
 		found, err := s.Orders.Search(r.Context(), s.ownSearch(r, form, filter, readCursor(query)))
 		if err != nil {
@@ -132,29 +132,26 @@ func (s *site) listNeighbors(r *web.Request, o order.Order, view string) (previo
 	if i < 0 {
 		return "", "", nil
 	}
-	// edge returns the order at a position of the list, which is on another page.
-	edge := func(position, page int64) (string, error) {
+	first := (filter.Page-1)*filter.PageSize + 1 // position of the first order of the page
+	// at returns the path of an order by its place on the page, or on the page before or after it.
+	at := func(i int) (string, error) {
+		if 0 <= i && i < len(orders) {
+			return orderIn(orders[i].Reference, view), nil
+		}
+		position := first + int64(i)
+		if position < 1 || position > total {
+			return "", nil
+		}
 		one := filter
 		one.PageSize, one.Page = 1, position
 		found, err := s.Orders.List(r.Context(), r.Caller.MerchantID, one)
 		if err != nil || len(found.Orders) == 0 {
 			return "", err
 		}
-		return orderIn(found.Orders[0].Reference, listPath+viewQuery(form.values, page)), nil
+		return orderIn(found.Orders[0].Reference, listPath+viewQuery(form.values, (position-1)/filter.PageSize+1)), nil
 	}
-	first := (filter.Page-1)*filter.PageSize + 1 // position of the first order of the page
-	switch {
-	case i > 0:
-		previous = orderIn(orders[i-1].Reference, view)
-	case !searches(form) && filter.Page > 1:
-		previous, err = edge(first-1, filter.Page-1)
-	}
-	switch {
-	case err != nil:
-	case i+1 < len(orders):
-		next = orderIn(orders[i+1].Reference, view)
-	case !searches(form) && first+int64(i) < total:
-		next, err = edge(first+int64(i)+1, filter.Page+1)
+	if previous, err = at(i - 1); err == nil {
+		next, err = at(i + 1)
 	}
 	return previous, next, err
 }
