@@ -58,15 +58,6 @@ var messages = sync.OnceValue(func() map[string]map[string]string {
 	return all
 })
 
-// months returns the names of the months in each language.
-var months = sync.OnceValue(func() map[string][]string {
-	all := make(map[string][]string)
-	for _, code := range languages {
-		all[code] = strings.Split(messages()[code]["date.months"], " ")
-	}
-	return all
-})
-
 // language writes texts, amounts and times as people of a language do.
 type language struct {
 	code string
@@ -148,7 +139,7 @@ func (l language) size(bytes int64) string {
 
 // dayMonth writes a day without its year: 22 Nov.
 func (l language) dayMonth(t time.Time) string {
-	return strconv.Itoa(t.Day()) + "\u00a0" + months()[l.code][t.Month()-1]
+	return strconv.Itoa(t.Day()) + "\u00a0" + strings.Fields(l.text("date.months"))[t.Month()-1]
 }
 
 // day writes a day: 22 Nov 2026.
