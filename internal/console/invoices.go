@@ -77,7 +77,7 @@ func (f fileMatch) Same() bool {
 // the selected ones with order=A-1&order=A-2, and for which orders the files are.
 func (s *site) invoices(w http.ResponseWriter, r *web.Request) error {
 	view := invoicesView{}
-	view.Notice, view.Was = noticeOf(r)
+	view.Notice, view.Was = orderNotice(r)
 	names := r.URL.Query()["file"]
 	if len(names) > maxInvoiceFiles {
 		return strict.ErrInvalidPayload

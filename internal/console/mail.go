@@ -73,11 +73,7 @@ func (s *site) mailRoutes() []web.Route {
 
 // mail serves GET /mail.
 func (s *site) mail(w http.ResponseWriter, r *web.Request) error {
-	var view mailView
-	if done := r.URL.Query().Get("done"); slices.Contains([]string{"added", "link", "removed"}, done) {
-		view.Notice = "mail.done." + done
-	}
-	return s.showMail(w, r, http.StatusOK, view)
+	return s.showMail(w, r, http.StatusOK, mailView{Notice: noticeOf(r, "mail")})
 }
 
 // showMail sends the page. Without a form it has one with the usual choices.

@@ -97,14 +97,9 @@ type merchantView struct {
 	LoginExpires time.Time
 }
 
-// merchantNotices are what the address of a merchant may say was done.
-var merchantNotices = map[string]string{
-	"added": "merchants.added", "renamed": "merchants.renamed", "zone": "store.saved", "limited": "merchants.limited", "suspended": "merchants.nowsuspended", "resumed": "merchants.resumed",
-}
-
 // merchant serves GET /operator/merchants/{merchant}.
 func (s *site) merchant(w http.ResponseWriter, r *web.Request) error {
-	return s.showMerchant(w, r, http.StatusOK, merchantView{Notice: merchantNotices[r.URL.Query().Get("done")]})
+	return s.showMerchant(w, r, http.StatusOK, merchantView{Notice: noticeOf(r, "merchant")})
 }
 
 // showMerchant sends the page of the merchant in the path. A form that the view does

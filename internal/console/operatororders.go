@@ -86,13 +86,10 @@ type orderDelivery struct {
 	URL string // empty: unknown
 }
 
-// operatorNotices are what the address of an order may say was done.
-var operatorNotices = map[string]string{"yes": "transition.done", "corrected": "correct.done"}
-
 // operatorOrder serves GET /operator/orders/{merchant}/{reference}.
 func (s *site) operatorOrder(w http.ResponseWriter, r *web.Request) error {
 	view := operatorOrderView{}
-	view.Notice = operatorNotices[r.URL.Query().Get("done")]
+	view.Notice = noticeOf(r, "operatororder")
 	return s.showOperatorOrder(w, r, http.StatusOK, view)
 }
 

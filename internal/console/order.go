@@ -65,23 +65,10 @@ func (v orderView) First() *order.EventRecord {
 	return nil
 }
 
-// notices are what the address of an order may say was done.
-var notices = map[string]string{"accepted": "done.accepted", "rejected": "done.rejected", "uploaded": "done.uploaded", "withdrawn": "done.withdrawn", "saved": "done.saved"}
-
 // order serves GET /orders/{reference}.
 func (s *site) order(w http.ResponseWriter, r *web.Request) error {
-	notice, was := noticeOf(r)
+	notice, was := orderNotice(r)
 	return s.showOrder(w, r, http.StatusOK, orderView{Notice: notice, Was: was})
-}
-
-// noticeOf returns what the address of a page says was done, as the key of a message, and
-// to which order; empty: to the one that the page is about.
-func noticeOf(r *web.Request) (notice, was string) {
-	query := r.URL.Query()
-	if was = query.Get("was"); !order.ValidReference(was) {
-		was = ""
-	}
-	return notices[query.Get("done")], was
 }
 
 // showOrder sends the page of the order in the path. The view says what happened.

@@ -114,8 +114,7 @@ type passkeysView struct {
 
 // ownPasskeys serves GET /passkeys.
 func (s *site) ownPasskeys(w http.ResponseWriter, r *web.Request) error {
-	notice := map[string]string{"made": "passkey.made", "removed": "passkey.removed"}[r.URL.Query().Get("done")]
-	return s.showPasskeys(w, r, http.StatusOK, passkeysView{Notice: notice})
+	return s.showPasskeys(w, r, http.StatusOK, passkeysView{Notice: noticeOf(r, "passkeys")})
 }
 
 func (s *site) showPasskeys(w http.ResponseWriter, r *web.Request, status int, view passkeysView) (err error) {

@@ -39,8 +39,7 @@ func peopleBase(r *web.Request) string {
 
 // people serves GET /people and GET /operator/tokens/people.
 func (s *site) people(w http.ResponseWriter, r *web.Request) error {
-	notice := map[string]string{"ended": "people.ended", "removed": "passkey.removed"}[r.URL.Query().Get("done")]
-	return s.showPeople(w, r, http.StatusOK, peopleView{Notice: notice})
+	return s.showPeople(w, r, http.StatusOK, peopleView{Notice: noticeOf(r, "people")})
 }
 
 // showPeople sends the page. Without a form it has one with the usual rights.

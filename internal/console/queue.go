@@ -65,7 +65,7 @@ func (v queueView) ForDone(page string) string {
 // queue serves GET /new.
 func (s *site) queue(w http.ResponseWriter, r *web.Request) error {
 	view := queueView{}
-	view.Notice, view.Was = noticeOf(r)
+	view.Notice, view.Was = orderNotice(r)
 	said, err := s.readResult(r)
 	if err != nil {
 		return err

@@ -44,13 +44,9 @@ func (s *site) store(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	view := storeSettings{Form: newForm(url.Values{
+	return s.showStore(w, r, http.StatusOK, storeSettings{Notice: noticeOf(r, "store"), Form: newForm(url.Values{
 		"zone": {m.TimeZone}, "slipName": {m.Slip.Name}, "returnAddress": {m.Slip.ReturnAddress}, "trackingLink": {m.Slip.TrackingLink},
-	})}
-	if r.URL.Query().Get("done") == "saved" {
-		view.Notice = "store.saved"
-	}
-	return s.showStore(w, r, http.StatusOK, view)
+	})})
 }
 
 func (s *site) showStore(w http.ResponseWriter, r *web.Request, status int, view storeSettings) error {

@@ -55,8 +55,7 @@ func (s *site) tokenRoutes(
 
 // tokens serves GET /tokens and GET /operator/tokens.
 func (s *site) tokens(w http.ResponseWriter, r *web.Request) error {
-	notice := map[string]string{"revoked": "tokens.nowrevoked"}[r.URL.Query().Get("done")]
-	return s.showTokens(w, r, http.StatusOK, tokensView{Notice: notice})
+	return s.showTokens(w, r, http.StatusOK, tokensView{Notice: noticeOf(r, "tokens")})
 }
 
 // showTokens sends the page of tokens. The view says what happened. Without a form it has one

@@ -36,15 +36,7 @@ type webhooksView struct {
 
 // webhooks serves GET /webhooks.
 func (s *site) webhooks(w http.ResponseWriter, r *web.Request) error {
-	return s.showWebhooks(w, r, http.StatusOK, webhooksView{Notice: removedNotice(r)})
-}
-
-// removedNotice returns the notice of a list to which a removal led.
-func removedNotice(r *web.Request) string {
-	if r.URL.Query().Get("done") == "" {
-		return ""
-	}
-	return "webhooks.removed"
+	return s.showWebhooks(w, r, http.StatusOK, webhooksView{Notice: noticeOf(r, "webhooks")})
 }
 
 func (s *site) showWebhooks(w http.ResponseWriter, r *web.Request, status int, view webhooksView) error {
@@ -60,7 +52,7 @@ func (s *site) showWebhooks(w http.ResponseWriter, r *web.Request, status int, v
 // operatorWebhooks serves GET /operator/webhooks: those of all merchants.
 func (s *site) operatorWebhooks(w http.ResponseWriter, r *web.Request) error {
 	query := r.URL.Query()
-	view := webhooksView{State: query.Get("state"), Notice: removedNotice(r)}
+	view := webhooksView{State: query.Get("state"), Notice: noticeOf(r, "webhooks")}
 	after, _ := order.ParseID(query.Get("after"))
 	endpoints, err := s.Webhooks.Page(r.Context(), webhook.ParseState(view.State), after, webhooksPageSize+1)
 	if err != nil {
