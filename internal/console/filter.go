@@ -21,8 +21,7 @@ func searches(form formView) bool { return form.Filled("q", "overdue") > 0 }
 // filterView is the form above a list of orders.
 type filterView struct {
 	Form   formView // see readFilter
-	States []order.State
-	Path   string // of the list, below the root
+	Path   string   // of the list, below the root
 	Months []monthView
 	Market bool // the form has a store: the orders are those of several
 }

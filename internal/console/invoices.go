@@ -45,12 +45,6 @@ type invoicesView struct {
 // Queue reports whether the person came from the queue.
 func (v invoicesView) Came() string { return titleOf(v.Back) }
 
-// Limits of the form.
-func (invoicesView) MaxFiles() int64 { return maxInvoiceFiles }
-
-// MaxForm returns the size of the largest form, in bytes.
-func (invoicesView) MaxForm() int64 { return maxUploadForm }
-
 // Refused returns how many files are not stored, or will not be.
 func (v invoicesView) Refused() (n int64) {
 	for _, file := range v.Files {

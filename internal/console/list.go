@@ -87,7 +87,7 @@ func (s *site) list(w http.ResponseWriter, r *web.Request) error {
 func (s *site) showList(w http.ResponseWriter, r *web.Request, status int, save formView) error {
 	form, filter := s.ownFilter(r, r.URL.Query())
 	view := listView{
-		filterView: filterView{Form: form, States: order.States(), Path: listPath, Months: newMonths(form, order.DayIn(s.Orders.Now(), filter.Zone))},
+		filterView: filterView{Form: form, Path: listPath, Months: newMonths(form, order.DayIn(s.Orders.Now(), filter.Zone))},
 		View:       viewQuery(form.values, 1), Save: save,
 	}
 	if err := s.readViews(r, &view); err != nil {

@@ -20,9 +20,6 @@ import (
 type mailView struct {
 	Addresses []addressOfMail
 	Form      formView
-	Intervals []int64 // in minutes
-	Languages []string
-	Warnings  bool // the service writes events of orders that are near their deadline
 	Full      bool // the merchant has the maximum
 	Notice    string
 	Problem   string // keys of messages; empty: none
@@ -33,9 +30,6 @@ type addressOfMail struct {
 	digest.Address
 	Expired bool // the link that confirms it
 }
-
-// Minutes returns the time between two digests.
-func (a addressOfMail) Minutes() int64 { return int64(a.Every / time.Minute) }
 
 // New reports whether the address gets new orders, and Near whether it gets warnings.
 func (a addressOfMail) New() bool  { return a.Types.Has(order.OrderCreated) }
@@ -85,11 +79,8 @@ func (s *site) showMail(w http.ResponseWriter, r *web.Request, status int, view 
 	for _, e := range addresses {
 		view.Addresses = append(view.Addresses, addressOfMail{e, !s.Orders.Now().Before(e.LinkUntil)})
 	}
-	for _, interval := range digest.Intervals {
-		view.Intervals = append(view.Intervals, int64(interval/time.Minute))
-	}
 	view.Form = view.Form.or(url.Values{"what": {"new", "near"}, "every": {"15"}, "language": {languageOf(r.Request).code}})
-	view.Languages, view.Warnings, view.Full = languages, s.DeadlineWarnings, len(addresses) >= digest.MaxAddresses
+	view.Full = len(addresses) >= digest.MaxAddresses
 	return s.show(w, r, status, "mail", view)
 }
 

@@ -89,7 +89,6 @@ type merchantView struct {
 	Rename       formView
 	Suspend      formView
 	TimeZone     formView
-	Default      string // name of the time zone of stores that have chosen none
 	Limit        formView
 	Notice       string   // key of a message: what was done; empty: nothing
 	Person       formView // for whom a login link is
@@ -114,7 +113,6 @@ func (s *site) showMerchant(w http.ResponseWriter, r *web.Request, status int, v
 	view.TimeZone = view.TimeZone.or(url.Values{"zone": {view.Merchant.TimeZone}})
 	view.Limit = view.Limit.or(url.Values{"requests": {numberOrNone(limit.PerSecond)}, "burst": {numberOrNone(limit.Burst)}})
 	view.Suspend, view.Person = view.Suspend.or(nil), view.Person.or(nil)
-	view.Default = s.TimeZone.String()
 	return s.show(w, r, status, "merchant", view)
 }
 

@@ -29,7 +29,7 @@ func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
 	if store := r.URL.Query().Get("merchant"); store != "" {
 		form.values.Set("merchant", store)
 	}
-	view := foundView{filterView: filterView{Form: form, States: order.States(), Path: operatorPrefix + "/orders", Market: true}}
+	view := foundView{filterView: filterView{Form: form, Path: operatorPrefix + "/orders", Market: true}}
 	merchantID, err := s.readStore(r, form)
 	if err != nil {
 		return err
@@ -71,7 +71,6 @@ type operatorOrderView struct {
 	To          []order.State // transitions that are allowed, without a cancellation
 	MayCancel   bool
 	Form        formView // of a transition
-	Usual       []order.Reason
 	MayCorrect  bool
 	Correct     formView // of a correction
 	FileEntries []order.FileEntry
@@ -131,7 +130,6 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *web.Request, status i
 	if view.Names, err = s.namesOf(r, by); err != nil {
 		return err
 	}
-	view.Reasons, view.Usual = order.Reasons, usualReasons
 	return s.show(w, r, status, "operatororder", view)
 }
 

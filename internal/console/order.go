@@ -20,7 +20,6 @@ type orderView struct {
 
 	Accept, Reject, Files, Edit bool // what is offered
 	FilesLeft                   int64
-	Reasons                     []order.Reason
 
 	From           string // path of the view that the person came from; empty: none is known
 	Previous, Next string // paths of the orders beside this one in that view; empty: there is none
@@ -97,7 +96,6 @@ func (s *site) showOrder(w http.ResponseWriter, r *web.Request, status int, view
 	view.Reject = mayAnswer && order.ActorMerchant.CanTransition(o.State, order.RejectedByMerchant)
 	view.Files = r.Caller.Can(order.ScopeInvoicesWrite)
 	view.FilesLeft = int64(max(0, order.MaxInvoices-len(o.Invoices)))
-	view.Reasons = order.Reasons
 	if view.Edit = mayAnswer; view.Own.values == nil {
 		view.Own = newForm(merchantDataValues(o.MerchantData))
 	}

@@ -80,9 +80,6 @@ func (s *site) showSelected(w http.ResponseWriter, r *web.Request, template stri
 // maxPaper is how many orders of all pages a page for paper has.
 const maxPaper = 1000
 
-// MaxPaper is maxPaper.
-func (printView) MaxPaper() int64 { return maxPaper }
-
 // ordersOf returns the whole orders of all pages of a view, of more than maxPaper the first.
 func (s *site) ordersOf(r *web.Request, view string) (orders []order.Order, more bool, err error) {
 	if baseOf(view) == shipPath { // it reads whole orders

@@ -29,9 +29,6 @@ type queuePages struct {
 	First, Next string // paths of the first and the next page; empty: there is none
 }
 
-// Sizes returns the sizes of a page.
-func (queuePages) Sizes() []int { return queueSizes }
-
 // queueView is the data of the queue: the orders that wait for the merchant's answer, the
 // soonest deadline first.
 type queueView struct {
@@ -53,9 +50,6 @@ type queueView struct {
 	Rest, Reason  string // the key of its form, and the reason of a rejection
 	Names         names
 }
-
-// Reasons returns the reasons of a rejection.
-func (queueView) Reasons() []order.Reason { return order.Reasons }
 
 // ForDone returns the path of a page for the orders that were answered.
 func (v queueView) ForDone(page string) string {

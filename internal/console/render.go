@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"merchantorders/internal/delivery"
+	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
@@ -43,8 +44,9 @@ func (s *site) templatesOf(l language) func() *template.Template {
 
 // functions returns the functions that templates call, which are all.
 func (s *site) functions(l language, all *template.Template) template.FuncMap {
-	names := func(names ...string) func() []string {
-		return func() []string { return names }
+	passkeys := "" // the address that they are for; empty: there are none
+	if s.passkeys != nil {
+		passkeys = s.passkeys.Origin
 	}
 	return template.FuncMap{
 		"part": func(name string, page *layout) (template.HTML, error) { // what a template writes, by its name
@@ -54,32 +56,30 @@ func (s *site) functions(l language, all *template.Template) template.FuncMap {
 		},
 		"t": l.text, "count": l.count, "number": l.number, "money": l.money, "size": l.size,
 		"clock": l.clock, "inBrowser": l.inBrowser, "day": l.day, "dayOf": l.dayOf, "dayMonth": l.dayMonth, "left": l.left,
-		"state": func(state order.State) string { return l.text("state." + state.String()) },
-		"host":  hostOf, "invoiceKinds": func() []string { return order.InvoiceKinds },
+		"state":   func(state order.State) string { return l.text("state." + state.String()) },
+		"host":    hostOf,
 		"path":    func(path string) string { return s.root + path },
 		"order":   func(reference string) string { return s.root + orderPath(reference) },
 		"orderIn": func(reference, view string) string { return s.root + orderIn(reference, view) },
 		"asset":   s.assetPath,
 		"webURL":  webURL, "segment": url.PathEscape,
-		"key": newKey, "maxSize": func() int64 { return order.MaxInvoiceSize },
-		"field": newField, "zone": newZoneView, "called": called, "required": required, "requests": l.requests, "request": l.request, "subjectToken": subjectToken, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
-		"webhookStates": names(webhook.StateNames...),
-		"eraseFields":   names("email", "reference", "files"),
-		"mails":         func() bool { return s.Digests != nil },
-		"identity":      func() bool { return s.Identity != nil },
-		"passkeys": func() string { // the address that they are for; empty: there are none
-			if s.passkeys == nil {
-				return ""
-			}
-			return s.passkeys.Origin
-		},
-		"operatorsOnly": func() bool { return s.Audience == Operators },
-		"tokenStates":   names("active", "expired", "revoked"),
+		"key":   newKey,
+		"field": newField, "zone": s.newZoneView, "zoneGroups": zoneGroups, "called": called, "required": required, "requests": l.requests, "request": l.request, "subjectToken": subjectToken, "importForm": newImportForm, "correctionFields": correctionFields, "merchantDataFields": merchantDataFields,
+		"mails": always(s.Digests != nil), "identity": always(s.Identity != nil), "passkeys": always(passkeys), "operatorsOnly": always(s.Audience == Operators), "deadlineWarnings": always(s.DeadlineWarnings),
 
-		"address": newAddressView, "recipient": recipient, "qr": newQR, "sameAddress": sameAddress, "onDelivery": onDelivery, "notSent": notSent, "total": total, "box": newBox, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges, "minus": func(amount int64) int64 { return -amount },
+		// What people choose from, and limits.
+		"states": order.States, "reasons": always(order.Reasons), "usualReasons": always(usualReasons), "invoiceKinds": always(order.InvoiceKinds), "eraseFields": always([]string{"email", "reference", "files"}),
+		"tokenStates": always([]string{"active", "expired", "revoked"}), "overlaps": always(overlaps), "webhookStates": always(webhook.StateNames), "webhookTypes": always(webhook.TypeNames),
+		"languages": always(languages), "intervals": always(digest.Intervals), "queueSizes": always(queueSizes),
+		"maxSize": always(int64(order.MaxInvoiceSize)), "maxForm": always(maxUploadForm), "maxFiles": always(maxInvoiceFiles), "maxPaper": always(int64(maxPaper)),
+
+		"address": newAddressView, "recipient": recipient, "qr": newQR, "sameAddress": sameAddress, "onDelivery": onDelivery, "notSent": notSent, "total": total, "box": newBox, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges, "minus": func(amount int64) int64 { return -amount }, "minutes": func(d time.Duration) int64 { return int64(d / time.Minute) },
 		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
 }
+
+// always returns a function for a value that is the same on every page.
+func always[T any](value T) func() T { return func() T { return value } }
 
 // total returns how many elements a list has; nil has none.
 func total(list any) int64 { return int64(reflect.ValueOf(list).Len()) }

@@ -33,9 +33,8 @@ func zoneOr(chosen string, otherwise *time.Location) *time.Location {
 
 // storeSettings is the data of the page of the store's settings.
 type storeSettings struct {
-	Form    formView
-	Default string // name of the time zone of stores that have chosen none
-	Notice  string // key of a message; empty: none
+	Form   formView
+	Notice string // key of a message; empty: none
 }
 
 // store serves GET /store.
@@ -44,14 +43,9 @@ func (s *site) store(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.showStore(w, r, http.StatusOK, storeSettings{Notice: noticeOf(r, "store"), Form: newForm(url.Values{
+	return s.show(w, r, http.StatusOK, "store", storeSettings{Notice: noticeOf(r, "store"), Form: newForm(url.Values{
 		"zone": {m.TimeZone}, "slipName": {m.Slip.Name}, "returnAddress": {m.Slip.ReturnAddress}, "trackingLink": {m.Slip.TrackingLink},
 	})})
-}
-
-func (s *site) showStore(w http.ResponseWriter, r *web.Request, status int, view storeSettings) error {
-	view.Default = s.TimeZone.String()
-	return s.show(w, r, status, "store", view)
 }
 
 // changeStore serves POST /store.
@@ -60,7 +54,7 @@ func (s *site) changeStore(w http.ResponseWriter, r *web.Request, values url.Val
 	update := readTimeZone(form)
 	update.Slip = readSlip(form)
 	if !form.valid() {
-		return s.showStore(w, r, http.StatusUnprocessableEntity, storeSettings{Form: form})
+		return s.show(w, r, http.StatusUnprocessableEntity, "store", storeSettings{Form: form})
 	}
 	_, err := s.Merchants.Update(r.Context(), r.Caller, r.Caller.MerchantID, update, web.FormOptions[order.Merchant](r))
 	if err := replayed(err); err != nil {
@@ -134,12 +128,9 @@ type zoneView struct {
 	Default string // name of the zone of stores that have chosen none
 }
 
-func newZoneView(form formView, byDefault string) zoneView {
-	return zoneView{newField(form, "zone", "store.zone", ""), byDefault}
+func (s *site) newZoneView(form formView) zoneView {
+	return zoneView{newField(form, "zone", "store.zone", ""), s.TimeZone.String()}
 }
-
-// Groups returns the zones to choose from.
-func (zoneView) Groups() []zoneGroup { return zoneGroups() }
 
 // Other reports whether the store has a zone that is not in the list, as commands can set.
 func (v zoneView) Other() bool {

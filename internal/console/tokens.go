@@ -189,9 +189,6 @@ type tokenView struct {
 // overlaps are how long the old token may be valid after a rotation, in hours.
 var overlaps = []string{"24", "1", "168", "0"}
 
-// Overlaps returns the choices of the form.
-func (tokenView) Overlaps() []string { return overlaps }
-
 // askToken serves GET /tokens/{token}/rotate or GET /tokens/{token}/revoke, a question.
 func (s *site) askToken(rotate bool) web.Handler {
 	return func(w http.ResponseWriter, r *web.Request) error {

@@ -22,7 +22,6 @@ type webhookView struct {
 	Deliveries []delivery.Attempt
 	Older      int64    // the value of before for the next page; 0: there is none
 	Form       formView // that changes the webhook
-	Types      []string
 
 	Secret  string // a new one; empty: none
 	Sent    *delivery.Attempt
@@ -70,7 +69,7 @@ func (s *site) showWebhook(w http.ResponseWriter, r *web.Request, status int, ke
 		view.Older = view.Deliveries[n-1].ID
 	}
 	view.Form = view.Form.or(webhookFields(view.Endpoint))
-	view.Base, view.Types = webhookBase(r, key), webhook.TypeNames
+	view.Base = webhookBase(r, key)
 	return s.show(w, r, status, "webhook", view)
 }
 

@@ -29,7 +29,6 @@ type webhooksView struct {
 	Endpoints []webhook.Endpoint
 	Next      string // query of the next page; empty: there is none
 	Form      formView
-	Types     []string
 	Full      bool // the merchant has the maximum
 	Notice    string
 }
@@ -45,7 +44,7 @@ func (s *site) showWebhooks(w http.ResponseWriter, r *web.Request, status int, v
 		return err
 	}
 	view.Form = view.Form.or(nil)
-	view.Types, view.Full = webhook.TypeNames, len(view.Endpoints) >= webhook.MaxEndpoints
+	view.Full = len(view.Endpoints) >= webhook.MaxEndpoints
 	return s.show(w, r, status, "webhooks", view)
 }
 
