@@ -209,10 +209,7 @@ func (s *site) useMailLink(w http.ResponseWriter, r *web.Request, link mailLink)
 	key.ID, _ = order.ParseID(r.PathValue("address"))
 	err := link.use(r, key)
 	if errors.Is(err, digest.ErrLink) || errors.Is(err, delivery.ErrNotFound) {
-		if err := s.Limits.AllowFailure(r.Address()); err != nil {
-			return err
-		}
-		return s.render(w, r, http.StatusForbidden, "maillink", mailLinkView{Key: link.key, Bad: true})
+		return s.refuse(w, r, "maillink", mailLinkView{Key: link.key, Bad: true})
 	}
 	if err != nil {
 		return err

@@ -98,10 +98,7 @@ func (s *site) usePasskey(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	s.Log.Warn("a passkey signed nobody in", "request", r.Caller.RequestID, "error", err)
-	if err := s.Limits.AllowFailure(r.Address()); err != nil {
-		return err
-	}
-	return s.render(w, r, http.StatusForbidden, "signin", view)
+	return s.refuse(w, r, "signin", view)
 }
 
 // passkeysView is the data of the page of a person's own passkeys.

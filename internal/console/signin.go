@@ -54,11 +54,8 @@ func (s *site) signIn(w http.ResponseWriter, r *web.Request) error {
 	grant, err := s.Tokens.Authenticate(r.Context(), text, r.Address())
 	switch {
 	case errors.Is(err, token.ErrUnknown):
-		if err := s.Limits.AllowFailure(r.Address()); err != nil {
-			return err
-		}
 		view.Problem = "signin.unknown"
-		return s.render(w, r, http.StatusForbidden, "signin", view)
+		return s.refuse(w, r, "signin", view)
 	case err != nil:
 		return err
 	}
@@ -151,10 +148,15 @@ func (s *site) loginLink(w http.ResponseWriter, r *web.Request) error {
 
 // refuseLoginLink shows that a link is not there, or not any more.
 func (s *site) refuseLoginLink(w http.ResponseWriter, r *web.Request) error {
+	return s.refuse(w, r, "signin", signInView{Next: Prefix, Problem: "login.used"})
+}
+
+// refuse sends a page with status 403, and counts a failure of the address: nobody guesses secrets.
+func (s *site) refuse(w http.ResponseWriter, r *web.Request, name string, page any) error {
 	if err := s.Limits.AllowFailure(r.Address()); err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusForbidden, "signin", signInView{Next: Prefix, Problem: "login.used"})
+	return s.render(w, r, http.StatusForbidden, name, page)
 }
 
 // errElsewhere means that a login link or a passkey is of the other port.
