@@ -223,7 +223,7 @@ func (s *Service) routerConfig(local string) web.RouterConfig {
 		Proxies:       s.Flags.Proxies(),
 		ResponseCache: s.cache,
 		Metrics:       s.Metrics,
-		Refuser:       s.Orders,
+		Refuse:        s.Orders.Refuse,
 		Origin:        config.Origin(baseURL),
 		ViewVersion:   web.ViewVersion(v1.ViewVersion, v2.ViewVersion, baseURL, storageURL, s.Settings.ErrorCodes),
 	}

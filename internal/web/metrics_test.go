@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -106,7 +105,7 @@ func TestUploadsInProgress(t *testing.T) {
 		return web.Response{}, order.ErrUnavailable
 	}
 	verifier := tokens{"all": {ID: 7, MerchantID: 355, Scopes: order.DefaultScopes}}
-	router := web.NewRouter(web.RouterConfig{Authenticator: verifier, Metrics: metrics, Refuser: refuser{}}, web.RouteGroup{
+	router := web.NewRouter(web.RouterConfig{Authenticator: verifier, Metrics: metrics}, web.RouteGroup{
 		Errors: form("x"),
 		Routes: []web.Route{
 			web.UploadRoute("/upload", web.Merchants(order.DefaultScopes), handle), web.WriteRoute("POST", "/write", web.Merchants(order.DefaultScopes), handle),
@@ -119,11 +118,4 @@ func TestUploadsInProgress(t *testing.T) {
 	}
 	testenv.Equal(t, "during an upload and another write", "[merchant_orders_uploads_in_progress 1 merchant_orders_uploads_in_progress 0]", fmt.Sprint(during))
 	metricstest.Want(t, metrics, "merchant_orders_uploads_in_progress 0")
-}
-
-// refuser is a Refuser without idempotency records.
-type refuser struct{}
-
-func (refuser) Refuse(_ context.Context, _ order.Caller, _ order.Key, refusal error) error {
-	return refusal
 }

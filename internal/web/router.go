@@ -24,8 +24,10 @@ type RouterConfig struct {
 	Limits        *ratelimit.Limiter // nil: no rate limits
 	Proxies       TrustedProxies     // those that tell the address of the client
 	ResponseCache *respcache.Cache   // needed by read routes
-	Refuser       Refuser            // needed by write routes
-	Metrics       *metrics.Metrics   // counts the uploads in progress; nil: not counted
+	// Refuse returns the error of a request that is refused because of its form, before any
+	// change: an error of the idempotency key comes first. Needed by write routes.
+	Refuse  func(ctx context.Context, caller order.Caller, key order.Key, refusal error) error
+	Metrics *metrics.Metrics // counts the uploads in progress; nil: not counted
 	// Origin is that of the pages of the service, as browsers send it. A proxy may put another
 	// Host into requests, and then no other header shows that a page is its own. Empty: unknown.
 	Origin string

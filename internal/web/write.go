@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"errors"
 	"hash"
@@ -28,13 +27,6 @@ type Response struct {
 	// Order is the order that the request has changed, for the log and, if it has a
 	// revision, for the ETag; zero: none.
 	Order order.LockedOrder
-}
-
-// Refuser knows the idempotency records. order.Service implements it.
-type Refuser interface {
-	// Refuse returns the error of a request that is refused because of its form, before
-	// any change: an error of the idempotency key comes first.
-	Refuse(ctx context.Context, caller order.Caller, key order.Key, refusal error) error
 }
 
 const ifMatch = "If-Match"
@@ -139,7 +131,7 @@ func makeWrite(config RouterConfig, handle WriteHandler, encode ErrorEncoder, r 
 	case err == nil:
 		err = errKeyIgnored
 	case r.write.recordable(r, err):
-		err = config.Refuser.Refuse(r.Context(), r.Caller, r.write.orderKey(), err)
+		err = config.Refuse(r.Context(), r.Caller, r.write.orderKey(), err)
 	}
 	return response, err
 }
