@@ -54,14 +54,12 @@ const (
 // errorResponse returns the response to an error.
 func errorResponse(r *http.Request, encode ErrorEncoder, err error) Response {
 	h := make(http.Header)
-	var redirect *RedirectError
-	if errors.As(err, &redirect) {
+	if redirect, ok := errors.AsType[*RedirectError](err); ok {
 		h.Set("Location", redirect.To)
 		return Response{Status: http.StatusSeeOther, Header: h, Body: Page{ContentType: "text/plain; charset=utf-8"}}
 	}
 	status, body := encode(r, err)
-	var method *MethodError
-	if errors.As(err, &method) {
+	if method, ok := errors.AsType[*MethodError](err); ok {
 		h.Set("Allow", method.Allow)
 	}
 	if errors.Is(err, order.ErrIdempotencyKeyInUse) {
@@ -70,8 +68,7 @@ func errorResponse(r *http.Request, encode ErrorEncoder, err error) Response {
 	if errors.Is(err, order.ErrTooManyIdempotencyKeys) {
 		h.Set("Retry-After", retryAfterRecords)
 	}
-	var limit *ratelimit.Error
-	if errors.As(err, &limit) {
+	if limit, ok := errors.AsType[*ratelimit.Error](err); ok {
 		limit.SetHeaders(h)
 	}
 	if status == http.StatusServiceUnavailable {

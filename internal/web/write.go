@@ -88,11 +88,10 @@ func (w *write) withTag(r *Request, response Response) Response {
 func serveWrite(config RouterConfig, handle WriteHandler, encode ErrorEncoder) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
 		response, err := makeWrite(config, handle, encode, r)
-		var replay *order.ReplayError
-		switch {
-		case errors.As(err, &replay):
+		if replay, ok := errors.AsType[*order.ReplayError](err); ok {
 			return writeReplay(w, replay.Response)
-		case err != nil:
+		}
+		if err != nil {
 			return err
 		}
 		if o := response.Order; o.Reference != "" {
