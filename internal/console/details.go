@@ -101,20 +101,16 @@ func (l language) estimation(text *string) string {
 // addressLines returns an address as people write it on a parcel, without its phone;
 // nothing if it is empty.
 func addressLines(a order.Address) []string {
-	var lines []string
-	for _, line := range []string{
+	return slices.DeleteFunc([]string{
 		joined(" ", a.FirstName, a.LastName),
 		joined(" ", a.Street, a.StreetNumber),
 		a.Address2,
 		joined(" ", a.PostCode, a.City),
 		joined(", ", a.Region, cmp.Or(a.Country, a.CountryCode)),
-	} {
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines
+	}, isEmpty)
 }
+
+func isEmpty(text string) bool { return text == "" }
 
 // sameAddress reports whether the invoice goes where the parcel does, which people read once.
 func sameAddress(o order.Order) bool {
@@ -144,13 +140,7 @@ func attributes(item order.LineItem) string {
 
 // joined joins the texts that are not empty.
 func joined(separator string, texts ...string) string {
-	given := texts[:0:0]
-	for _, text := range texts {
-		if text != "" {
-			given = append(given, text)
-		}
-	}
-	return strings.Join(given, separator)
+	return strings.Join(slices.DeleteFunc(slices.Clone(texts), isEmpty), separator)
 }
 
 // payment returns the name of a way to pay: of those that marketplaces use most, in the

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"strings"
 
 	"merchantorders/internal/order"
@@ -109,13 +110,7 @@ func sectionOf(path string) string {
 
 // sectionsOf returns the sections that scopes allow.
 func sectionsOf(scopes order.Scope) []section {
-	var allowed []section
-	for _, section := range sections {
-		if scopes&section.scopes != 0 {
-			allowed = append(allowed, section)
-		}
-	}
-	return allowed
+	return slices.DeleteFunc(slices.Clone(sections), func(s section) bool { return scopes&s.scopes == 0 })
 }
 
 // Sections returns the sections that the scopes of the session allow.
