@@ -22,13 +22,7 @@ import (
 var languages = []string{"en", "el"}
 
 // matcher finds the best of languages for a list of preferences.
-var matcher = func() bcp47.Matcher {
-	var tags []bcp47.Tag
-	for _, code := range languages {
-		tags = append(tags, bcp47.MustParse(code))
-	}
-	return bcp47.NewMatcher(tags)
-}()
+var matcher = bcp47.NewMatcher(web.Collect(languages, bcp47.MustParse))
 
 // messagesTSV has a message a line: its key and its text in each language, separated
 // by tabs. Verbs such as %s stand for values, and names in braces for limits.
