@@ -40,9 +40,6 @@ func queryOf(view string) string {
 	return query
 }
 
-// isQueue reports whether the path of a view is that of the queue.
-func isQueue(view string) bool { return baseOf(view) == queuePath }
-
 // orderIn returns the path of the page of an order, for a person who comes from a view;
 // empty: from none.
 func orderIn(reference, view string) string {

@@ -156,7 +156,7 @@ func (s *site) answer(w http.ResponseWriter, r *web.Request, values url.Values, 
 // queue after the last one. It sends anybody else to the order in the path.
 func (s *site) toNext(w http.ResponseWriter, r *web.Request, done string) error {
 	view := from(r)
-	if !isQueue(view) {
+	if baseOf(view) != queuePath {
 		return s.toOrder(w, r, done)
 	}
 	reference := r.PathValue("reference")
