@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"fmt"
 	"html"
 	"io"
 	"net/http"
@@ -22,6 +23,8 @@ import (
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
 )
 
 // The merchants of a service.
@@ -42,16 +45,10 @@ type service struct {
 // start returns a service with two merchants, and with orders of the documents.
 func start(t testing.TB, documents ...[]byte) *service {
 	t.Helper()
-	return startAt(t, "", documents...)
+	return startWith(t, "", config.Serve{}, documents...)
 }
 
-// startAt is start for a service with a base URL, as behind a proxy.
-func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
-	t.Helper()
-	return startWith(t, baseURL, config.Serve{}, documents...)
-}
-
-// startWith is startAt with flags of serve.
+// startWith is start for a service with a base URL, as behind a proxy, and with flags of serve.
 func startWith(t testing.TB, baseURL string, flags config.Serve, documents ...[]byte) *service {
 	t.Helper()
 	return startSetup(t, apptest.Setup{Settings: config.Config{BaseURL: baseURL}, Flags: flags}, documents...)
@@ -117,6 +114,18 @@ func newOrder(n int, reference string, change ...func(map[string]any)) []byte {
 	}}, change...)...)
 }
 
+// newOrders returns documents of n orders with numbers from first on. Their references have the
+// numbers from 0 on.
+func newOrders(first, n int, reference string, change ...func(n int, document map[string]any)) (documents [][]byte) {
+	for i := range n {
+		changes := web.Collect(change, func(change func(int, map[string]any)) func(map[string]any) {
+			return func(document map[string]any) { change(i, document) }
+		})
+		documents = append(documents, newOrder(first+i, fmt.Sprintf(reference, i), changes...))
+	}
+	return documents
+}
+
 // ofMerchant makes an order that of another merchant.
 func ofMerchant(id int64) func(map[string]any) {
 	return func(document map[string]any) { document["merchantId"] = id }
@@ -134,6 +143,13 @@ type page struct{ testenv.Response }
 
 // location returns where a redirect leads.
 func (p page) location() string { return p.Header.Get("Location") }
+
+// loginLink returns the path of a new login link of ours.
+func (s *service) loginLink(name string, scopes order.Scope) string {
+	s.T.Helper()
+	person := token.Person{MerchantID: ours, Name: name, Scopes: scopes}
+	return "/console/login/" + testenv.Of(s.Sessions.NewLoginLink(s.T.Context(), order.Command(), person, order.Options[token.CreatedLink]{})).Must(s.T).Secret
+}
 
 func (s *service) browser() *browser {
 	jar := testenv.Of(cookiejar.New(nil)).Must(s.T)
@@ -174,6 +190,13 @@ func (b *browser) send(method, path, contentType string, body io.Reader) page {
 		forms().sees(request, got.Header)
 	}
 	return got
+}
+
+// next returns the address of the next page; empty: there is none.
+func (p page) next() string {
+	_, next, _ := strings.Cut(p.Body, `rel="next" href="`)
+	next, _, _ = strings.Cut(next, `"`)
+	return html.UnescapeString(next)
 }
 
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="(key|revision|shown|order|sure|reason|do|was|all|rest)" value="([^"]*)">`)

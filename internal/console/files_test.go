@@ -30,16 +30,24 @@ func (b *browser) upload(page string, files ...string) page {
 // invoice if next is not empty.
 func (b *browser) sendFiles(path, key, next string, files ...string) page {
 	b.s.T.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	testenv.NoError(b.s.T, form.WriteField("key", key))
-	for i := 0; i < len(files); i += 2 {
-		part := testenv.Of(form.CreateFormFile("file", files[i])).Must(b.s.T)
-		testenv.Of(part.Write([]byte(files[i+1]))).Must(b.s.T)
+	body, contentType := multipartForm(b.s.T, url.Values{"key": {key}, "next": {next}}, files...)
+	return b.send(http.MethodPost, path, contentType, bytes.NewReader(body))
+}
+
+// multipartForm returns a form with fields, and files with names and contents in turn, and its type.
+func multipartForm(t testing.TB, fields url.Values, files ...string) (body []byte, contentType string) {
+	t.Helper()
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	for name := range fields {
+		testenv.NoError(t, w.WriteField(name, fields.Get(name)))
 	}
-	testenv.NoError(b.s.T, form.WriteField("next", next))
-	testenv.NoError(b.s.T, form.Close())
-	return b.send(http.MethodPost, path, form.FormDataContentType(), &body)
+	for i := 0; i < len(files); i += 2 {
+		part := testenv.Of(w.CreateFormFile("file", files[i])).Must(t)
+		testenv.Of(part.Write([]byte(files[i+1]))).Must(t)
+	}
+	testenv.NoError(t, w.Close())
+	return form.Bytes(), w.FormDataContentType()
 }
 
 // TestUploadInvoiceData checks the fields about a file, which are of one file.
@@ -48,28 +56,20 @@ func TestUploadInvoiceData(t *testing.T) {
 	s := start(t, newOrder(1, "A-1"))
 	b := s.signedIn(s.token)
 	send := func(fields string, files ...string) page {
-		var body bytes.Buffer
-		form := multipart.NewWriter(&body)
 		values := testenv.Of(url.ParseQuery(fields)).Must(t)
 		values["key"] = b.get(orderPage).form(t, orderPage+"/files")["key"]
-		for name := range values {
-			testenv.NoError(t, form.WriteField(name, values.Get(name)))
-		}
-		for _, name := range files {
-			testenv.Of(testenv.Of(form.CreateFormFile("file", name)).Must(t).Write([]byte(name))).Must(t)
-		}
-		testenv.NoError(t, form.Close())
-		return b.send(http.MethodPost, orderPage+"/files", form.FormDataContentType(), &body)
+		body, contentType := multipartForm(t, values, files...)
+		return b.send(http.MethodPost, orderPage+"/files", contentType, bytes.NewReader(body))
 	}
-	send("mark=4OO&kind=invoice", "a.pdf").WantText(t, http.StatusBadRequest, "These files were not stored", "up to 20 digits",
+	send("mark=4OO&kind=invoice", "a.pdf", "1").WantText(t, http.StatusBadRequest, "These files were not stored", "up to 20 digits",
 		`<details open><summary>Number and MARK`, `<option value="invoice" selected>`, `name="mark" value="4OO"`)
 	const all = "kind=credit-note&number=INV-1042&mark=400+001+234567890&link=https%3A%2F%2Fprovider.example%2F7%3F%22"
-	send(all, "a.exe").WantText(t, http.StatusBadRequest, `name="number" value="INV-1042"`, `name="link" value="https://provider.example/7?&#34;"`)
-	got := send(all, "a.pdf", "b.pdf")
+	send(all, "a.exe", "1").WantText(t, http.StatusBadRequest, `name="number" value="INV-1042"`, `name="link" value="https://provider.example/7?&#34;"`)
+	got := send(all, "a.pdf", "1", "b.pdf", "2")
 	testenv.Lacks(t, "form after the upload", got.Body, `value="INV-1042"`)
 	got.WantText(t, http.StatusBadRequest, "<bdi>b.pdf</bdi>: Number and MARK are of one file",
 		` · Credit note · Invoice number <bdi>INV-1042</bdi> · MARK 400001234567890 · <a href="https://provider.example/7?%22" target="_blank" rel="noopener noreferrer">provider.example</a>`)
-	testenv.Equal(t, "without fields", orderPage+"?done=uploaded", send("kind=&number=+&mark=&link=", "b.pdf").location())
+	testenv.Equal(t, "without fields", orderPage+"?done=uploaded", send("kind=&number=+&mark=&link=", "b.pdf", "2").location())
 	rows := testenv.Sheet(t, []byte(b.get("/console/orders.xlsx").Body), "1")
 	testenv.Equal(t, "workbook", []string{"2", "Credit note", "INV-1042", "400001234567890"}, rows[1][len(rows[1])-4:])
 }
@@ -112,20 +112,15 @@ func TestUploadTwice(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
 	b := s.signedIn(s.token)
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	testenv.NoError(s.T, form.WriteField("key", b.get(orderPage).form(t, orderPage+"/files").Get("key")))
-	part := testenv.Of(form.CreateFormFile("file", "a.pdf")).Must(s.T)
-	testenv.Of(part.Write([]byte("content"))).Must(s.T)
-	testenv.NoError(s.T, form.Close())
+	body, contentType := multipartForm(t, b.get(orderPage).form(t, orderPage+"/files"), "a.pdf", "content")
 	for range 2 {
-		got := b.send(http.MethodPost, orderPage+"/files", form.FormDataContentType(), bytes.NewReader(body.Bytes()))
+		got := b.send(http.MethodPost, orderPage+"/files", contentType, bytes.NewReader(body))
 		testenv.Equal(t, got.Body, http.StatusSeeOther, got.Status)
 	}
 	o := testenv.Of(s.Orders.Get(t.Context(), ours, order.ByReference("A-1"))).Must(s.T)
 	testenv.Equal(t, "files", 1, len(o.Invoices))
-	for _, cut := range []int{10, body.Len() / 2, body.Len() - 70} {
-		b.send(http.MethodPost, orderPage+"/files", form.FormDataContentType(), bytes.NewReader(body.Bytes()[:cut])).WantText(t, http.StatusBadRequest)
+	for _, cut := range []int{10, len(body) / 2, len(body) - 70} {
+		b.send(http.MethodPost, orderPage+"/files", contentType, bytes.NewReader(body[:cut])).WantText(t, http.StatusBadRequest)
 	}
 	b.send(http.MethodPost, orderPage+"/files", "text/plain", strings.NewReader("x")).WantText(t, http.StatusBadRequest)
 }
@@ -136,14 +131,10 @@ func TestUploadTwice(t *testing.T) {
 func TestOwnNumbers(t *testing.T) {
 	t.Parallel()
 	own := []string{"ΠΑΡ 2026 15", "15", "TWICE", "TWICE", "1", "Ταυ-7", "ταυ-7"}
-	var documents [][]byte
-	for n := range 40 {
-		if n >= len(own) {
-			own = append(own, fmt.Sprintf("1%02d", n))
-		}
-		documents = append(documents, newOrder(n+1, fmt.Sprintf("N-%d", n)))
+	for n := len(own); n < 40; n++ {
+		own = append(own, fmt.Sprintf("1%02d", n))
 	}
-	s := start(t, documents...)
+	s := start(t, newOrders(1, len(own), "N-%d")...)
 	for n, number := range own {
 		testenv.Of(s.Orders.UpdateMerchantData(t.Context(), order.CommandFor(ours), order.ByReference(fmt.Sprintf("N-%d", n)), order.MerchantDataUpdate{Reference: order.To(&number)}, order.Options[order.WriteResult]{})).Must(s.T)
 	}

@@ -21,16 +21,12 @@ const importOrders, importChanges = "/console/operator/imports/orders", "/consol
 // sendFile sends a form with a file, without one if content is nil.
 func (b *browser) sendFile(path string, content []byte) page {
 	b.s.T.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
 	name := ""
 	if content != nil {
 		name = "orders.jsonl"
 	}
-	part := testenv.Of(form.CreateFormFile("file", name)).Must(b.s.T)
-	testenv.Of(part.Write(content)).Must(b.s.T)
-	testenv.NoError(b.s.T, form.Close())
-	return b.send(http.MethodPost, path, form.FormDataContentType(), &body)
+	body, contentType := multipartForm(b.s.T, nil, name, string(content))
+	return b.send(http.MethodPost, path, contentType, bytes.NewReader(body))
 }
 
 func lines(documents ...[]byte) []byte { return append(bytes.Join(documents, []byte("\n")), '\n') }

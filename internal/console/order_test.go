@@ -69,9 +69,7 @@ func TestAccept(t *testing.T) {
 	b := s.signedIn(s.token)
 	form := b.get(orderPage).form(t, acceptPath)
 	for range 2 { // a double click
-		if got := b.post(acceptPath, form); got.Status != http.StatusSeeOther || got.location() != orderPage+"?done=accepted" {
-			t.Errorf("accept: %d to %q: %s", got.Status, got.location(), got.Body)
-		}
+		testenv.Equal(t, "accept leads to", orderPage+"?done=accepted", b.post(acceptPath, form).location())
 	}
 	testenv.Equal(t, "events", 2, len(s.events("A-1")))
 	got := b.get(orderPage + "?done=accepted")
@@ -90,9 +88,7 @@ func TestReject(t *testing.T) {
 		b.post(rejectPath, form).WantText(t, http.StatusBadRequest, "Choose one of the reasons.", `aria-describedby="reason-problem"`, " open")
 	}
 	form.Set("reason", "out-of-stock")
-	if got := b.post(rejectPath, form); got.location() != orderPage+"?done=rejected" {
-		t.Fatalf("reject: %d %s", got.Status, got.Body)
-	}
+	testenv.Equal(t, "reject leads to", orderPage+"?done=rejected", b.post(rejectPath, form).location())
 	events := s.events("A-1")
 	if last := events[len(events)-1]; last.To != order.RejectedByMerchant || last.Reason != "out-of-stock" {
 		t.Errorf("the last event is %+v", last)
@@ -110,24 +106,20 @@ func TestMerchantData(t *testing.T) {
 	form.Set("merchantReference", " W/4711 ")
 	form.Set("merchantNote", "call\r\nfirst")
 	for range 2 { // a double click
-		if got := b.post(ownPath, form); got.Status != http.StatusSeeOther || got.location() != orderPage+"?done=saved" {
-			t.Errorf("save: %d to %q: %s", got.Status, got.location(), got.Body)
-		}
+		testenv.Equal(t, "save leads to", orderPage+"?done=saved", b.post(ownPath, form).location())
 	}
 	b.get(orderPage+"?done=saved").WantText(t, http.StatusOK, "are saved", `value="W/4711"`, ">\ncall\nfirst</textarea>", "number or note changed")
 	form.Set("key", strings.Repeat("A", 26))
 	b.post(ownPath, form).WantText(t, http.StatusConflict, "Nothing was done")
 	for _, text := range []string{"w/47", "first"} {
 		got := b.get("/console/orders?q=" + url.QueryEscape(text))
-		if got.WantText(t, http.StatusOK, "1 order found", "A-1"); strings.Contains(got.Body, "A-2") {
-			t.Errorf("a search for %s finds another order", text)
-		}
+		got.WantText(t, http.StatusOK, "1 order found", "A-1")
+		testenv.Lacks(t, "a search for "+text, got.Body, "A-2")
 	}
 	reader := s.signedIn(s.NewToken(ours, order.ScopeOrdersRead))
 	got := reader.get(orderPage)
-	if got.WantText(t, http.StatusOK, "W/4711", "call\nfirst"); strings.Contains(got.Body, ownPath) {
-		t.Error("the form is offered without the scope")
-	}
+	got.WantText(t, http.StatusOK, "W/4711", "call\nfirst")
+	testenv.Lacks(t, "page without the scope", got.Body, ownPath)
 	operator := s.operator(order.OperatorScopes)
 	for path, hidden := range map[string]string{"/console/operator/orders/355/A-1": "W/4711", "/console/operator/orders?q=W%2F4711": ">A-1</a>"} {
 		if got := operator.get(path); got.Status != http.StatusOK || strings.Contains(got.Body, hidden) {
@@ -179,9 +171,7 @@ func TestWrongForms(t *testing.T) {
 		b.get("/console/orders.xlsx?"+query).WantText(t, http.StatusBadRequest)
 	}
 	b.get("/console/orders?page=99999999999999999999").WantStatus(t, http.StatusOK)
-	if got := b.get("/console/orders?page=7"); got.Status != http.StatusSeeOther || got.location() != "/console/orders" {
-		t.Errorf("a page past the end: %d to %q", got.Status, got.location())
-	}
+	testenv.Equal(t, "a page past the end leads to", "/console/orders", b.get("/console/orders?page=7").location())
 	b.get("/console/orders?q="+strings.Repeat("a", 9<<10)).WantText(t, http.StatusBadRequest)
 }
 
@@ -218,16 +208,12 @@ func TestForeign(t *testing.T) {
 // TestOverview checks the numbers of the overview.
 func TestOverview(t *testing.T) {
 	t.Parallel()
-	var documents [][]byte
-	for n := range 12 {
-		documents = append(documents, newOrder(n+1, "A-"+string(rune('a'+n)), func(document map[string]any) {
-			document["state"] = []string{"registered", "in-processing", "delivered-to-customer"}[n%3]
-			if n == 0 {
-				document["expiresAt"] = apptest.StartOfTime.Add(30 * time.Minute).Format(time.RFC3339)
-			}
-		}))
-	}
-	s := start(t, documents...)
+	s := start(t, newOrders(1, 12, "A-%02d", func(n int, document map[string]any) {
+		document["state"] = []string{"registered", "in-processing", "delivered-to-customer"}[n%3]
+		if n == 0 {
+			document["expiresAt"] = apptest.StartOfTime.Add(30 * time.Minute).Format(time.RFC3339)
+		}
+	})...)
 	b := s.signedIn(s.token)
 	got := b.get("/console")
 	got.WantText(t, http.StatusOK, `<span class="left late">30 min</span>`, "1 d 16 h", "12 orders", `<rect class="bar-new"`)

@@ -9,14 +9,13 @@ import (
 	"merchantorders/internal/config"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/token"
 )
 
 // TestPasskeyPages looks at what the pages say of passkeys, and sends what no device answers:
 // that counts as a sign-in that failed.
 func TestPasskeyPages(t *testing.T) {
 	t.Parallel()
-	testenv.Lacks(t, "page of an address without passkeys", startAt(t, "http://192.0.2.1").browser().get("/").Body, "passkey")
+	testenv.Lacks(t, "page of an address without passkeys", startWith(t, "http://192.0.2.1", config.Serve{}).browser().get("/").Body, "passkey")
 	s := startWith(t, "http://localhost", config.Serve{RateLimit: "1000"})
 	b := s.browser()
 	b.get("/").WantText(t, http.StatusOK, `data-passkey="http://localhost"`, `data-failed="The device gave no passkey. Try again." data-unreachable="The service did not answer. Check your connection and try again." hidden>`)
@@ -28,9 +27,8 @@ func TestPasskeyPages(t *testing.T) {
 	typed := s.signedIn(s.token)
 	typed.get("/console/passkeys").WantText(t, http.StatusOK, "To make a passkey, sign in with a link")
 	typed.post("/console/passkeys", url.Values{"passkey": {"{}"}}).WantText(t, http.StatusForbidden, "<title>Error: Passkeys", "The device gave no passkey")
-	made := testenv.Of(s.Sessions.NewLoginLink(t.Context(), order.Command(), token.Person{MerchantID: ours, Name: "Νίκος", Scopes: order.DefaultScopes}, order.Options[token.CreatedLink]{})).Must(t)
 	invited := s.browser()
-	invited.post("/console/login/"+made.Secret, nil).WantStatus(t, http.StatusSeeOther)
+	invited.post(s.loginLink("Νίκος", order.DefaultScopes), nil).WantStatus(t, http.StatusSeeOther)
 	const offer = "data-passkey-offer"
 	invited.get("/console").WantText(t, http.StatusOK, offer)
 	testenv.Lacks(t, "page after a sign-in with a token", typed.get("/console").Body, offer)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/config"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
@@ -21,9 +22,7 @@ func TestSignIn(t *testing.T) {
 	revoked := s.NewToken(ours, order.DefaultScopes)
 	testenv.Of(s.Tokens.RevokeID(t.Context(), order.Command(), testenv.Of(s.Tokens.ID(t.Context(), revoked)).Must(t), order.Options[int64]{})).Must(t)
 	b := s.browser()
-	if got := b.get("/console"); got.Status != http.StatusSeeOther || got.location() != "/?next=%2Fconsole" {
-		t.Errorf("without a session: %d to %q", got.Status, got.location())
-	}
+	testenv.Equal(t, "without a session, leads to", "/?next=%2Fconsole", b.get("/console").location())
 	for text, problem := range map[string]string{
 		"": "Enter the token.", "x": "not valid", revoked: "not valid", strings.ToUpper(s.token): "not valid",
 	} {
@@ -37,9 +36,7 @@ func TestSignIn(t *testing.T) {
 		}
 	}
 	got := b.post("/", url.Values{"token": {" " + s.token + "\n"}, "next": {"/console/orders?state=registered&page=2"}})
-	if got.Status != http.StatusSeeOther || got.location() != "/console/orders?state=registered&page=2" {
-		t.Errorf("signed in: %d to %q", got.Status, got.location())
-	}
+	testenv.Equal(t, "signed in, leads to", "/console/orders?state=registered&page=2", got.location())
 	if cookie := got.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "session=") || !strings.HasSuffix(cookie, "; Path=/; Max-Age=604800; HttpOnly; SameSite=Lax") {
 		t.Errorf("Set-Cookie: %s", cookie)
 	}
@@ -139,7 +136,7 @@ func TestSessionEnds(t *testing.T) {
 // proxy that serves it below a path.
 func TestHTTPS(t *testing.T) {
 	t.Parallel()
-	s := startAt(t, "https://shop.example/orders/", newOrder(1, "A-1"))
+	s := startWith(t, "https://shop.example/orders/", config.Serve{}, newOrder(1, "A-1"))
 	b := s.browser()
 	got := b.post("/", url.Values{"token": {s.token}})
 	cookie := got.Header.Get("Set-Cookie")
@@ -158,24 +155,18 @@ func TestHTTPS(t *testing.T) {
 func TestLoginLink(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
-	link := func() string {
-		created := testenv.Of(s.Sessions.NewLoginLink(t.Context(), order.Command(), token.Person{MerchantID: ours, Scopes: order.DefaultScopes}, order.Options[token.CreatedLink]{})).Must(s.T)
-		return strings.TrimPrefix(created.URL(s.URL), s.URL)
-	}
-	first := link()
+	first := s.loginLink("", order.DefaultScopes)
 	b := s.browser()
 	for range 2 { // a program that opens links does not use it up
 		b.get(first).WantText(t, http.StatusOK, "<button", "works once")
 	}
-	if got := b.post(first, nil); got.Status != http.StatusSeeOther || got.location() != "/console" {
-		t.Fatalf("the link: %d to %q", got.Status, got.location())
-	}
+	testenv.Equal(t, "the link leads to", "/console", b.post(first, nil).location())
 	b.get("/console/orders/A-1").WantText(t, http.StatusOK, "A-1")
 	b.post(first, nil).WantText(t, http.StatusForbidden, "has expired or was used", "<title>Error: ")
 	for _, path := range []string{"/console/login/x", "/console/login/" + strings.Repeat("A", 43)} {
 		s.browser().post(path, nil).WantText(t, http.StatusForbidden, "has expired or was used")
 	}
-	late := link()
+	late := s.loginLink("", order.DefaultScopes)
 	s.Pass(15 * time.Minute)
 	s.browser().post(late, nil).WantText(t, http.StatusForbidden, "has expired or was used")
 
