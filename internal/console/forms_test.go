@@ -35,6 +35,13 @@ type formCase struct {
 	missing      []string // fields that must be filled in
 }
 
+// Values of the forms of a webhook.
+var (
+	newWebhook     = url.Values{"url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "batch": {"100"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}}
+	changedWebhook = url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "batch": {"100"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}}
+	wrongWebhook   = map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices, "batch": {"0", "101", "x", "1.5"}}
+)
+
 var operatorForms = []formCase{
 	{"/operator/merchants", "/operator/merchants", url.Values{"id": {"9"}, "name": {"Nine"}}, map[string][]string{"id": wrongIDs, "name": wrongLines}, []string{"id", "name"}},
 	{"/operator/merchants/355", "/operator/merchants/355/rename", url.Values{"name": {"A"}}, map[string][]string{"name": wrongLines}, []string{"name"}},
@@ -48,10 +55,7 @@ var operatorForms = []formCase{
 		"/operator/tokens", "/operator/tokens", url.Values{"merchant": {"355"}, "label": {"A"}, "scope": {"orders:read"}, "days": {"30"}},
 		map[string][]string{"merchant": wrongIDs, "label": wrongLines, "scope": wrongChoices, "days": append([]string{"3651"}, wrongIDs...)}, []string{"scope"},
 	},
-	{
-		"/operator/webhooks/355/1", "/operator/webhooks/355/1", url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "batch": {"100"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}},
-		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices, "batch": {"0", "101", "x", "1.5"}}, []string{"url"},
-	},
+	{"/operator/webhooks/355/1", "/operator/webhooks/355/1", changedWebhook, wrongWebhook, []string{"url"}},
 	{
 		"/operator/orders/355/FIRST", "/operator/orders/355/FIRST/state", url.Values{"state": {"in-processing"}, "other": {"customer-request"}},
 		map[string][]string{"state": wrongChoices, "other": append([]string{"Δύο λέξεις"}, wrongLines...)}, []string{"state"},
@@ -94,14 +98,8 @@ var merchantForms = []formCase{
 		map[string][]string{"label": wrongLines, "scope": append([]string{"audit"}, wrongChoices...), "days": wrongIDs}, []string{"scope"},
 	},
 	{"/tokens/1/rotate", "/tokens/1/rotate", url.Values{"overlap": {"1"}}, map[string][]string{"overlap": {"x", "-1", "169", "99999999999999999999"}}, []string{"overlap"}},
-	{
-		"/webhooks", "/webhooks", url.Values{"url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "batch": {"100"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}},
-		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices, "batch": {"0", "101", "x", "1.5"}}, []string{"url"},
-	},
-	{
-		"/webhooks/1", "/webhooks/1", url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}, "include": {"order"}, "batch": {"100"}, "headers": {"X-Api-Key: a"}, "username": {"u"}, "password": {"p"}},
-		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices, "batch": {"0", "101", "x", "1.5"}}, []string{"url"},
-	},
+	{"/webhooks", "/webhooks", newWebhook, wrongWebhook, []string{"url"}},
+	{"/webhooks/1", "/webhooks/1", changedWebhook, wrongWebhook, []string{"url"}},
 	{
 		"/mail", "/mail", url.Values{"do": {"add"}, "email": {"a@example.com"}, "what": {"new"}, "every": {"15"}, "language": {"el"}},
 		map[string][]string{"email": {"a", "a@b", "A <a@example.com>", "a@example.com,b@example.com", "<b>@x"}, "what": wrongChoices, "every": {"x", "0", "7", "-5"}, "language": {"de", "x"}}, []string{"email", "what", "every", "language"},

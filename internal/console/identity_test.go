@@ -184,47 +184,46 @@ func TestIdentityProvider(t *testing.T) {
 		}
 		s.browser().get(callback+"?"+query.Encode()).WantText(t, http.StatusForbidden, "did not succeed")
 	}
+	unverified := func(verified any) func(url.Values) { // nil: the provider does not say it
+		return func(url.Values) {
+			delete(p.claims, "store")
+			p.claims["email"] = "maria@shop.example"
+			if verified != nil {
+				p.claims["email_verified"] = verified
+			}
+		}
+	}
 	for name, row := range map[string]struct {
 		lie    func(query url.Values)
 		status int
 		text   string
 	}{
-		"another key":      {func(url.Values) { p.forged = true }, http.StatusForbidden, "did not succeed"},
-		"no signature":     {func(url.Values) { p.unsigned = true }, http.StatusForbidden, "did not succeed"},
-		"another service":  {func(url.Values) { p.claims["aud"] = "mail" }, http.StatusForbidden, "did not succeed"},
-		"another issuer":   {func(url.Values) { p.claims["iss"] = "https://evil.example" }, http.StatusForbidden, "did not succeed"},
-		"for several":      {func(url.Values) { p.claims["aud"] = []string{"orders", "mail"} }, http.StatusForbidden, "did not succeed"},
-		"another party":    {func(url.Values) { p.claims["azp"] = "mail" }, http.StatusForbidden, "did not succeed"},
-		"another nonce":    {func(url.Values) { p.claims["nonce"] = "x" }, http.StatusForbidden, "did not succeed"},
-		"expired":          {func(url.Values) { p.claims["exp"] = s.Now().Add(-time.Second).Unix() }, http.StatusForbidden, "did not succeed"},
-		"another state":    {func(query url.Values) { query.Set("state", "x") }, http.StatusForbidden, "did not succeed"},
-		"another code":     {func(query url.Values) { query.Set("code", "x") }, http.StatusForbidden, "did not succeed"},
-		"another verifier": {func(url.Values) { p.challenge = "x" }, http.StatusForbidden, "did not succeed"},
-		"a refusal":        {func(query url.Values) { query.Set("error", "access_denied") }, http.StatusForbidden, "did not succeed"},
-		"no rule":          {func(url.Values) { delete(p.claims, "store") }, http.StatusForbidden, "has no access here"},
-		"no such merchant": {func(url.Values) { p.claims["store"] = 9 }, http.StatusForbidden, "has no access here"},
-		"all merchants":    {func(url.Values) { p.claims["store"] = "*" }, http.StatusForbidden, "has no access here"},
-		"another's address": {func(url.Values) {
-			p.claims["store"], p.claims["email"], p.claims["email_verified"] = nil, "maria@shop.example", false
-		}, http.StatusForbidden, "has no access here"},
-		"an address of which nothing is said": {func(url.Values) {
-			p.claims["store"], p.claims["email"] = nil, "maria@shop.example"
-		}, http.StatusForbidden, "has no access here"},
-		"an address that is verified by a number": {func(url.Values) {
-			p.claims["store"], p.claims["email"], p.claims["email_verified"] = nil, "maria@shop.example", 1
-		}, http.StatusForbidden, "has no access here"},
-		"an address that is verified and not": {func(url.Values) {
-			p.claims["store"], p.claims["email"], p.claims["email_verified"] = nil, "maria@shop.example", []any{true, false}
-		}, http.StatusForbidden, "has no access here"},
-		"another's address in words": {func(url.Values) {
-			p.claims["store"], p.claims["email"], p.claims["email_verified"] = nil, "maria@shop.example", "false"
-		}, http.StatusForbidden, "has no access here"},
-		"an id that rounds to one": {func(url.Values) { p.claims["store"] = json.RawMessage("400.00000000000000000001") }, http.StatusForbidden, "has no access here"},
-		"an operator's id":         {func(url.Values) { p.claims["store"] = 0 }, http.StatusForbidden, "has no access here"},
-		"keys of a failure":        {func(url.Values) { p.forged, p.noKeys = true, "502" }, http.StatusServiceUnavailable, "cannot be reached"},
-		"keys that do not come":    {func(url.Values) { p.forged, p.noKeys = true, "nothing" }, http.StatusServiceUnavailable, "cannot be reached"},
-		"a page in place of keys":  {func(url.Values) { p.forged, p.noKeys = true, "<html>" }, http.StatusServiceUnavailable, "cannot be reached"},
-		"a failure":                {func(url.Values) { p.status = http.StatusBadGateway }, http.StatusServiceUnavailable, "cannot be reached"},
+		"another key":                         {func(url.Values) { p.forged = true }, http.StatusForbidden, "did not succeed"},
+		"no signature":                        {func(url.Values) { p.unsigned = true }, http.StatusForbidden, "did not succeed"},
+		"another service":                     {func(url.Values) { p.claims["aud"] = "mail" }, http.StatusForbidden, "did not succeed"},
+		"another issuer":                      {func(url.Values) { p.claims["iss"] = "https://evil.example" }, http.StatusForbidden, "did not succeed"},
+		"for several":                         {func(url.Values) { p.claims["aud"] = []string{"orders", "mail"} }, http.StatusForbidden, "did not succeed"},
+		"another party":                       {func(url.Values) { p.claims["azp"] = "mail" }, http.StatusForbidden, "did not succeed"},
+		"another nonce":                       {func(url.Values) { p.claims["nonce"] = "x" }, http.StatusForbidden, "did not succeed"},
+		"expired":                             {func(url.Values) { p.claims["exp"] = s.Now().Add(-time.Second).Unix() }, http.StatusForbidden, "did not succeed"},
+		"another state":                       {func(query url.Values) { query.Set("state", "x") }, http.StatusForbidden, "did not succeed"},
+		"another code":                        {func(query url.Values) { query.Set("code", "x") }, http.StatusForbidden, "did not succeed"},
+		"another verifier":                    {func(url.Values) { p.challenge = "x" }, http.StatusForbidden, "did not succeed"},
+		"a refusal":                           {func(query url.Values) { query.Set("error", "access_denied") }, http.StatusForbidden, "did not succeed"},
+		"no rule":                             {func(url.Values) { delete(p.claims, "store") }, http.StatusForbidden, "has no access here"},
+		"no such merchant":                    {func(url.Values) { p.claims["store"] = 9 }, http.StatusForbidden, "has no access here"},
+		"all merchants":                       {func(url.Values) { p.claims["store"] = "*" }, http.StatusForbidden, "has no access here"},
+		"another's address":                   {unverified(false), http.StatusForbidden, "has no access here"},
+		"an address of which nothing is said": {unverified(nil), http.StatusForbidden, "has no access here"},
+		"an address that is verified by a number": {unverified(1), http.StatusForbidden, "has no access here"},
+		"an address that is verified and not":     {unverified([]any{true, false}), http.StatusForbidden, "has no access here"},
+		"another's address in words":              {unverified("false"), http.StatusForbidden, "has no access here"},
+		"an id that rounds to one":                {func(url.Values) { p.claims["store"] = json.RawMessage("400.00000000000000000001") }, http.StatusForbidden, "has no access here"},
+		"an operator's id":                        {func(url.Values) { p.claims["store"] = 0 }, http.StatusForbidden, "has no access here"},
+		"keys of a failure":                       {func(url.Values) { p.forged, p.noKeys = true, "502" }, http.StatusServiceUnavailable, "cannot be reached"},
+		"keys that do not come":                   {func(url.Values) { p.forged, p.noKeys = true, "nothing" }, http.StatusServiceUnavailable, "cannot be reached"},
+		"a page in place of keys":                 {func(url.Values) { p.forged, p.noKeys = true, "<html>" }, http.StatusServiceUnavailable, "cannot be reached"},
+		"a failure":                               {func(url.Values) { p.status = http.StatusBadGateway }, http.StatusServiceUnavailable, "cannot be reached"},
 	} {
 		p.status, p.forged, p.unsigned, p.noKeys = http.StatusOK, false, false, ""
 		b := s.browser()
