@@ -84,19 +84,14 @@ func (t *Tags) parseFirst(list string) (rest string, ok bool) {
 // byte above ASCII may.
 func isForbiddenInTag(r rune) bool { return r <= ' ' || r == 0x7f }
 
-// MatchData compares strongly with the data tag of the current tag, as If-Match
-// demands: weak tags never match, `*` always does. A tag of another ViewVersion
-// matches: a new setting or version must not refuse a change.
-func (t *Tags) MatchData(dataTag string) bool {
+// MatchOrder compares strongly with the data tag of an order, as If-Match demands: weak
+// tags never match, `*` always does. A tag of another ViewVersion matches: a new setting
+// or version must not refuse a change.
+func (t *Tags) MatchOrder(o order.LockedOrder) bool {
 	return t.any || slices.ContainsFunc(t.strong, func(tag string) bool {
-		rest, ok := strings.CutPrefix(tag, dataTag)
+		rest, ok := strings.CutPrefix(tag, OfOrder(o.LegacyID, o.Revision))
 		return ok && (rest == "" || rest[0] == '-')
 	})
-}
-
-// MatchOrder is MatchData with the data tag of an order.
-func (t *Tags) MatchOrder(o order.LockedOrder) bool {
-	return t.MatchData(OfOrder(o.LegacyID, o.Revision))
 }
 
 // MatchWeakly compares with the current tag as If-None-Match demands: weak tags

@@ -6,9 +6,13 @@ import (
 	"testing"
 
 	"merchantorders/internal/etag"
+	"merchantorders/internal/order"
 	"merchantorders/internal/strict"
 	"merchantorders/internal/testenv"
 )
+
+// own is an order with the data tag 915664-17.
+var own = order.LockedOrder{LegacyID: 915664, Revision: 17}
 
 func TestOfOrder(t *testing.T) {
 	t.Parallel()
@@ -18,7 +22,7 @@ func TestOfOrder(t *testing.T) {
 // Proves decision 8 (matching, malformed tags).
 func TestParse(t *testing.T) {
 	t.Parallel()
-	const own, tag = "915664-17", `"915664-17-0a1b2c3d"`
+	const tag = `"915664-17-0a1b2c3d"`
 	for _, test := range []struct {
 		name          string
 		lines         []string
@@ -52,7 +56,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v, error %v", test.name, tags, err)
 			continue
 		}
-		testenv.Equal(t, test.name+": match", test.match, tags.MatchData(own))
+		testenv.Equal(t, test.name+": match", test.match, tags.MatchOrder(own))
 		testenv.Equal(t, test.name+": weak match", test.weakly, tags.MatchWeakly(tag))
 	}
 	testenv.Of(etag.Parse(nil, "If-Match")).Want(t, "absent", nil)
@@ -95,11 +99,11 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		const own, tag = "915664-17", `"915664-17"`
-		if tags.MatchData(own) != again.MatchData(own) || tags.MatchWeakly(tag) != again.MatchWeakly(tag) {
+		const tag = `"915664-17"`
+		if tags.MatchOrder(own) != again.MatchOrder(own) || tags.MatchWeakly(tag) != again.MatchWeakly(tag) {
 			t.Errorf("%q means something else with spaces around", list)
 		}
-		if tags.MatchData(own) && !strings.Contains(list, "915664-17") && !strings.Contains(list, "*") {
+		if tags.MatchOrder(own) && !strings.Contains(list, "915664-17") && !strings.Contains(list, "*") {
 			t.Errorf("%q matches %s", list, tag)
 		}
 		longer, err := etag.Parse([]string{list, tag}, "If-Match")
@@ -107,7 +111,7 @@ func FuzzParse(f *testing.F) {
 			if err == nil {
 				t.Errorf("%q and a tag: %+v", list, longer)
 			}
-		} else if err != nil || !longer.MatchData(own) {
+		} else if err != nil || !longer.MatchOrder(own) {
 			t.Errorf("%q and the tag do not match it: error %v", list, err)
 		}
 	})
