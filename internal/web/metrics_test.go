@@ -51,7 +51,7 @@ func TestClasses(t *testing.T) {
 	server := serve(t, tokens{}, web.RouteGroup{Errors: form("x"), Routes: []web.Route{
 		public("GET", "/page", nothing), public("POST", "/page", nothing), public("POST", "/files", nothing).AsUpload(),
 		public("GET", "/file", nothing).AsStream(), public("GET", "/probe", nothing).ForMonitoring(),
-		web.StreamRoute("/import", web.Merchants(order.DefaultScopes), nil), web.UploadRoute("/upload", web.Merchants(order.DefaultScopes), nil),
+		web.StreamRoute("/import", web.Merchants(order.DefaultScopes), nil), web.WriteRoute(http.MethodPost, "/upload", web.Merchants(order.DefaultScopes), nil).AsUpload(),
 	}})
 	for _, request := range []string{"GET /page", "HEAD /page", "POST /page", "DELETE /page", "POST /files", "GET /file", "GET /probe", "POST /import", "POST /upload"} {
 		server.ask(t, request)
@@ -108,7 +108,7 @@ func TestUploadsInProgress(t *testing.T) {
 	router := web.NewRouter(web.RouterConfig{Authenticator: verifier, Metrics: metrics}, web.RouteGroup{
 		Errors: form("x"),
 		Routes: []web.Route{
-			web.UploadRoute("/upload", web.Merchants(order.DefaultScopes), handle), web.WriteRoute("POST", "/write", web.Merchants(order.DefaultScopes), handle),
+			web.WriteRoute(http.MethodPost, "/upload", web.Merchants(order.DefaultScopes), handle).AsUpload(), web.WriteRoute("POST", "/write", web.Merchants(order.DefaultScopes), handle),
 		},
 	})
 	for _, path := range []string{"/upload", "/write"} {

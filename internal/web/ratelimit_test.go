@@ -28,10 +28,10 @@ func newLimited(perSecond int, verifier web.Authenticator) *limited {
 	limits := ratelimit.New(perSecond, 10_000, time.Now)
 	return &limited{web.NewRouter(web.RouterConfig{Authenticator: verifier, Limits: limits}, guarded(), web.RouteGroup{Prefix: "/v2", Errors: web.EncodeCoded, Routes: []web.Route{
 		web.GetRoute("/read", web.Merchants(order.ScopeOrdersRead), who),
-		web.UploadRoute("/upload", web.Merchants(order.ScopeInvoicesWrite), func(r *web.Request) (web.Response, error) {
+		web.WriteRoute(http.MethodPost, "/upload", web.Merchants(order.ScopeInvoicesWrite), func(r *web.Request) (web.Response, error) {
 			<-r.Context().Done()
 			return web.Response{}, r.Context().Err()
-		}),
+		}).AsUpload(),
 		web.GetRoute("/long-poll", web.Merchants(order.ScopeOrdersRead), func(_ http.ResponseWriter, r *web.Request) error {
 			r.Leave()
 			<-r.Context().Done()

@@ -16,8 +16,8 @@ type Handler func(w http.ResponseWriter, r *Request) error
 type ErrorEncoder func(r *http.Request, err error) (status int, body any)
 
 // Route is one method of one path. The functions below are the only way to make
-// one. A route that changes something is made by WriteRoute, UploadRoute, FormRoute or
-// StreamRoute if it can be, so that it cannot ignore If-Match and Idempotency-Key.
+// one. A route that changes something is made by WriteRoute, FormRoute or StreamRoute
+// if it can be, so that it cannot ignore If-Match and Idempotency-Key.
 //
 // A path is relative to the group's prefix, and empty for the prefix itself;
 // {name} matches one segment.
@@ -47,11 +47,6 @@ func ReadRoute(path string, access Access, handle ReadHandler) Route {
 // WriteRoute returns a route that changes something.
 func WriteRoute(method, path string, access Access, handle WriteHandler) Route {
 	return Route{method: method, path: path, access: access, write: handle}
-}
-
-// UploadRoute returns a POST route that uploads a file to an order.
-func UploadRoute(path string, access Access, handle WriteHandler) Route {
-	return Route{method: http.MethodPost, path: path, access: access, write: handle, kind: ratelimit.Upload}
 }
 
 // FormRoute returns a route of a form of at most limit bytes, which people send.

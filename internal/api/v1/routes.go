@@ -39,7 +39,7 @@ func (a API) Routes() web.RouteGroup {
 			web.ReadRoute("/orders", web.Merchants(order.ScopeOrdersRead), a.listOrders).Takes(listParams.OfList()...),
 			web.ReadRoute("/orders/{orderId}", web.Merchants(order.ScopeOrdersRead), a.getOrder),
 			web.WriteRoute(http.MethodPut, "/orders/{orderId}", web.Merchants(order.ScopeOrdersWrite), a.putOrder),
-			web.UploadRoute("/orders/{orderId}/invoices", web.Merchants(order.ScopeInvoicesWrite), a.uploadInvoice).WithErrors(invoiceErrors),
+			web.WriteRoute(http.MethodPost, "/orders/{orderId}/invoices", web.Merchants(order.ScopeInvoicesWrite), a.uploadInvoice).AsUpload().WithErrors(invoiceErrors),
 			web.WriteRoute(http.MethodDelete, "/orders/{orderId}/invoices/{invoiceId}", web.Merchants(order.ScopeInvoicesWrite), a.deleteInvoice).WithErrors(invoiceErrors),
 		},
 	}

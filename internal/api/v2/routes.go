@@ -62,7 +62,7 @@ func (a API) Routes() web.RouteGroup {
 			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/accept", web.Merchants(order.ScopeOrdersWrite), a.acceptOrder),
 			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/reject", web.Merchants(order.ScopeOrdersWrite), a.rejectOrder),
 			web.StreamRoute("/orders/answers", web.Merchants(order.ScopeOrdersWrite), a.answerOrders).Takes("results"),
-			web.UploadRoute("/orders/{orderReference}/invoices", web.Merchants(order.ScopeInvoicesWrite), a.uploadInvoice).WithErrors(invoiceErrors),
+			web.WriteRoute(http.MethodPost, "/orders/{orderReference}/invoices", web.Merchants(order.ScopeInvoicesWrite), a.uploadInvoice).AsUpload().WithErrors(invoiceErrors),
 			web.WriteRoute(http.MethodDelete, "/orders/{orderReference}/invoices/{invoiceId}", web.Merchants(order.ScopeInvoicesWrite), a.deleteInvoice).WithErrors(invoiceErrors),
 			web.WriteRoute(http.MethodPost, "/orders/{orderReference}/invoices/{invoiceId}/link", web.Merchants(order.ScopeOrdersRead), a.linkInvoice).WithErrors(invoiceErrors),
 			web.WriteRoute(http.MethodPost, "/sandbox/orders/{orderReference}/state", web.Merchants(order.ScopeOrdersWrite), a.rehearse),
