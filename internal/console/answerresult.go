@@ -134,18 +134,14 @@ type workView struct {
 }
 
 func newWorkView(said url.Values) workView {
-	return workView{said.Get("do") == "reject", doneOf(said), numberOf(said, "total")}
+	done := numberOf(said, "answered") + numberOf(said, "unnamed") + int64(len(said["refused"]))
+	return workView{said.Get("do") == "reject", done, numberOf(said, "total")}
 }
 
 // numberOf returns a number of a result.
 func numberOf(said url.Values, name string) int64 {
 	n, _ := order.ParseID(said.Get(name))
 	return n
-}
-
-// doneOf returns how many of the orders of all pages were answered or refused.
-func doneOf(said url.Values) int64 {
-	return numberOf(said, "answered") + numberOf(said, "unnamed") + int64(len(said["refused"]))
 }
 
 // readResult returns what the query of an address says became of orders, or what is kept of
