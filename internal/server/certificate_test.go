@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -60,12 +59,9 @@ func TestCertificateIsReloaded(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(&files.log, nil))
 	certificate := testenv.Of(NewCertificate(files.read, files.now, log)).Must(t)
 	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	options := roomy
 	options.TLS = certificate.TLS()
-	go func() { ended <- Serve(ctx, listener, handler, slog.New(slog.DiscardHandler), options) }()
+	stop, wait := run(t, listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), slog.New(slog.DiscardHandler), options)
 	connect := func(pair certtest.Pair) (*tls.Conn, error) {
 		// The clock of the server is not that of the client.
 		return tls.Dial("tcp", listener.Addr().String(), &tls.Config{RootCAs: pair.Pool, Time: func() time.Time { return start.AddDate(-2, 0, 0) }})
@@ -109,7 +105,7 @@ func TestCertificateIsReloaded(t *testing.T) {
 	}
 	open.Close()
 	stop()
-	testenv.NoError(t, <-ended)
+	wait()
 	for text, want := range map[string]int{"level=WARN": 2, "the key is bad": 1, "TLS certificate changed": 2, "has expired": 1} {
 		testenv.Equal(t, text, want, strings.Count(files.log.String(), text))
 	}

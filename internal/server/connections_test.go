@@ -42,14 +42,10 @@ func withBoundedServer(t *testing.T, test func(t *testing.T, s *boundedServer)) 
 		})
 		log := slog.New(slog.DiscardHandler)
 		handler := web.Observe(inner, web.EncodeMessage, web.RequestLog{Logger: log}, metrics.New(), time.Now)
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() {
-			ended <- Serve(ctx, s, handler, log, Options{Connections: fewConnections, Idle: time.Hour})
-		}()
+		stop, wait := run(t, s, handler, log, Options{Connections: fewConnections, Idle: time.Hour})
 		test(t, s)
-		cancel()
-		testenv.NoError(t, <-ended)
+		stop()
+		wait()
 	})
 }
 

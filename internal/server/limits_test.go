@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"net"
@@ -70,10 +69,7 @@ func TestServerTimeouts(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				listener := newPipeListener()
-				ctx, cancel := context.WithCancel(t.Context())
-				ended := make(chan error, 1)
-				cut := make(chan time.Time, 1)
+				listener, cut := newPipeListener(), make(chan time.Time, 1)
 				handler := func(w http.ResponseWriter, r *http.Request) {
 					switch r.URL.Path {
 					case "/body":
@@ -86,9 +82,7 @@ func TestServerTimeouts(t *testing.T) {
 						cut <- time.Now()
 					}
 				}
-				go func() {
-					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.DiscardHandler), Options{Connections: fewConnections, Idle: 30 * time.Second})
-				}()
+				stop, wait := run(t, listener, http.HandlerFunc(handler), slog.New(slog.DiscardHandler), Options{Connections: fewConnections, Idle: 30 * time.Second})
 				start := time.Now()
 				conn := listener.dial(t, test.text)
 				if !strings.Contains(test.text, "/long") {
@@ -97,8 +91,8 @@ func TestServerTimeouts(t *testing.T) {
 				}
 				testenv.Equal(t, "cut after", test.want, (<-cut).Sub(start))
 				conn.Close()
-				cancel()
-				testenv.NoError(t, <-ended)
+				stop()
+				wait()
 			})
 		})
 	}
@@ -120,8 +114,6 @@ func TestStopTakesTenSeconds(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				listener, log := newPipeListener(), new(testenv.Log)
-				ctx, cancel := context.WithCancel(t.Context())
-				ended := make(chan error, 1)
 				handler := func(w http.ResponseWriter, r *http.Request) {
 					select {
 					case <-time.After(test.work):
@@ -129,18 +121,16 @@ func TestStopTakesTenSeconds(t *testing.T) {
 					case <-r.Context().Done():
 					}
 				}
-				go func() {
-					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.NewTextHandler(log, nil)), Options{Connections: fewConnections, Idle: 30 * time.Second})
-				}()
+				stop, wait := run(t, listener, http.HandlerFunc(handler), slog.New(slog.NewTextHandler(log, nil)), Options{Connections: fewConnections, Idle: 30 * time.Second})
 				conn := listener.dial(t, test.request)
 				synctest.Wait()
 				start := time.Now()
-				cancel()
+				stop()
 				response, _ := io.ReadAll(conn)
 				if !strings.HasSuffix(string(response), test.body) || (test.body == "") != (len(response) == 0) {
 					t.Errorf("response %q", response)
 				}
-				testenv.NoError(t, <-ended)
+				wait()
 				if logged := log.String(); !strings.Contains(logged, test.log) || (test.log == "") != (logged == "") {
 					t.Errorf("log %s", logged)
 				}

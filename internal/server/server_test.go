@@ -23,6 +23,18 @@ var generous = timeLimits{header: time.Minute, request: time.Minute, stall: time
 // roomy are settings that no test reaches.
 var roomy = Options{Connections: 1000, Idle: time.Minute}
 
+// run serves until stop is called. wait returns when the server has ended, without an error.
+func run(t *testing.T, listener net.Listener, handler http.Handler, log *slog.Logger, options Options) (stop, wait func()) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, listener, handler, log, options) }()
+	return stop, func() {
+		t.Helper()
+		testenv.NoError(t, <-ended)
+	}
+}
+
 // closingListener has a channel that is closed with it.
 type closingListener struct {
 	net.Listener
