@@ -102,19 +102,6 @@ func (r *running) dial(t *testing.T) (net.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
-// readReply reads one response from a connection.
-func readReply(t *testing.T, from *bufio.Reader) reply {
-	t.Helper()
-	response, err := http.ReadResponse(from, nil)
-	testenv.NoError(t, err)
-	defer func() { _ = response.Body.Close() }()
-	body := testenv.Of(io.ReadAll(response.Body)).Must(t)
-	if response.Close {
-		response.Header.Set("Connection", "close") // which http.ReadResponse removes
-	}
-	return reply{status: response.StatusCode, header: response.Header, body: string(body)}
-}
-
 // TestResponseBeforeReset checks that a client that sends everything before it reads
 // gets the response, although no handler reads the body.
 func TestResponseBeforeReset(t *testing.T) {
@@ -153,7 +140,7 @@ func TestResponseBeforeReset(t *testing.T) {
 			_, err := io.WriteString(conn, text)
 			sending.Unlock()
 			testenv.NoError(t, err)
-			got := readReply(t, from)
+			got := readReply(t, from, "")
 			if got.status != test.status || strings.TrimSpace(got.body) != test.body {
 				t.Errorf("%d %s, want %d %s", got.status, got.body, test.status, test.body)
 			}
@@ -177,7 +164,7 @@ func TestResponseWithoutBody(t *testing.T) {
 			server := serve(t, tokens{}, readers()...)
 			conn, from := server.dial(t)
 			testenv.Of(io.WriteString(conn, "POST /no HTTP/1.1\r\nHost: x\r\n"+test.headers+"\r\n"+test.body)).Must(t)
-			testenv.Equal(t, "status", http.StatusUnauthorized, readReply(t, from).status)
+			testenv.Equal(t, "status", http.StatusUnauthorized, readReply(t, from, "").status)
 			// The connection closes, since the rest of the body never arrives.
 			testenv.Equal(t, "bytes left", 0, len(testenv.Of(io.ReadAll(from)).Must(t)))
 		})
@@ -201,7 +188,7 @@ func TestConnectionReused(t *testing.T) {
 		{"POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 200},
 	} {
 		testenv.Of(io.WriteString(conn, request.text)).Must(t)
-		testenv.Equal(t, fmt.Sprintf("%.20q", request.text), request.want, readReply(t, from).status)
+		testenv.Equal(t, fmt.Sprintf("%.20q", request.text), request.want, readReply(t, from, "").status)
 	}
 }
 
@@ -211,7 +198,7 @@ func TestDrainIsBounded(t *testing.T) {
 	server := serve(t, tokens{}, readers()...)
 	conn, from := server.dial(t)
 	testenv.Of(io.WriteString(conn, "POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n")).Must(t)
-	if got := readReply(t, from); got.status != http.StatusUnauthorized {
+	if got := readReply(t, from, ""); got.status != http.StatusUnauthorized {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
 	piece := make([]byte, 1<<20)

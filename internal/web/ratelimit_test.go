@@ -208,38 +208,36 @@ func TestForbiddenRequestsCount(t *testing.T) {
 // Proves decision 5 (failed sign-ins).
 func TestFailedAuthentications(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, testFailedAuthentications)
-}
-
-func testFailedAuthentications(t *testing.T) {
-	l := newLimited(100, twoTokens())
-	for n := range 60 {
-		text := []string{"", "bad"}[n%2]
-		if got := l.ask("/read", text, fmt.Sprintf("192.0.2.1:%d", 1000+n)); got.Code != 401 {
-			t.Fatalf("failure %d: status %d", n, got.Code)
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimited(100, twoTokens())
+		for n := range 60 {
+			text := []string{"", "bad"}[n%2]
+			if got := l.ask("/read", text, fmt.Sprintf("192.0.2.1:%d", 1000+n)); got.Code != 401 {
+				t.Fatalf("failure %d: status %d", n, got.Code)
+			}
 		}
-	}
-	got := l.ask("/read", "bad", home)
-	if diff := cmp.Diff([3]string{`"sign-in";q=60;w=60`, `"sign-in";r=0;t=1`, "1"}, limitHeaders(got.Header())); got.Code != 429 || diff != "" {
-		t.Errorf("status %d (-want +got):\n%s", got.Code, diff)
-	}
-	testenv.Equal(t, "429 with WWW-Authenticate", "", got.Header().Get("WWW-Authenticate"))
-	for range 50 {
-		if got := l.ask("/read", "one", home); got.Code != 200 || got.Header().Get("RateLimit") != "" {
-			t.Fatalf("a good token: status %d, headers %v", got.Code, got.Header())
+		got := l.ask("/read", "bad", home)
+		if diff := cmp.Diff([3]string{`"sign-in";q=60;w=60`, `"sign-in";r=0;t=1`, "1"}, limitHeaders(got.Header())); got.Code != 429 || diff != "" {
+			t.Errorf("status %d (-want +got):\n%s", got.Code, diff)
 		}
-		l.ask("/read", "bad", home)
-	}
-	testenv.Equal(t, "another address: status", 401, l.ask("/read", "bad", "192.0.2.2:4711").Code)
-	l.ask("/read", "bad", home) // in the place of the one that is allowed after a second
-	coded := l.ask("/v2/read", "bad", home)
-	const body = `{"error":{"code":"too_many_failed_sign_ins","message":"Too many requests from this address without a valid token."}}` + "\n"
-	if diff := cmp.Diff(body, coded.Body.String()); coded.Code != 429 || diff != "" {
-		t.Errorf("status %d (-want +got):\n%s", coded.Code, diff)
-	}
-	for n, want := range []int{401, 429} { // the refusal took a second
-		testenv.Equal(t, fmt.Sprintf("a second later, failure %d: status", n), want, l.ask("/read", "bad", home).Code)
-	}
+		testenv.Equal(t, "429 with WWW-Authenticate", "", got.Header().Get("WWW-Authenticate"))
+		for range 50 {
+			if got := l.ask("/read", "one", home); got.Code != 200 || got.Header().Get("RateLimit") != "" {
+				t.Fatalf("a good token: status %d, headers %v", got.Code, got.Header())
+			}
+			l.ask("/read", "bad", home)
+		}
+		testenv.Equal(t, "another address: status", 401, l.ask("/read", "bad", "192.0.2.2:4711").Code)
+		l.ask("/read", "bad", home) // in the place of the one that is allowed after a second
+		coded := l.ask("/v2/read", "bad", home)
+		const body = `{"error":{"code":"too_many_failed_sign_ins","message":"Too many requests from this address without a valid token."}}` + "\n"
+		if diff := cmp.Diff(body, coded.Body.String()); coded.Code != 429 || diff != "" {
+			t.Errorf("status %d (-want +got):\n%s", coded.Code, diff)
+		}
+		for n, want := range []int{401, 429} { // the refusal took a second
+			testenv.Equal(t, fmt.Sprintf("a second later, failure %d: status", n), want, l.ask("/read", "bad", home).Code)
+		}
+	})
 }
 
 // TestFailureAddresses checks which addresses share a limit: those of an IPv6

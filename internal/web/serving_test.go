@@ -40,12 +40,7 @@ func serve(t *testing.T, verifier web.Authenticator, groups ...web.RouteGroup) *
 	return serveLogging(t, web.RequestLog{}, verifier, groups...)
 }
 
-// serveHidingAddresses is serve without addresses in the log.
-func serveHidingAddresses(t *testing.T, verifier web.Authenticator, groups ...web.RouteGroup) *running {
-	t.Helper()
-	return serveLogging(t, web.RequestLog{NoAddresses: true}, verifier, groups...)
-}
-
+// serveLogging is serve with settings of the request log.
 func serveLogging(t *testing.T, requestLog web.RequestLog, verifier web.Authenticator, groups ...web.RouteGroup) *running {
 	t.Helper()
 	listener := testenv.Of(net.Listen("tcp", "127.0.0.1:0")).Must(t)
@@ -102,17 +97,24 @@ func (r *running) send(t *testing.T, text string) reply {
 	testenv.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
 	testenv.Of(io.WriteString(conn, text)).Must(t)
 	method, _, _ := strings.Cut(text, " ")
-	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	return readReply(t, bufio.NewReader(conn), method)
+}
+
+// readReply reads one response to a method from a connection.
+func readReply(t *testing.T, from *bufio.Reader, method string) reply {
+	t.Helper()
+	response, err := http.ReadResponse(from, &http.Request{Method: method})
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return reply{cut: true}
 	}
-	if err != nil {
-		t.Fatalf("%.60q: %v", text, err)
-	}
+	testenv.NoError(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Fatalf("%.60q: %v", text, err)
+		t.Fatal(err)
+	}
+	if response.Close {
+		response.Header.Set("Connection", "close") // which http.ReadResponse removes
 	}
 	return reply{status: response.StatusCode, header: response.Header, body: string(body), cut: err != nil}
 }
