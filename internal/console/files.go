@@ -51,13 +51,12 @@ func (s *site) uploadFiles(w http.ResponseWriter, r *web.Request) error {
 		if problem == "" && len(results) > 0 && data != (order.InvoiceData{}) {
 			problem = "upload.one"
 		}
-		if problem != "" {
-			results = append(results, uploadResult{part.FileName(), problem})
-			return nil
+		var err error
+		if problem == "" {
+			problem, err = s.uploadFile(r, form, part, r.PathValue("reference"), data)
 		}
-		result, err := s.uploadFile(r, form, part, r.PathValue("reference"), data)
 		if err == nil {
-			results = append(results, result)
+			results = append(results, uploadResult{part.FileName(), problem})
 		}
 		return err
 	})
@@ -131,41 +130,39 @@ func eachFile(r *web.Request, limit int, fn func(form url.Values, part *multipar
 	return form, err
 }
 
-// uploadFile stores the file of a part with an order.
-func (s *site) uploadFile(r *web.Request, form url.Values, part *multipart.Part, reference string, data order.InvoiceData) (uploadResult, error) {
+// uploadFile stores the file of a part with an order, or returns the key of a message: why not.
+func (s *site) uploadFile(r *web.Request, form url.Values, part *multipart.Part, reference string, data order.InvoiceData) (problem string, err error) {
 	content, err := order.StageContent(r.Context(), s.Orders.StageFile, part)
 	if errors.Is(err, order.ErrContentUnread) {
-		return uploadResult{}, strict.ErrInvalidPayload
+		return "", strict.ErrInvalidPayload
 	} else if err != nil {
-		return uploadResult{}, err
+		return "", err
 	}
 	defer content.Staged.Abort()
 	content.InvoiceData = data
 	if err := r.SetForm(form); err != nil {
-		return uploadResult{}, err
+		return "", err
 	}
 	name := part.FileName()
 	o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(reference))
 	if err != nil {
-		return uploadResult{}, err
+		return "", err
 	}
 	for _, stored := range o.Invoices {
 		if stored.Name == order.StoredName(name) && stored.SHA256 == content.SHA256 {
-			return uploadResult{Name: name}, nil // the same file again
+			return "", nil // the same file again
 		}
 	}
 	// Each file of the form has a key of its own.
 	options := web.FormOptions[order.WriteResult](r, name, string(content.SHA256[:]))
 	_, err = s.Orders.Upload(r.Context(), r.Caller, order.ByReference(reference), name, content, options)
-	if err = replayed(err); err == nil {
-		return uploadResult{Name: name}, nil
-	}
+	err = replayed(err)
 	for _, problem := range uploadProblems {
 		if errors.Is(err, problem.err) {
-			return uploadResult{Name: name, Problem: problem.message}, nil
+			return problem.message, nil
 		}
 	}
-	return uploadResult{}, err
+	return "", err
 }
 
 // uploaded sends the browser to the page of the order, or of the next one without an invoice

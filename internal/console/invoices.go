@@ -167,9 +167,7 @@ func (s *site) storeInvoices(w http.ResponseWriter, r *web.Request) error {
 	_, err := eachFile(r, maxInvoiceFiles+maxParts, func(form url.Values, part *multipart.Part) error {
 		file, err := s.matchFile(r, part.FileName())
 		if err == nil && file.Problem == "" {
-			var result uploadResult
-			result, err = s.uploadFile(r, form, part, file.Order.Reference, order.InvoiceData{})
-			file.Problem = result.Problem
+			file.Problem, err = s.uploadFile(r, form, part, file.Order.Reference, order.InvoiceData{})
 		}
 		if err == nil {
 			view.Files = append(view.Files, file)
