@@ -39,42 +39,39 @@ func (s *site) print(w http.ResponseWriter, r *web.Request) error {
 	return s.show(w, r, http.StatusOK, "print", printView{Orders: []order.Order{o}, Back: orderIn(o.Reference, from(r)), Slip: store.Slip})
 }
 
-// printSeveral serves GET /print?order=A-1&order=A-2: the packing slips of the selected
-// orders, each on a page of its own.
-func (s *site) printSeveral(w http.ResponseWriter, r *web.Request) error {
-	return s.showSelected(w, r, "print")
-}
-
-// showSelected sends a page for paper about the orders that a form selects, without those
-// that are not to be shipped.
-func (s *site) showSelected(w http.ResponseWriter, r *web.Request, template string) error {
-	view := printView{Back: localPath(cmp.Or(r.URL.Query().Get("back"), listPath))}
-	selected, problem := selection(r.URL.Query())
-	all := r.URL.Query().Has("all")
-	if problem != "" && !all {
-		view.Problem = problem
-		return s.show(w, r, http.StatusUnprocessableEntity, template, view)
-	}
-	store, err := s.Merchants.Get(r.Context(), r.Caller.MerchantID)
-	if err != nil {
-		return err
-	}
-	view.Slip = store.Slip
-	if all {
-		view.Orders, view.More, err = s.ordersOf(r, view.Back)
-	} else {
-		view.Orders, view.Missing, err = s.selectedOrders(r, selected)
-	}
-	if err != nil {
-		return err
-	}
-	view.Orders = slices.DeleteFunc(view.Orders, func(o order.Order) bool {
-		if notSent(o) {
-			view.LeftOut = append(view.LeftOut, o.Reference)
+// papers returns the handler of GET /print?order=A-1&order=A-2, the packing slips of the
+// selected orders, each on a page of its own, and of GET /pick, what they need from the warehouse.
+// Those that are not to be shipped are left out.
+func (s *site) papers(template string) web.Handler {
+	return func(w http.ResponseWriter, r *web.Request) error {
+		view := printView{Back: localPath(cmp.Or(r.URL.Query().Get("back"), listPath))}
+		selected, problem := selection(r.URL.Query())
+		all := r.URL.Query().Has("all")
+		if problem != "" && !all {
+			view.Problem = problem
+			return s.show(w, r, http.StatusUnprocessableEntity, template, view)
 		}
-		return notSent(o)
-	})
-	return s.show(w, r, http.StatusOK, template, view)
+		store, err := s.Merchants.Get(r.Context(), r.Caller.MerchantID)
+		if err != nil {
+			return err
+		}
+		view.Slip = store.Slip
+		if all {
+			view.Orders, view.More, err = s.ordersOf(r, view.Back)
+		} else {
+			view.Orders, view.Missing, err = s.selectedOrders(r, selected)
+		}
+		if err != nil {
+			return err
+		}
+		view.Orders = slices.DeleteFunc(view.Orders, func(o order.Order) bool {
+			if notSent(o) {
+				view.LeftOut = append(view.LeftOut, o.Reference)
+			}
+			return notSent(o)
+		})
+		return s.show(w, r, http.StatusOK, template, view)
+	}
 }
 
 // maxPaper is how many orders of all pages a page for paper has.

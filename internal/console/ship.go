@@ -137,9 +137,3 @@ func (v printView) Pieces() (n int64) {
 	}
 	return n
 }
-
-// pickList serves GET /pick?order=A-1&order=A-2: what the selected orders need from the
-// warehouse.
-func (s *site) pickList(w http.ResponseWriter, r *web.Request) error {
-	return s.showSelected(w, r, "pick")
-}
