@@ -25,27 +25,22 @@ func (s *site) callbackURL(r *http.Request) string {
 	return s.address(r) + Prefix + identityPath + "/callback"
 }
 
-// address returns the URL of the service for links: a proxy may send another Host.
+// address returns the URL of the service for links: a proxy may send another Host. Without a known
+// one it is that which the browser of a request names.
 func (s *site) address(r *http.Request) string {
-	if s.KnowsURL {
+	switch {
+	case s.KnowsURL:
 		return s.BaseURL
+	case s.secure(r):
+		return "https://" + r.Host + s.root
 	}
-	return s.origin(r)
+	return "http://" + r.Host + s.root
 }
 
 // attemptKey returns the key of the attempts in cookies, which also a service without a secret
 // at the provider has.
 func (s *site) attemptKey(r *web.Request) ([]byte, error) {
 	return s.Links.KeyFor(r.Context(), "sign-in attempt")
-}
-
-// origin returns the address of the service as the browser of a request names it.
-func (s *site) origin(r *http.Request) string {
-	scheme := "http://"
-	if s.secure(r) {
-		scheme = "https://"
-	}
-	return scheme + r.Host + s.root
 }
 
 // toProvider serves GET /oidc: it sends the browser to the identity provider.

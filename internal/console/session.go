@@ -27,8 +27,8 @@ func post(path string, scope order.Scope, handle web.FormHandler) web.Route {
 // web.Credentials.
 type cookies struct{ *site }
 
-// Authenticate implements web.Credentials. It leads to the sign-in if the session does not
-// exist or has ended. A form that comes then gets the sign-in with what was typed.
+// Authenticate implements web.Credentials. It leads to the sign-in, and from there back, if the
+// session does not exist or has ended. A form that comes then gets the sign-in with what was typed.
 func (c cookies) Authenticate(_ http.Header, r *web.Request) (token.Session, token.Grant, error) {
 	session, grant, err := c.find(r)
 	switch {
@@ -36,7 +36,7 @@ func (c cookies) Authenticate(_ http.Header, r *web.Request) (token.Session, tok
 	case r.Method == http.MethodPost:
 		err = c.newLateForm(r)
 	default:
-		err = &web.RedirectError{To: c.signInURL(r.Request)}
+		err = &web.RedirectError{To: c.root + "/?next=" + url.QueryEscape(r.URL.RequestURI())}
 	}
 	return session, grant, err
 }
@@ -112,11 +112,6 @@ func (s *site) setCookie(w http.ResponseWriter, r *http.Request, name, value str
 func (s *site) redirect(w http.ResponseWriter, r *web.Request, path string) error {
 	http.Redirect(w, r.Request, s.root+path, http.StatusSeeOther)
 	return nil
-}
-
-// signInURL returns the address of the sign-in that leads back to the page of a request.
-func (s *site) signInURL(r *http.Request) string {
-	return s.root + "/?next=" + url.QueryEscape(r.URL.RequestURI())
 }
 
 // pageOfForm returns the local path of the page that the form of a request was on.
