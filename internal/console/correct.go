@@ -84,13 +84,13 @@ func (c correctable) typed(text string) string {
 	return strings.NewReplacer("\r", "", "\n", "").Replace(text)
 }
 
-// correctionForm returns the form with the values of an order.
-func correctionForm(o order.Order) formView {
+// correctionValues returns the values of the form for an order.
+func correctionValues(o order.Order) url.Values {
 	values := make(url.Values)
 	for _, field := range correctables {
 		values.Set(field.name, field.value(o))
 	}
-	return newForm(values)
+	return values
 }
 
 // correctionFields returns the inputs of the form.

@@ -17,10 +17,9 @@ import (
 
 // importsView is the data of the page that imports files with one item a line.
 type importsView struct {
-	Orders, Changes bool     // the forms that the scopes of the session allow
-	Kind            string   // of the form that was sent: orders or changes; empty: none
-	Form            formView // that was sent
-	Result          *importResult
+	Kind   string   // of the form that was sent: orders or changes; empty: none
+	Form   formView // that was sent
+	Result *importResult
 }
 
 // newImportForm returns the field of one of the forms.
@@ -38,8 +37,7 @@ func (s *site) imports(w http.ResponseWriter, r *web.Request) error {
 }
 
 func (s *site) showImports(w http.ResponseWriter, r *web.Request, status int, view importsView) error {
-	view.Orders, view.Changes = r.Caller.Can(order.ScopeOrdersIngest), r.Caller.Can(order.ScopeOrdersTransition)
-	if !view.Orders && !view.Changes {
+	if !r.Caller.Can(order.ScopeOrdersIngest) && !r.Caller.Can(order.ScopeOrdersTransition) {
 		return web.ErrForbidden
 	}
 	return s.show(w, r, status, "imports", view)

@@ -71,7 +71,6 @@ type operatorOrderView struct {
 	To          []order.State // transitions that are allowed, without a cancellation
 	MayCancel   bool
 	Form        formView // of a transition
-	MayCorrect  bool
 	Correct     formView // of a correction
 	FileEntries []order.FileEntry
 	Deliveries  []orderDelivery
@@ -114,18 +113,16 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *web.Request, status i
 		}
 		view.Entries = page.Entries
 	}
-	view.MayCorrect = r.Caller.Can(order.ScopeOrdersTransition)
+	mayMove := r.Caller.Can(order.ScopeOrdersTransition)
 	for _, to := range order.States() {
-		switch allowed := view.MayCorrect && order.ActorOperator.CanTransition(view.Order.State, to); {
+		switch allowed := mayMove && order.ActorOperator.CanTransition(view.Order.State, to); {
 		case allowed && to == order.Canceled:
 			view.MayCancel = true
 		case allowed:
 			view.To = append(view.To, to)
 		}
 	}
-	if view.Correct.problems == nil {
-		view.Correct = correctionForm(view.Order)
-	}
+	view.Correct = view.Correct.or(correctionValues(view.Order))
 	by := append(web.Collect(view.History, eventCaller), web.Collect(view.Entries, entryCaller)...)
 	if view.Names, err = s.namesOf(r, by); err != nil {
 		return err

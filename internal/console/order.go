@@ -18,8 +18,8 @@ type orderView struct {
 	TrackingLink string // of the store; empty: none
 	Names        names
 
-	Accept, Reject, Files, Edit bool // what is offered
-	FilesLeft                   int64
+	Accept, Reject bool // what is offered
+	FilesLeft      int64
 
 	From           string // path of the view that the person came from; empty: none is known
 	Previous, Next string // paths of the orders beside this one in that view; empty: there is none
@@ -94,11 +94,8 @@ func (s *site) showOrder(w http.ResponseWriter, r *web.Request, status int, view
 	mayAnswer := r.Caller.Can(order.ScopeOrdersWrite)
 	view.Accept = mayAnswer && order.ActorMerchant.CanTransition(o.State, order.InProcessing)
 	view.Reject = mayAnswer && order.ActorMerchant.CanTransition(o.State, order.RejectedByMerchant)
-	view.Files = r.Caller.Can(order.ScopeInvoicesWrite)
 	view.FilesLeft = int64(max(0, order.MaxInvoices-len(o.Invoices)))
-	if view.Edit = mayAnswer; view.Own.values == nil {
-		view.Own = newForm(merchantDataValues(o.MerchantData))
-	}
+	view.Own = view.Own.or(merchantDataValues(o.MerchantData))
 	return s.show(w, r, status, "order", &view)
 }
 

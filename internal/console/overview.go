@@ -19,15 +19,9 @@ const (
 // overviewView is the data of the overview.
 type overviewView struct {
 	New            []newOrder
-	States         []stateCount
+	States         map[order.State]int64 // orders in each
 	Chart          chart
 	WithoutInvoice []order.Summary
-}
-
-// stateCount is how many orders are in a state.
-type stateCount struct {
-	State  order.State
-	Orders int64
 }
 
 // newOrder is an order that waits for the merchant's answer.
@@ -63,12 +57,8 @@ func (s *site) overview(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	view := overviewView{New: web.Collect(unanswered.Orders, s.newOrder)}
-	orders, err := s.Orders.StateCounts(ctx, merchantID)
-	if err != nil {
+	if view.States, err = s.Orders.StateCounts(ctx, merchantID); err != nil {
 		return err
-	}
-	for _, state := range order.States() {
-		view.States = append(view.States, stateCount{state, orders[state]})
 	}
 	zone := s.zoneOf(r)
 	today := order.DayIn(now, zone)

@@ -104,7 +104,6 @@ func (s *site) usePasskey(w http.ResponseWriter, r *web.Request) error {
 // passkeysView is the data of the page of a person's own passkeys.
 type passkeysView struct {
 	Passkeys []token.Token
-	CanMake  bool
 	Problem  string // key of a message; empty: none
 	Notice   string // likewise
 }
@@ -115,7 +114,6 @@ func (s *site) ownPasskeys(w http.ResponseWriter, r *web.Request) error {
 }
 
 func (s *site) showPasskeys(w http.ResponseWriter, r *web.Request, status int, view passkeysView) (err error) {
-	view.CanMake = r.Session.OwnsToken
 	if view.Passkeys, err = s.Sessions.Passkeys(r.Context(), r.Caller.MerchantID, &r.Session); err != nil {
 		return err
 	}

@@ -19,7 +19,6 @@ type peopleView struct {
 	Sessions []token.OpenSession
 	Next     string // query of the next page; empty: there is none
 	Passkeys []token.Token
-	Own      string // id of the session that asks
 
 	Form   formView // that invites somebody
 	Scopes []string // that the form offers
@@ -57,7 +56,7 @@ func (s *site) showPeople(w http.ResponseWriter, r *web.Request, status int, vie
 		}
 	}
 	view.Form = view.Form.or(url.Values{"scope": order.DefaultScopes.Names()})
-	view.Base, view.Own = peopleBase(r), r.Session.ID
+	view.Base = peopleBase(r)
 	view.Scopes = (r.Caller.Scopes & order.ScopesOf(r.Caller.Operator())).Names()
 	return s.show(w, r, status, "people", view)
 }

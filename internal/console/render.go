@@ -73,7 +73,8 @@ func (s *site) functions(l language, all *template.Template) template.FuncMap {
 		"languages": always(languages), "intervals": always(digest.Intervals), "queueSizes": always(queueSizes),
 		"maxSize": always(int64(order.MaxInvoiceSize)), "maxForm": always(maxUploadForm), "maxFiles": always(maxInvoiceFiles), "maxPaper": always(int64(maxPaper)),
 
-		"address": newAddressView, "recipient": recipient, "qr": newQR, "sameAddress": sameAddress, "onDelivery": onDelivery, "notSent": notSent, "total": total, "box": newBox, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges, "minus": func(amount int64) int64 { return -amount }, "minutes": func(d time.Duration) int64 { return int64(d / time.Minute) },
+		"address": newAddressView, "recipient": recipient, "qr": newQR, "sameAddress": sameAddress, "onDelivery": onDelivery, "notSent": notSent, "total": total, "box": newBox, "codes": codes, "reason": l.reason, "attributes": attributes, "carrier": l.carrierFields, "payment": l.payment, "otherCharges": otherCharges,
+		"minus": func(amount int64) int64 { return -amount }, "minutes": func(d time.Duration) int64 { return int64(d / time.Minute) },
 		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
 }

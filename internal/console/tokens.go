@@ -182,7 +182,6 @@ type tokenView struct {
 	Base   string
 	Token  token.Token
 	Rotate bool // else: revoke
-	Own    bool // the session ends with the token
 	Form   formView
 }
 
@@ -210,7 +209,7 @@ func (s *site) tokenOf(r *web.Request, rotate bool, values url.Values) (tokenVie
 	if err != nil {
 		return tokenView{}, err
 	}
-	return tokenView{Base: base(r) + "/tokens", Token: tokens[0], Rotate: rotate, Own: id == r.Caller.TokenID, Form: newForm(values)}, nil
+	return tokenView{Base: base(r) + "/tokens", Token: tokens[0], Rotate: rotate, Form: newForm(values)}, nil
 }
 
 // rotateToken serves POST /tokens/{token}/rotate.
