@@ -141,7 +141,7 @@ func TestActionContentType(t *testing.T) {
 }
 
 // TestActionChecks has the order of checks of accept and reject:
-// token, body, order, reason, state. If a request has two faults, the response names
+// token, body, order, condition, reason, state. If a request has two faults, the response names
 // the earlier one.
 // Proves decision 5 (order of checks).
 func TestActionChecks(t *testing.T) {
@@ -170,6 +170,9 @@ func TestActionChecks(t *testing.T) {
 				{"order before reason", v.reject(missing, badReason), missing, orderNotFound},
 				{"order", v.accept(missing), missing, orderNotFound},
 				{"reason before state", v.reject(rejected, badReason), rejected, reasonNotValid},
+				{"order before condition", v.accept(missing).with("If-Match", `"a"`), missing, orderNotFound},
+				{"condition before reason", v.reject(fresh, badReason).with("If-Match", `"a"`), fresh, preconditionFailed},
+				{"condition before state", v.accept(rejected).with("If-Match", `"a"`), rejected, preconditionFailed},
 				{"reason", v.reject(fresh, badReason), fresh, reasonNotValid},
 				{"state", v.reject(rejected, `"reason":"damaged"`), rejected, cannotReject},
 			}

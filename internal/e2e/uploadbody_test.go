@@ -112,7 +112,7 @@ func TestUploadBodySize(t *testing.T) {
 }
 
 // TestUploadChecks has the order of checks of an upload: token,
-// body, order, extension, size, count. If a request has two faults, the response names
+// body, order, condition, extension, size, count. If a request has two faults, the response names
 // the earlier one.
 // Proves decision 5 (v2 files, one form), decision 6 (order of checks), spec 4.1, spec
 // 4.2.
@@ -139,6 +139,9 @@ func TestUploadChecks(t *testing.T) {
 				{"body before count", v.uploadBase64(full, "a.pdf", ""), full, invalidPayload},
 				{"order before extension", v.upload(missing, "a.exe", "x"), missing, uploadOrderNotFound},
 				{"order before size", v.uploadBase64(missing, "a.pdf", encodedBlocks()), missing, uploadOrderNotFound},
+				{"order before condition", v.upload(missing, "a.pdf", "x").with("If-Match", `"a"`), missing, uploadOrderNotFound},
+				{"condition before extension", v.upload(free, "a.exe", "x").with("If-Match", `"a"`), free, preconditionFailed},
+				{"condition before size", v.uploadBase64(free, "a.pdf", encodedBlocks()).with("If-Match", `"a"`), free, preconditionFailed},
 				{"order", v.upload(missing, "a.pdf", "x"), missing, uploadOrderNotFound},
 				{"extension before size", v.uploadBase64(free, "a.exe", encodedBlocks()), free, typeNotSupported},
 				{"extension before count", v.upload(full, "a.exe", "x"), full, typeNotSupported},

@@ -101,6 +101,13 @@ func TestInvalidDay(t *testing.T) {
 	testenv.Equal(t, "no day", "", order.NoDay.String())
 }
 
+// TestEffectiveRangeIsInUTC: other ranges are in e2e.TestListDates.
+func TestEffectiveRangeIsInUTC(t *testing.T) {
+	t.Parallel()
+	_, to := order.NewFilter().EffectiveRange(time.Date(2026, 11, 21, 0, 30, 0, 0, time.FixedZone("EET", 2*60*60)))
+	testenv.Equal(t, "the current day ends at", "2026-11-20 23:59:59", to.Format(time.DateTime))
+}
+
 func FuzzParseDay(f *testing.F) {
 	for _, seed := range []string{"2026-11-20", "0000-01-01", "9999-12-31", "2026-02-30", "2026-1-1", ""} {
 		f.Add(seed)

@@ -65,23 +65,6 @@ func TestLink(t *testing.T) {
 	testenv.Of(open(t, s, link)).WantError(t, "from a broken store", errBroken)
 }
 
-// TestLinkOfNoFile checks that there are links to active files of the merchant only.
-// Proves decision 6 (links that do not open).
-func TestLinkOfNoFile(t *testing.T) {
-	t.Parallel()
-	s, _, _, _ := linked(t)
-	for _, of := range []struct {
-		merchant  int64
-		reference string
-		id        int64
-	}{{merchant, "SF-1", 2}, {merchant, "SF-1", 0}, {merchant, "SF-2", 1}, {stranger, "SF-1", 1}, {merchant, "", 1}} {
-		made, err := s.Links.Add(t.Context(), order.CommandFor(of.merchant), order.ByReference(of.reference), of.id, order.Options[order.WriteResult]{})
-		if made.Link.Text != "" || !errors.Is(err, order.ErrInvoiceNotFound) {
-			t.Errorf("%+v: link %q, error %v", of, made.Link.Text, err)
-		}
-	}
-}
-
 // TestChangedLink changes every character of a link, and its fields.
 // Proves decision 6 (links).
 func TestChangedLink(t *testing.T) {

@@ -1,100 +1,11 @@
 package order_test
 
 import (
-	"errors"
-	"fmt"
 	"testing"
-
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
-
-// ignoreSeq compares events without their numbers.
-var ignoreSeq = cmpopts.IgnoreFields(order.Event{}, "Seq")
-
-// TestTransitionFromEveryState checks accept, reject and every transition of the
-// operator against decision 2.
-func TestTransitionFromEveryState(t *testing.T) {
-	t.Parallel()
-	byMerchant, byOperator := allowedTransitions(merchantTransitions), allowedTransitions(operatorTransitions)
-	type action struct {
-		name    string
-		actor   order.Actor
-		to      order.State
-		legal   map[string]bool
-		refusal error
-		do      func(*order.Service, order.Identifier) (order.LockedOrder, error)
-	}
-	ctx := t.Context()
-	actions := []action{
-		{"accept", order.ActorMerchant, order.InProcessing, byMerchant, order.ErrCannotAccept, func(s *order.Service, id order.Identifier) (order.LockedOrder, error) {
-			done, err := s.Accept(ctx, order.CommandFor(merchant), id, order.Options[order.WriteResult]{})
-			return done.LockedOrder, err
-		}},
-		{"reject", order.ActorMerchant, order.RejectedByMerchant, byMerchant, order.ErrCannotReject, func(s *order.Service, id order.Identifier) (order.LockedOrder, error) {
-			done, err := s.Reject(ctx, order.CommandFor(merchant), id, "damaged", order.Options[order.WriteResult]{})
-			return done.LockedOrder, err
-		}},
-	}
-	for _, to := range append(order.States(), 0, 200) {
-		actions = append(actions, action{"move", order.ActorOperator, to, byOperator, order.ErrInvalidTransition, func(s *order.Service, id order.Identifier) (order.LockedOrder, error) {
-			done, err := s.ChangeOrder(ctx, order.Command(), merchant, id, order.Update{To: to}, order.Options[order.WriteResult]{})
-			return done.LockedOrder, err
-		}})
-	}
-	var orders []order.Order
-	for _, from := range order.States() {
-		for range actions {
-			orders = append(orders, numbered(int64(len(orders)+1), from))
-		}
-	}
-	db := newDatabase(t, orders...)
-	s := newService(db, nil)
-	for i, before := range orders {
-		a, from, id := actions[i%len(actions)], before.State, before.LegacyID
-		moved, err := a.do(s, order.ByLegacyID(id))
-		stored, events := db.order(t, id), db.events(t, id)
-		if !a.legal[from.String()+" "+a.to.String()] {
-			if !errors.Is(err, a.refusal) || stored.State != from || !stored.UpdatedAt.IsZero() || events != nil {
-				t.Errorf("%s to %s from %s: error %v, order %+v", a.name, a.to, from, err, stored)
-			}
-			continue
-		}
-		if err != nil || moved.State != a.to || moved.Revision != stored.Revision || changes(stored.Revision) != 1 || stored.State != a.to || stored.UpdatedAt != noonUTC {
-			t.Errorf("%s to %s from %s: error %v, returned %+v, order %+v", a.name, a.to, from, err, moved, stored)
-		}
-		event := order.Event{Type: order.OrderStateChanged, By: order.Caller{Actor: a.actor}, At: noonUTC, From: from, To: a.to}
-		if a.name == "reject" {
-			event.Reason = "damaged"
-		}
-		testenv.Equal(t, fmt.Sprintf("%s to %s from %s: events", a.name, a.to, from), []order.Event{event}, events, ignoreSeq)
-	}
-}
-
-// TestInvalidIdentifiersDoNotReachTheStore: PostgreSQL returns errors for some
-// of them.
-func TestInvalidIdentifiersDoNotReachTheStore(t *testing.T) {
-	t.Parallel()
-	ctx, db := t.Context(), newDatabase(t, sample(order.Registered))
-	s := newService(db, nil)
-	for _, id := range []order.Identifier{
-		{}, order.ByLegacyID(-1), order.ByReference("a\x00"), order.ByReference("\xff"), order.ByReference(".."), order.ByReference("a/b"),
-	} {
-		_, getErr := s.Get(ctx, merchant, id)
-		_, acceptErr := s.Accept(ctx, order.CommandFor(merchant), id, order.Options[order.WriteResult]{})
-		_, rejectErr := s.Reject(ctx, order.CommandFor(merchant), id, "whim", order.Options[order.WriteResult]{})
-		_, moveErr := s.ChangeOrder(ctx, order.Command(), merchant, id, order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})
-		_, uploadErr := s.Upload(ctx, order.CommandFor(merchant), id, "a.exe", order.Content{}, order.Options[order.WriteResult]{})
-		_, eventsErr := s.OrderEvents(ctx, merchant, id, order.FeedQuery{Limit: 1})
-		for name, err := range map[string]error{"get": getErr, "events": eventsErr, "accept": acceptErr, "reject": rejectErr, "move": moveErr, "upload": uploadErr} {
-			testenv.Equal(t, fmt.Sprintf("%s of %+v", name, id), order.ErrNotFound, err)
-		}
-		testenv.Of(s.DeleteInvoice(ctx, order.CommandFor(merchant), id, 1, order.Options[order.WriteResult]{})).WantError(t, fmt.Sprintf("delete of %+v", id), order.ErrInvoiceNotFound)
-		testenv.Equal(t, fmt.Sprintf("calls of the store for %+v", id), 0, db.calls)
-	}
-}
 
 func TestTransitionIsAtomic(t *testing.T) {
 	t.Parallel()

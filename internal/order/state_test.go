@@ -73,19 +73,6 @@ func TestStateTable(t *testing.T) {
 	}
 }
 
-func TestStatesOfCode(t *testing.T) {
-	t.Parallel()
-	for c := range 256 {
-		var want []order.State
-		for _, row := range publishedStates {
-			if row.code == string([]byte{byte(c)}) {
-				want = append(want, row.state)
-			}
-		}
-		testenv.Equal(t, fmt.Sprintf("code %q", byte(c)), want, order.StatesOfCode(byte(c)))
-	}
-}
-
 func TestInvalidState(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "unknown", "Registered", "registered ", "cancelled", "accepted", "O"} {

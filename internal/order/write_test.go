@@ -43,75 +43,6 @@ func wantReplay(t *testing.T, err error, response string) {
 	}
 }
 
-// TestReplay makes every kind of write again with the same key.
-func TestReplay(t *testing.T) {
-	t.Parallel()
-	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
-	db.rerun = true
-	var uploaded int64
-	s, ctx, id := newService(db, files), t.Context(), order.ByLegacyID(1)
-	steps := []struct {
-		name, response string
-		do             func(order.Options[order.WriteResult]) (order.WriteResult, error)
-	}{
-		{"accept", `revision 1, file "", 0 left, <nil>`, func(a order.Options[order.WriteResult]) (order.WriteResult, error) {
-			return s.Accept(ctx, order.CommandFor(merchant), id, a)
-		}},
-		{"upload", `revision 2, file "a.pdf", 0 left, <nil>`, func(a order.Options[order.WriteResult]) (order.WriteResult, error) {
-			done, err := uploadWithKey(t, s, files, a)
-			uploaded = max(uploaded, done.Invoice.ID)
-			return done, err
-		}},
-		{"delete", `revision 3, file "", 0 left, <nil>`, func(a order.Options[order.WriteResult]) (order.WriteResult, error) {
-			return s.DeleteInvoice(ctx, order.CommandFor(merchant), id, uploaded, a)
-		}},
-	}
-	for i, step := range steps {
-		done, err := step.do(withKey(step.name))
-		if err != nil || changes(done.Revision) != int64(i)+1 {
-			t.Fatalf("%s: %+v, error %v", step.name, done, err)
-		}
-		for range 2 {
-			_, err := step.do(withKey(step.name))
-			wantReplay(t, err, step.response)
-		}
-	}
-	testenv.Equal(t, "events", 3, len(db.events(t, 1)))
-	_, err := s.Reject(ctx, order.CommandFor(merchant), id, "", withKey("late"))
-	testenv.Equal(t, "the rejection", order.ErrCannotReject, err)
-	_, err = s.Reject(ctx, order.CommandFor(merchant), id, "", withKey("late"))
-	wantReplay(t, err, `revision 0, file "", 0 left, the order cannot be rejected in its current state`)
-}
-
-// TestRefusedUploadIsRecorded: a refusal of an upload is recorded if the order was
-// found.
-func TestRefusedUploadIsRecorded(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		id       order.Identifier
-		filename string
-		size     int64
-		want     error
-	}{
-		{order.ByReference("/"), "a.pdf", 1, order.ErrNotFound},
-		{order.ByReference("SF-9"), "a.pdf", 1, order.ErrNotFound},
-		{order.ByLegacyID(1), "a.exe", 1, order.ErrUnsupportedFileType},
-		{order.ByLegacyID(1), "a.pdf", order.MaxInvoiceSize + 1, order.ErrFileTooBig},
-	} {
-		db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
-		s := newService(db, files)
-		for i := range 2 {
-			_, err := s.Upload(t.Context(), order.CommandFor(merchant), test.id, test.filename,
-				order.Content{Staged: files.stage(t), Size: test.size}, withKey("k"))
-			if i == 0 || errors.Is(test.want, order.ErrNotFound) {
-				testenv.Equal(t, "the rejection", test.want, err)
-				continue
-			}
-			wantReplay(t, err, `revision 0, file "", 0 left, `+test.want.Error())
-		}
-	}
-}
-
 // TestKeyIsFreeAfterFailure makes an upload fail at every step: the key is free
 // afterwards, and the next attempt stores the file.
 // Proves decision 8 (keys become free).
@@ -183,34 +114,6 @@ func TestReplayAfterLostCommitResponse(t *testing.T) {
 	db.afterCommit, db.fail = nil, nil
 	_, err = uploadWithKey(t, s, files, withKey("upload"))
 	wantReplay(t, err, `revision 2, file "a.pdf", 0 left, <nil>`)
-}
-
-// TestIfMatch: an order that does not match is not changed, whatever else is wrong
-// with the request. A missing order is not found.
-// Proves decision 5 (order of checks), decision 6 (order of checks), decision 8 (time of
-// the check).
-func TestIfMatch(t *testing.T) {
-	t.Parallel()
-	ctx, never := t.Context(), order.Options[order.WriteResult]{IfMatch: func(order.LockedOrder) bool { return false }}
-	db, files := newDatabase(t, sample(order.Completed)), newFolder(t)
-	s := newService(db, files)
-	for id, want := range map[order.Identifier]error{order.ByLegacyID(1): order.ErrPreconditionFailed, order.ByLegacyID(9): order.ErrNotFound} {
-		_, acceptErr := s.Accept(ctx, order.CommandFor(merchant), id, never)
-		_, rejectErr := s.Reject(ctx, order.CommandFor(merchant), id, "whim", never)
-		_, uploadErr := s.Upload(ctx, order.CommandFor(merchant), id, "a.exe", order.Content{Staged: files.stage(t), Size: 1 << 40}, never)
-		_, deleteErr := s.DeleteInvoice(ctx, order.CommandFor(merchant), id, 1, never)
-		wantDelete := want
-		if errors.Is(want, order.ErrNotFound) {
-			wantDelete = order.ErrInvoiceNotFound
-		}
-		for _, got := range []error{acceptErr, rejectErr, uploadErr} {
-			testenv.Equal(t, fmt.Sprint(id), want, got)
-		}
-		testenv.Equal(t, fmt.Sprintf("delete of %+v", id), wantDelete, deleteErr)
-	}
-	if events := db.events(t, 1); events != nil || db.toClean(t) != 0 || len(files.paths(t)) > 0 {
-		t.Errorf("events %+v, files %q", events, files.paths(t))
-	}
 }
 
 // TestIfMatchWithReservedSlots: if all slots are taken, some of them by uploads in
