@@ -167,6 +167,7 @@ func TestRepeatedUpload(t *testing.T) {
 	testenv.Contains(t, "metrics", s.metricsText(),
 		`merchant_orders_uploads_total{result="stored"} 2`,
 		`merchant_orders_uploads_total{result="refused"} 4`,
+		`merchant_orders_uploaded_bytes_total 2`,
 	)
 }
 

@@ -233,19 +233,3 @@ func TestDatabaseFailures(t *testing.T) {
 	s.expect("GET", "/api/orders/101", "", 500, `{"message":"Internal Server Error"}`)
 	s.expect("GET", "/v2/orders/R-1", "", 500, `{"error":{"code":"internal","message":"The service failed to answer."}}`)
 }
-
-// TestUploadMetrics checks that every upload is counted once.
-func TestUploadMetrics(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	s.Send(s.merchant, "POST", "/api/orders/101/invoices", apptest.UploadBody("a.pdf", []byte("12345")))
-	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", apptest.UploadBody("a.pdf", []byte("1234567")))
-	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", apptest.UploadBody("a.exe", []byte("1")))
-	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", "")
-	got := s.metricsText()
-	testenv.Contains(t, "metrics", got,
-		`merchant_orders_uploads_total{result="stored"} 2`,
-		`merchant_orders_uploads_total{result="refused"} 2`,
-		`merchant_orders_uploaded_bytes_total 12`,
-	)
-}

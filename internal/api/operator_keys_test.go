@@ -94,3 +94,16 @@ func TestOperatorIfMatch(t *testing.T) {
 	testenv.Equal(t, "ETag after the change", moved.Header.Get("ETag"), s.Send(s.merchant, "GET", "/v2/orders/R-1", "").Header.Get("ETag"))
 	move(moved.Header.Get("ETag"), "ready-for-shipment").WantStatus(t, 200)
 }
+
+// TestKeyCoversQuery revokes a token, and then with what it made: under the same key that is
+// another request.
+func TestKeyCoversQuery(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	key := []string{"Idempotency-Key", "k"}
+	s.Send(s.operator, "DELETE", "/operator/tokens/1", "", key...).WantStatus(t, 200)
+	s.Send(s.operator, "DELETE", "/operator/tokens/1?children=true", "", key...).WantStatus(t, 422)
+	if again := s.Send(s.operator, "DELETE", "/operator/tokens/1", "", key...); !again.Replayed() {
+		t.Errorf("the same request again: %d %s", again.Status, again.Body)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
+	"merchantorders/openapi/openapitest"
 )
 
 // asOperator sends a request of the operator and compares status and body.
@@ -192,6 +194,41 @@ func TestOperatorTokens(t *testing.T) {
 	}
 }
 
+// operatorScopes are the scopes of operations, by a part of their method and path: the first
+// that is there counts.
+var operatorScopes = []struct {
+	part  string
+	scope order.Scope
+}{
+	{"/webhooks", order.ScopeWebhooks}, {"/audit", order.ScopeAudit}, {"/customers", order.ScopeCustomerData}, {"/tokens", order.ScopeTokens}, {"/login-link", order.ScopeTokens},
+	{"POST /operator/orders/transitions", order.ScopeOrdersTransition}, {"{merchantId}/orders", order.ScopeOrdersTransition}, {"POST /operator/orders", order.ScopeOrdersIngest},
+	{"GET /operator/orders", order.ScopeOrdersRead}, {"/events", order.ScopeOrdersRead}, {"/overview", order.ScopeOrdersRead}, {"/merchants", order.ScopeMerchants},
+}
+
+// TestOperatorAccess checks that only operators have access, and to each operation only with
+// its scope.
+// Proves decision 1 (operator tokens), decision 5 (webhooks: requests).
+func TestOperatorAccess(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, o := range openapitest.Published().Operations("operator") {
+		path, what := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(o.Path, "1"), o.Method+" "+o.Path
+		s.Send("", o.Method, path, "{}").Want(t, what, 401, v2Unauthorized)
+		s.Send(s.merchant, o.Method, path, "{}").Want(t, what, 403, merchantToken)
+		r := testenv.NewRequest(t, "", o.Method, s.URL+path, strings.NewReader("{}"))
+		r.SetBasicAuth("x", s.operator) // a browser would remember it
+		testenv.Do(t, http.DefaultTransport.RoundTrip, r).Want(t, what, 401, v2Unauthorized)
+		for _, row := range operatorScopes {
+			if strings.Contains(what, row.part) {
+				s.Send(s.NewOperatorToken(order.OperatorScopes&^row.scope), o.Method, path, "{}").WantStatus(t, 403)
+				break
+			}
+		}
+	}
+	s.asOperator("PUT", "/orders", "", 405, coded("method_not_allowed", "This path does not take that method."))
+	s.asOperator("GET", "/x", "", 404, coded("not_found", "Nothing is served at this path."))
+}
+
 // TestOperatorTokenRefusals has what tokens of merchants cannot have; see TestTokenRequestsRefused.
 func TestOperatorTokenRefusals(t *testing.T) {
 	t.Parallel()
@@ -215,25 +252,4 @@ func TestOperatorTokenRefusals(t *testing.T) {
 	}
 	s.asOperator("POST", "/tokens", `{"merchantId":999}`, 404, coded("not_found", "The merchant was not found."))
 	s.asOperator("POST", "/tokens", ``, 400, coded("invalid_payload", "Invalid payload."))
-}
-
-// TestOperatorAccess checks that only operators have access.
-// Proves decision 1 (operator tokens).
-func TestOperatorAccess(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	for _, endpoint := range []string{
-		"POST /orders", "POST /merchants/355/orders/R-1/state", "PATCH /merchants/355/orders/R-1", "POST /orders/import", "POST /orders/transitions", "GET /merchants", "POST /merchants",
-		"GET /merchants/355", "PATCH /merchants/355", "POST /merchants/355/suspend", "POST /merchants/355/resume",
-		"GET /tokens", "POST /tokens", "POST /tokens/1/rotate", "DELETE /tokens/1", "DELETE /merchants/355/tokens",
-	} {
-		method, path, _ := strings.Cut(endpoint, " ")
-		s.Send("", method, "/operator"+path, "{}").Want(s.T, endpoint, 401, v2Unauthorized)
-		s.Send(s.merchant, method, "/operator"+path, "{}").Want(s.T, endpoint, 403, merchantToken)
-		r := testenv.NewRequest(t, "", method, s.URL+"/operator"+path, strings.NewReader("{}"))
-		r.SetBasicAuth("x", s.operator) // a browser would remember it
-		testenv.Do(t, http.DefaultTransport.RoundTrip, r).Want(s.T, endpoint, 401, v2Unauthorized)
-	}
-	s.asOperator("PUT", "/orders", "", 405, coded("method_not_allowed", "This path does not take that method."))
-	s.asOperator("GET", "/x", "", 404, coded("not_found", "Nothing is served at this path."))
 }

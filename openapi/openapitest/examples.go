@@ -3,9 +3,13 @@ package openapitest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Example is a request and its response in a document. In the document it is an example
@@ -25,7 +29,8 @@ type Example struct {
 	Query     []string // names of the parameters of the query
 	Path      string   // with its query
 	Header    http.Header
-	Body      []byte // nil: none
+	Body      []byte   // nil: none
+	Fields    []string // names of the members that a body may have
 	As        string
 	Fault     string
 	Status    int
@@ -137,9 +142,23 @@ func (o *operation) fill(e *Example, shown, body node) error {
 	if e.Header.Get("Content-Type") == "" {
 		e.Header.Set("Content-Type", "application/json")
 	}
+	if o.body != nil {
+		e.Fields = members(o.body)
+	}
 	var err error
 	e.Body, err = json.Marshal(sent)
 	return err
+}
+
+// members returns the names of the members of an object.
+func members(s *jsonschema.Schema) []string {
+	names := slices.Collect(maps.Keys(s.Properties))
+	for _, part := range slices.Concat([]*jsonschema.Schema{s.Ref}, s.AllOf, s.AnyOf, s.OneOf) {
+		if part != nil {
+			names = append(names, members(part)...)
+		}
+	}
+	return names
 }
 
 // convert decodes an element of a document into a Go value.
