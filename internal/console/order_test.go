@@ -1,13 +1,18 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/delivery/webhook"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -175,33 +180,72 @@ func TestWrongForms(t *testing.T) {
 	b.get("/console/orders?q="+strings.Repeat("a", 9<<10)).WantText(t, http.StatusBadRequest)
 }
 
-// TestForeign checks that a merchant reaches nothing of another one by any address.
+// Something that belongs to one merchant in a path, and words of the other merchant's data.
+var (
+	owned   = regexp.MustCompile(`^/console/(?:orders|tokens|webhooks)/[^/?]+`)
+	private = regexp.MustCompile(`\bFIRST\b|\bStore A\b|Their shop|shop\.example`)
+)
+
+// TestForeign asks for every page and sends every form of one merchant as another one. The
+// response is the one for an order, a file, a token or a webhook that never was.
 func TestForeign(t *testing.T) {
 	t.Parallel()
-	s := start(t, newOrder(1, "A-1"), newOrder(2, "B-1", ofMerchant(theirs)))
-	owner := s.signedIn(s.otherToken)
-	owner.upload("/console/orders/B-1", "secret.pdf", "content").WantStatus(t, http.StatusSeeOther)
-	whole := testenv.Of(s.Orders.Get(t.Context(), theirs, order.ByReference("B-1"))).Must(s.T)
-	b := s.signedIn(s.token)
-	form := b.get(orderPage).form(t, acceptPath)
-	form.Set("reason", "damaged")
-	missing := b.get("/console/orders/NONE").Body
-	for _, path := range []string{"", "/files/secret.pdf", "/withdraw/1", "/print"} {
-		got := b.get("/console/orders/B-1" + path)
-		if got.Status != http.StatusNotFound || strings.ReplaceAll(got.Body, "B-1", "NONE") != strings.ReplaceAll(missing, "/console/orders/NONE", "/console/orders/NONE"+path) {
-			t.Errorf("GET %s: %d %s", path, got.Status, got.Body)
+	s := start(t, newOrder(1, "A-1"), newOrder(2, "FIRST", ofMerchant(theirs)))
+	owner, b := s.signedIn(s.otherToken), s.signedIn(s.token)
+	owner.upload("/console/orders/FIRST", "a.pdf", "content").WantStatus(t, http.StatusSeeOther)
+	testenv.Of(s.Webhooks.Add(t.Context(), order.CommandFor(theirs), theirs, webhook.Change{URL: new("https://shop.example/hook"), Description: new("Their shop")}, nil, order.Options[webhook.Endpoint]{})).Must(t)
+	whole := testenv.Of(s.Orders.Get(t.Context(), theirs, order.ByReference("FIRST"))).Must(t)
+	pages, forms := owner.crawl(t, "owner", "/console")
+	for _, path := range []string{"/orders/FIRST/accept", "/orders/FIRST/reject", "/tokens/2/rotate", "/tokens/2/revoke"} {
+		forms["/console"+path] = true // of buttons and of pages, without an action
+	}
+	form := url.Values{"key": {strings.Repeat("B", 26)}, "revision": {"1"}, "reason": {"damaged"}, "overlap": {"0"}, "do": {"disable"}}
+	post := func(path string) page {
+		if path, _, found := strings.Cut(path, "/files"); found {
+			return b.sendFiles(path+"/files", form.Get("key"), "", "a.pdf", "x")
+		}
+		return b.post(path, form)
+	}
+	// told returns a response without what differs each time, and without what the path names.
+	told := func(got page, path string) string {
+		for _, name := range []string{"Date", "X-Request-Id", "Content-Length"} {
+			got.Header.Del(name)
+		}
+		return fmt.Sprint(got.Status, got.Header) + strings.ReplaceAll(got.Body, owned.FindString(path), "")
+	}
+	meet := func(paths map[string]bool, ask func(path string) page) (met int) {
+		for path := range paths {
+			if !owned.MatchString(path) {
+				continue
+			}
+			met++
+			nobodys := owned.ReplaceAllString(path, path[:strings.LastIndex(owned.FindString(path), "/")]+"/90000001")
+			got := ask(path)
+			got.WantStatus(t, http.StatusNotFound)
+			if diff := cmp.Diff(told(ask(nobodys), nobodys), told(got, path)); diff != "" {
+				t.Errorf("%s differs from an address of nothing (-nothing +theirs):\n%s", path, diff)
+			}
+		}
+		return met
+	}
+	testenv.Equal(t, "pages of the owner alone", 8, meet(pages, b.get))
+	testenv.Equal(t, "forms of the owner alone", 8, meet(forms, post))
+	for _, path := range []string{"/console/orders?q=FIR", "/console/orders.xlsx?q=FIR", "/console/orders.ndjson?q=FIR", "/console/orders.ndjson", "/console/live?after=0"} {
+		pages[path] = true
+	}
+	for path := range pages {
+		if got := b.get(path); !owned.MatchString(path) && (got.Status >= http.StatusBadRequest || private.MatchString(got.Body)) {
+			t.Errorf("%s tells of %q: status %d", path, private.FindString(got.Body), got.Status)
 		}
 	}
-	for _, path := range []string{"/accept", "/reject", "/withdraw/1"} {
-		b.post("/console/orders/B-1"+path, form).WantStatus(t, http.StatusNotFound)
+	bulk := func(reference string) string {
+		sent := b.post("/console/new", url.Values{"key": {strings.Repeat("C", 26)}, "do": {"accept"}, "order": {reference}, "shown": {reference + " 1"}})
+		shown := b.get("/console/new?do=accept&refused=" + reference)
+		testenv.Contains(t, "bulk accept", sent.location()+shown.Body, "refused="+reference, "Not found.")
+		return strings.NewReplacer(reference, "", shown.form(t, "/console/new?limit=25").Get("key"), "").Replace(told(sent, "") + told(shown, ""))
 	}
-	b.upload("/console/orders/B-1", "a.pdf", "x").WantStatus(t, http.StatusNotFound)
-	for _, path := range []string{"/console", "/console/orders", "/console/orders?q=B-1", "/console/orders.xlsx", "/console/orders.ndjson", "/console/orders.ndjson?q=B", "/console/live?after=0"} {
-		if got := b.get(path); got.Status != http.StatusOK || strings.Contains(strings.ReplaceAll(strings.ReplaceAll(got.Body, `value="B-1"`, ""), "Search: <bdi>B-1<", ""), ">B-1<") || strings.Contains(got.Body, `"B-1"`) && !strings.Contains(path, "?q=") {
-			t.Errorf("%s: %d %s", path, got.Status, got.Body)
-		}
-	}
-	after := testenv.Of(s.Orders.Get(t.Context(), theirs, order.ByReference("B-1"))).Must(s.T)
+	testenv.Equal(t, "what a bulk accept tells", bulk("NONE-1"), bulk("FIRST"))
+	after := testenv.Of(s.Orders.Get(t.Context(), theirs, order.ByReference("FIRST"))).Must(t)
 	testenv.Equal(t, "revision of the order of another merchant", whole.Revision, after.Revision)
 }
 

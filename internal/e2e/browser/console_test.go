@@ -93,7 +93,6 @@ func useChromium(t *testing.T, s *apptest.Server, language string) {
 		operator.speak(t, language)
 		operator.meetOperator(t)
 	})
-	t.Run("strangers", func(t *testing.T) { meetStrangers(t, s) })
 }
 
 // useConsole does what staff do with orders and files.
