@@ -63,25 +63,3 @@ func wantAddress(t *testing.T, address, folder, name string) {
 		t.Errorf("url is %s, which does not name %q", address, name)
 	}
 }
-
-// TestFileTypes has names whose extension is not an allowed one (spec 4.3):
-// what counts is the stored name.
-// Proves decision 6 (type, content), spec 8.
-func TestFileTypes(t *testing.T) {
-	names := []string{
-		"a", "a.", ".", "..", "/", `\`, "pdf", "a.pdf/", `a.pdf\`, "a.pdf.", "a.pdf ", "a.pdf/..", "a.pdf/b", "a.exe", "a.gif", "a.html", "a.svg", "a.webp",
-		"a.tiff", "a.jpe", "a.pdfx", "a.xpdf", "a.pdf.exe", "a.pdf\x00.html", "a.pdf%00", "a.pdf?x", "a.pdf;.exe", "a.ρdf", "a.ｐｄｆ", "a.pdf\u200b",
-		"a.p df", "\x00", " ", "a,pdf", "a.pdf\u00a0",
-	}
-	onSQLite(t, func(t *testing.T, s *service) {
-		o := s.addOne(t)
-		inEachVersion(t, func(t *testing.T, v version) {
-			for _, name := range names {
-				t.Run(name, func(t *testing.T) {
-					s.do(t, v.upload(o, name, "x")).wantRefusal(t, v, typeNotSupported, o)
-				})
-			}
-		})
-		testenv.Equal(t, "files after all of them", 0, len(s.entries(t, o)))
-	})
-}

@@ -114,8 +114,8 @@ func TestUploadBodySize(t *testing.T) {
 // TestUploadChecks has the order of checks of an upload: token,
 // body, order, condition, extension, size, count. If a request has two faults, the response names
 // the earlier one.
-// Proves decision 5 (v2 files, one form), decision 6 (order of checks), spec 4.1, spec
-// 4.2.
+// Proves decision 5 (v2 files, one form), decision 6 (order of checks), decision 6 (type,
+// content), spec 4.1, spec 4.2.
 func TestUploadChecks(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
 		readOnly := s.newToken(t, "orders:read", "orders:write")
@@ -143,6 +143,8 @@ func TestUploadChecks(t *testing.T) {
 				{"condition before extension", v.upload(free, "a.exe", "x").with("If-Match", `"a"`), free, preconditionFailed},
 				{"condition before size", v.uploadBase64(free, "a.pdf", encodedBlocks()).with("If-Match", `"a"`), free, preconditionFailed},
 				{"order", v.upload(missing, "a.pdf", "x"), missing, uploadOrderNotFound},
+				{"extension of a folder", v.upload(free, "a.pdf/", "x"), free, typeNotSupported},
+				{"extension after a NUL", v.upload(free, "a.pdf\x00.html", "x"), free, typeNotSupported},
 				{"extension before size", v.uploadBase64(free, "a.exe", encodedBlocks()), free, typeNotSupported},
 				{"extension before count", v.upload(full, "a.exe", "x"), full, typeNotSupported},
 				{"size before count", v.uploadBase64(full, "a.pdf", encodedBlocks()), full, sizeTooBig},

@@ -210,6 +210,7 @@ func TestParseRefusesBadValues(t *testing.T) {
 		{adding(`"expiresAt":"2026-11-20T08:15:30.Z"`), "expiresAt" + badTime},
 		{adding(`"expiresAt":"2026-11-20T08:15:30+0200"`), "expiresAt" + badTime},
 		{adding(`"expiresAt":"2026-11-20T08:15:61Z"`), "expiresAt" + badTime},
+		{adding(`"expiresAt":"2026-06-30T23:59:60Z"`), "expiresAt" + badTime}, // a leap second
 		{adding(`"dispatchUntil":"9999-12-31T23:59:59-00:01"`), "dispatchUntil" + badTime},
 		{adding(`"dispatchUntil":"0000-12-31T23:59:59Z"`), "dispatchUntil" + badTime},
 		{adding(`"dispatchUntil":"0001-01-01T00:00:00.5Z"`), "dispatchUntil" + badTime},

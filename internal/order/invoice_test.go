@@ -71,6 +71,14 @@ func TestStoredName(t *testing.T) {
 			}
 		})
 	}
+	for _, name := range []string{
+		"a", "a.", "/", `\`, "a.pdf/..", "a.pdf/b", "a.gif", "a.html", "a.svg", "a.webp", "a.tiff", "a.jpe", "a.pdfx", "a.xpdf", "a.pdf%00", "a.pdf?x", "a.pdf;.exe",
+		"a.ρdf", "a.ｐｄｆ", "a.pdf\u200b", "a.p df", "\x00", " ", "a,pdf", "a.pdf\u00a0",
+	} {
+		if _, allowed := order.ContentType(order.StoredName(name)); allowed {
+			t.Errorf("%q is allowed", name)
+		}
+	}
 }
 
 // Proves decision 6 (names, URL, ids).
