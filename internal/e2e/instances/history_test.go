@@ -87,21 +87,33 @@ func (h *history) legal(t *testing.T) bool {
 
 // TestHistory has clients of two instances do everything that merchants can do
 // with a few orders, through both versions, and holds what they observed to a
-// model of one order that does one thing at a time.
+// model of one order that does one thing at a time. All begin at once with a decision, and
+// then an upload.
+//
+// It guards that the order is locked in the database between the check of its state and
+// the change, and that the database assigns file counts; a lock inside a process would let
+// two decisions win, and four files stay.
+// Proves decision 2 (simultaneous transitions), decision 6 (three at once, 100 in all).
 func TestHistory(t *testing.T) {
 	onEach(t, func(t *testing.T, i installation) {
-		const clients, orders, each = 6, 8, 12
+		const clients, orders, each = 12, 8, 8
 		token := i.filled(t, orders)
 		two := i.pair(t, token)
 		h, s := newHistory(), service{t: t, instances: two}
 		for n := sample(1); n <= orders; n++ {
 			testenv.Together(clients, func(who int, ready func()) {
 				dice := rand.New(rand.NewPCG(uint64(n), uint64(who)))
+				two[who%2].Ask(t, http.MethodGet, "/healthz", "") // opens the connection
 				ready()
-				for range each {
-					r := request{
-						verb:  []verb{accept, reject, upload, upload, upload, remove, remove, read, read}[dice.IntN(9)],
-						order: n, instance: dice.IntN(2), version: 1 + dice.IntN(2), file: dice.Int64(),
+				for i := range each {
+					r := request{order: n, instance: who % 2, version: 1 + dice.IntN(2), file: dice.Int64()}
+					switch i {
+					case 0:
+						r.verb = []verb{accept, reject}[dice.IntN(2)]
+					case 1:
+						r.verb = upload
+					default:
+						r.verb, r.instance = []verb{accept, reject, upload, upload, upload, remove, remove, read, read}[dice.IntN(9)], dice.IntN(2)
 					}
 					if r.verb == remove {
 						r.file = h.known(n, dice)
