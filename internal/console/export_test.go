@@ -61,6 +61,7 @@ func TestExport(t *testing.T) {
 	o := testenv.Of(s.Orders.Get(t.Context(), ours, order.ByReference("A-003"))).Must(t)
 	d, item := o.InvoiceDetails, o.LineItems[0]
 	b.header.Set("Accept-Language", "el")
+	testenv.Contains(t, "header of NDJSON", b.get("/console/orders.ndjson").Header.Get("Content-Disposition"), "attachment; filename=orders.ndjson;")
 	got := b.get("/console/orders.xlsx?to=2026-03-29")
 	row := []string{
 		"A-003", "", "46110.1875", "", "Σε επεξεργασία", "Κάρτα", o.Customer.FirstName + " " + o.Customer.LastName + " " + o.Customer.Company, "tab_x005F_x003D_", "+30 210",

@@ -106,7 +106,6 @@ func (p *user) useConsole(t *testing.T) {
 	p.answerSeveral(t)
 	p.addInvoices(t)
 	p.addPicture(t)
-	p.export(t, "?state=in-processing", "C-1", "C-3", "C-4", "C-5", "C-6", "C-7") // the newest first
 	p.useTokens(t)
 }
 

@@ -47,5 +47,4 @@ func (p *user) useNoScripts(t *testing.T) {
 	p.see(t, "/console/invoices", ".ref", "C-17")
 	p.choose(t, "C-17.pdf", `"x"`)
 	p.wait(t, ".notice.good", "1 invoice is stored.")
-	p.export(t, "?q=C-18&state=in-processing", "C-18")
 }
