@@ -117,8 +117,8 @@ func TestOwnTokens(t *testing.T) {
 		coded("invalid_params", "scopes is required: the token of the request has none of the default scopes"))
 }
 
-// TestTokenRequestsRefused sends every wrong field to every endpoint that creates tokens.
-// No token is made.
+// TestTokenRequestsRefused sends wrong fields to every endpoint that creates tokens, beside those of
+// a wrong form, which TestHostileRequests has. No token is made.
 // Proves decision 1 (wrong fields of a token).
 func TestTokenRequestsRefused(t *testing.T) {
 	t.Parallel()
@@ -126,23 +126,19 @@ func TestTokenRequestsRefused(t *testing.T) {
 	s.Tokens.MaxLifetime = 8760 * time.Hour
 	manager := s.NewToken(apitest.MerchantID, order.MerchantScopes)
 	params := func(text string) string { return coded("invalid_params", text) }
-	scopes := params("scopes must be a list of orders:read, orders:write, invoices:write, tokens, webhooks")
-	label, lines := params("label must be text of at most 100 characters"), params("label must be on one line, without control characters")
-	refused := map[string]string{`"label":"` + strings.Repeat("α", 101) + `"`: label, `"label":5`: params("label must be text or null")}
-	for _, value := range []string{`""`, `"0"`, `"0s"`, `"-1h"`, `"1ns"`, `"soon"`, `3600`, `null`, `[]`, `{}`, `true`, `"1y"`, `"99999999999h"`, `"0d"`, `"90 d"`,
-		`"2027-02-30"`, `"2027-1-31"`, `"0001-01-01"`, `"2027-01-31T00:00:00Z"`} {
+	refused := map[string]string{
+		`"label":"` + strings.Repeat("α", 101) + `"`: params("label must be text of at most 100 characters"),
+		`"label":"\u009f"`:                           params("label must be on one line, without control characters"),
+		`"expires":"1999-12-31"`:                     params("expires must be later than now"),
+	}
+	for _, value := range []string{`"0"`, `"0s"`, `"-1h"`, `"1ns"`, `3600`, `"1y"`, `"99999999999h"`, `"0d"`, `"90 d"`, `"2027-02-30"`, `"2027-1-31"`, `"0001-01-01"`, `"2027-01-31T00:00:00Z"`} {
 		refused[`"expires":`+value] = params("expires must be a duration such as 2160h or 90d, or a day such as 2027-01-31")
 	}
-	for _, value := range []string{`"366d"`, `"2999-01-01"`} {
+	for _, value := range []string{`"366d"`, `"2999-01-01"`, `"8760h1s"`} {
 		refused[`"expires":`+value] = params("expires must be at most 8760h0m0s")
 	}
-	refused[`"expires":"1999-12-31"`] = params("expires must be later than now")
-	refused[`"expires":"8760h1s"`] = params("expires must be at most 8760h0m0s")
-	for _, value := range []string{`"a\nb"`, `"\u0000"`, `"\u009f"`} {
-		refused[`"label":`+value] = lines
-	}
-	for _, value := range []string{`[]`, `null`, `"orders:read"`, `[5]`, `[""]`, `["orders:read","audit"]`, `["Orders:Read"]`, `{}`, `true`, `["orders:read",null]`} {
-		refused[`"scopes":`+value] = scopes
+	for _, value := range []string{`[]`, `[""]`, `["orders:read","audit"]`, `["Orders:Read"]`, `["orders:read",null]`} {
+		refused[`"scopes":`+value] = params("scopes must be a list of orders:read, orders:write, invoices:write, tokens, webhooks")
 	}
 	for field, want := range refused {
 		s.asOperator("POST", "/tokens", `{"merchantId":355,`+field+`}`, 400, want)
@@ -157,36 +153,13 @@ func TestTokenRequestsRefused(t *testing.T) {
 	for _, path := range []string{"/v2/tokens", "/v2/tokens/4/rotate"} {
 		s.Send(short, "POST", path, `{"expires":"90d"}`).WantText(t, 400, fmt.Sprintf(": the token of the request, %d, ends at %s, and no token that it makes ends later",
 			parent.ID, parent.ExpiresAt.Format(time.RFC3339)))
-	}
-	for _, value := range []string{`""`, `"-1s"`, `"soon"`, `5`, `null`, `[]`} {
-		s.asOperator("POST", "/tokens/4/rotate", `{"overlap":`+value+`}`, 400, params("overlap must be a duration such as 48h or 2d"))
-	}
-	for _, body := range []string{`[]`, `"x"`, `{"label":"a","label":"b"}`, `{"label":"\ud800"}`, `{} {}`, `{"label":`} {
-		invalid := coded("invalid_payload", "Invalid payload.")
-		s.asOperator("POST", "/tokens", body, 400, invalid)
-		s.asOperator("POST", "/tokens/4/rotate", body, 400, invalid)
-		s.Send(manager, "POST", "/v2/tokens", body).Want(s.T, body, 400, invalid)
-		s.Send(manager, "POST", "/v2/tokens/4/rotate", body).Want(s.T, body, 400, invalid)
-	}
-	for _, path := range []string{"/v2/tokens", "/v2/tokens/4/rotate"} {
 		s.Send(manager, "POST", path, `{"merchantId":400}`).Want(s.T, path, 400, params("merchantId is not a known key"))
 	}
-	for query, want := range map[string]string{
-		"state=valid": "state must be one of active, expired, revoked", "state=active&state=active": "state is given twice",
-		"limit=0": "limit must be a whole number from 1 to 1000", "limit=1001": "limit must be a whole number from 1 to 1000",
-		"after=x": "after must be a whole number from 0",
-	} {
-		s.asOperator("GET", "/tokens?"+query, "", 400, params(want))
-		s.Send(manager, "GET", "/v2/tokens?"+query, "").Want(s.T, query, 400, params(want))
+	for _, value := range []string{`""`, `"-1s"`, `"soon"`} {
+		s.asOperator("POST", "/tokens/4/rotate", `{"overlap":`+value+`}`, 400, params("overlap must be a duration such as 48h or 2d"))
 	}
-	for query, want := range map[string]string{
-		"merchantId=0": "merchantId must be a whole number from 1", "operator=false": "operator must be true",
-		"operator=true&merchantId=355": "operator must not be given together with merchantId", "label=%00": "label must be on one line, without control characters",
-		"scope=all":     "scope must be one of orders:read, orders:write, invoices:write, tokens, webhooks, orders:ingest, orders:transition, merchants, audit, customers",
-		"scopes=tokens": "scopes is not a known parameter",
-	} {
-		s.asOperator("GET", "/tokens?"+query, "", 400, params(want))
-	}
+	s.asOperator("GET", "/tokens?operator=false", "", 400, params("operator must be true"))
+	s.asOperator("GET", "/tokens?operator=true&merchantId=355", "", 400, params("operator must not be given together with merchantId"))
 	if ids, _ := s.listed(s.operator, "/operator/tokens"); len(ids) != 5 {
 		t.Errorf("tokens %v", ids)
 	}
