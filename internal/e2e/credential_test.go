@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"strings"
 	"testing"
-
-	"merchantorders/internal/testenv"
 )
 
 // endpoint is one of the endpoints of spec 4, asked about an order.
@@ -39,86 +37,59 @@ func (s *service) endpoints(o placed, invoice int64, file string) []endpoint {
 	return append(all, endpoint{"file", v1, get(path)})
 }
 
-// TestCredentials has what is a credential.
-// Proves decision 1 (Bearer; Basic; spelling, token in the query), spec 5.
+// TestCredentials has what is a credential, and what is none. api.TestTokens sends tokens that are
+// not valid to every endpoint.
+// Proves decision 1 (Bearer; Basic; spelling, token in the query; 401), decision 5 (word
+// codes), spec 5.
 func TestCredentials(t *testing.T) {
 	onSQLite(t, func(t *testing.T, s *service) {
-		o := s.addOne(t)
+		o, unknown := s.addOne(t), elsewhere(t)
 		e := s.uploaded(t, v1, o, "a.pdf", "a")
-		for _, test := range []struct{ name, auth string }{
-			{"Bearer", "Bearer " + s.token},
-			{"bearer", "bearer " + s.token},
-			{"BEARER", "BEARER " + s.token},
-			{"Basic with an e-mail", basic("merchant@example.com", s.token)},
-			{"Basic without a user", basic("", s.token)},
-			{"Basic with a name in Greek", basic("Μαρία", s.token)},
-			{"Basic with a token as user too", basic(s.token, s.token)},
-			{"basic", strings.Replace(basic("x", s.token), "Basic", "basic", 1)},
+		for _, test := range []struct {
+			name, auth string
+			good       bool
+		}{
+			{"Bearer", "Bearer " + s.token, true},
+			{"bearer", "bearer " + s.token, true},
+			{"BEARER", "BEARER " + s.token, true},
+			{"Basic with an e-mail", basic("merchant@example.com", s.token), true},
+			{"Basic without a user", basic("", s.token), true},
+			{"Basic with a name in Greek", basic("Μαρία", s.token), true},
+			{"Basic with a token as user too", basic(s.token, s.token), true},
+			{"basic", strings.Replace(basic("x", s.token), "Basic", "basic", 1), true},
+			{"none", noAuth, false},
+			{"Bearer alone", "Bearer", false},
+			{"the token alone", s.token, false},
+			{"another scheme", "Digest " + s.token, false},
+			{"cut off", bearer(s.token[:len(s.token)-1]), false},
+			{"of an operator by its prefix", bearer("mop_" + s.token[3:]), false},
+			{"unknown but well-formed", bearer(unknown), false},
+			{"two tokens", bearer(s.token + "," + s.token), false},
+			{"long", bearer("mo_" + strings.Repeat("a", 20_000)), false},
+			{"SQL", bearer("mo_' OR '1'='1"), false},
+			{"Basic with the token as user", basic(s.token, ""), false},
+			{"Basic with a wrong password", basic("merchant@example.com", "secret"), false},
+			{"Basic with something before the token", basic("merchant@example.com", "x"+s.token), false},
+			{"Basic without a colon", "Basic " + base64.StdEncoding.EncodeToString([]byte(s.token)), false},
+			{"Basic that is no base64", "Basic " + s.token, false},
+			{"Basic with an unknown token", basic("x", unknown), false},
 		} {
 			t.Run(test.name, func(t *testing.T) {
-				for _, path := range []string{v1.order(o), v2.order(o), s.path(t, e.url)} {
-					s.do(t, get(path).as(test.auth)).ok(t)
+				for path, v := range map[string]version{v1.order(o): v1, v2.order(o): v2, s.path(t, e.url): v1} {
+					if a := s.do(t, get(path).as(test.auth)); test.good {
+						a.ok(t)
+					} else {
+						a.wantRefusal(t, v, unauthorized, o)
+					}
 				}
 			})
 		}
-	})
-}
-
-// TestBadCredentials sends credentials that are not valid to every endpoint: the response
-// is 401, and nothing changes.
-// Proves decision 1 (spelling, token in the query; 401), decision 5 (word codes).
-func TestBadCredentials(t *testing.T) {
-	onSQLite(t, func(t *testing.T, s *service) {
-		o := s.addOne(t)
-		e := s.uploaded(t, v1, o, "a.pdf", "a")
-		for _, test := range badCredentials(s.token, elsewhere(t)) {
-			t.Run(test.name, func(t *testing.T) {
-				for _, end := range s.endpoints(o, e.id, "a.pdf") {
-					s.do(t, end.r.as(test.auth)).wantRefusal(t, end.v, unauthorized, o)
-				}
-			})
-		}
-		t.Run("token in the query", func(t *testing.T) {
-			for _, v := range versions {
-				for _, name := range []string{"token", "access_token", "api_key"} {
-					s.do(t, get(v.list(name, s.token)).as(noAuth)).wantRefusal(t, v, unauthorized, o)
-				}
+		inEachVersion(t, func(t *testing.T, v version) {
+			for _, name := range []string{"token", "access_token", "api_key"} {
+				s.do(t, get(v.list(name, s.token)).as(noAuth)).wantRefusal(t, v, unauthorized, o)
 			}
 		})
-		testenv.Equal(t, "state after all of them", "registered", v2.stateOf(t, s, o))
-		testenv.Equal(t, "files after all of them", 1, len(s.entries(t, o)))
 	})
-}
-
-// badCredentials are Authorization headers made of a good token, and of one
-// that is well-formed but unknown.
-func badCredentials(token, unknown string) []struct{ name, auth string } {
-	flip := func(at int) string { // the token with one letter changed
-		letter := "a"
-		if token[at:at+1] == letter {
-			letter = "b"
-		}
-		return token[:at] + letter + token[at+1:]
-	}
-	return []struct{ name, auth string }{
-		{"none", noAuth},
-		{"Bearer alone", "Bearer"},
-		{"the token alone", token},
-		{"another scheme", "Digest " + token},
-		{"last letter changed", bearer(flip(len(token) - 1))},
-		{"cut off", bearer(token[:len(token)-1])},
-		{"of an operator by its prefix", bearer("mop_" + token[3:])},
-		{"unknown but well-formed", bearer(unknown)},
-		{"two tokens", bearer(token + "," + token)},
-		{"long", bearer("mo_" + strings.Repeat("a", 20_000))},
-		{"SQL", bearer("mo_' OR '1'='1")},
-		{"Basic with the token as user", basic(token, "")},
-		{"Basic with a wrong password", basic("merchant@example.com", "secret")},
-		{"Basic with something before the token", basic("merchant@example.com", "x"+token)},
-		{"Basic without a colon", "Basic " + base64.StdEncoding.EncodeToString([]byte(token))},
-		{"Basic that is no base64", "Basic " + token},
-		{"Basic with an unknown token", basic("x", unknown)},
-	}
 }
 
 // elsewhere returns a token that another service has made: well-formed, but
