@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -26,20 +25,11 @@ func smallOptions() options {
 	}
 }
 
-// require skips the test if a program is not installed. With
-// MERCHANT_ORDERS_TEST=all it fails instead.
-func require(t *testing.T, program, debianPackage string) {
+// needWrk skips the test if wrk is not installed. If all tests run, it fails instead.
+func needWrk(t *testing.T) {
 	t.Helper()
-	_, err := exec.LookPath(program)
-	if installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + program); len(installed) > 0 {
-		err = nil
-	}
-	switch {
-	case err == nil:
-	case os.Getenv("MERCHANT_ORDERS_TEST") == "all":
-		t.Fatalf("%s is not installed (Debian: apt-get install %s)", program, debianPackage)
-	default:
-		t.Skipf("%s is not installed (Debian: apt-get install %s)", program, debianPackage)
+	if err := findWrk(); err != nil {
+		testenv.Unable(t, "%v", err)
 	}
 }
 
@@ -47,8 +37,10 @@ func require(t *testing.T, program, debianPackage string) {
 // possible.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	require(t, "wrk", "wrk")
-	require(t, "initdb", "postgresql")
+	needWrk(t)
+	if installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); len(installed) == 0 {
+		testenv.Unable(t, "PostgreSQL is not installed")
+	}
 	o := smallOptions()
 	o.dir = t.TempDir()
 	o.only = regexp.MustCompile(`^(Disk|Growth by each kind|Export.*|Deliveries.*|Far.*|Return.*|v2 order, random(, during 200.*)?|List, in a rare state|Growth, (console, one order|operator, overview)|Accepts.*|Answers.*|Uploads.*|\d+ concurrent uploads.*)$`)
@@ -78,7 +70,7 @@ func TestRun(t *testing.T) {
 // TestNothingLeft runs a measurement that has too few orders.
 func TestNothingLeft(t *testing.T) {
 	t.Parallel()
-	require(t, "wrk", "wrk")
+	needWrk(t)
 	o := smallOptions()
 	o.dir, o.databases, o.only = t.TempDir(), []string{sqlite}, regexp.MustCompile("random, during as many")
 	var table, progress bytes.Buffer
@@ -91,10 +83,7 @@ func TestNothingLeft(t *testing.T) {
 // measurement.
 func TestReport(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/performance.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testenv.Of(os.ReadFile("../docs/performance.md")).Must(t)
 	r := newReport([]string{sqlite, postgres})
 	for n, job := range jobs {
 		r.add(sqlite, job.row+"!", result{fmt.Sprintf("%d.50", n), "≤ 1.00", "10/s"})
@@ -105,9 +94,7 @@ func TestReport(t *testing.T) {
 	r.add(sqlite, "Growth, a: B/A", result{"1,200.00", "≥ 1.00", ""})
 	r.add(postgres, "Growth, b: B/A", result{"2.00", "< 2", ""})
 	var text strings.Builder
-	if err := errors.Join(r.check(), r.write(&text)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, errors.Join(r.check(), r.write(&text)))
 	testenv.Contains(t, "text", text.String(),
 		"| what somebody waits for | goal | SQLite | PostgreSQL |\n|---|---|---|---|\n",
 		"| "+jobs[0].job+" | ≤ 1.00 | 0.50: 10/s |  |\n",
@@ -143,7 +130,7 @@ func TestBacklogFindsGaps(t *testing.T) {
 // TestScale runs the measurement of many stores, as small as possible.
 func TestScale(t *testing.T) {
 	t.Parallel()
-	require(t, "wrk", "wrk")
+	needWrk(t)
 	o := smallOptions()
 	o.databases, o.stores, o.large, o.dir = []string{sqlite}, 3, 1000, t.TempDir()
 	var table, progress bytes.Buffer

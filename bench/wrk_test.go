@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/testenv"
 )
 
@@ -36,16 +34,14 @@ func TestParseWrkResult(t *testing.T) {
 		if (err == nil) != test.ok {
 			t.Errorf("%q: error %v", test.out, err)
 		}
-		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(wrkResult{})); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", test.out, diff)
-		}
+		testenv.Equal(t, test.out, test.want, got)
 	}
 }
 
 // TestLoads checks the requests that wrk sends.
 func TestLoads(t *testing.T) {
 	t.Parallel()
-	require(t, "wrk", "wrk")
+	needWrk(t)
 	for _, test := range []struct {
 		name string
 		load load
@@ -69,10 +65,7 @@ func TestLoads(t *testing.T) {
 			}))
 			defer server.Close()
 			b := &benchmark{options: smallOptions(), workDir: t.TempDir()}
-			result, err := b.wrk(t.Context(), server.URL, "secret", test.load, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := testenv.Of(b.wrk(t.Context(), server.URL, "secret", test.load, 1)).Must(t)
 			if result.rate <= 0 || result.p50 <= 0 || result.p99 < result.p50 {
 				t.Errorf("result: %+v", result)
 			}
@@ -85,7 +78,7 @@ func TestLoads(t *testing.T) {
 
 func TestFailedLoad(t *testing.T) {
 	t.Parallel()
-	require(t, "wrk", "wrk")
+	needWrk(t)
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	b := &benchmark{options: smallOptions(), workDir: t.TempDir()}
@@ -100,9 +93,7 @@ func TestBareHandler(t *testing.T) {
 	t.Parallel()
 	b := &benchmark{workDir: t.TempDir()}
 	b.bareHandlerPath = filepath.Join(b.workDir, "barehandler")
-	if err := build(t.Context(), ".", b.bareHandlerPath, "./barehandler"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, build(t.Context(), ".", b.bareHandlerPath, "./barehandler"))
 	for _, test := range []struct {
 		status int
 		body   string
@@ -117,18 +108,10 @@ func TestBareHandler(t *testing.T) {
 		if test.body != "" {
 			given.Header.Set("Content-Length", fmt.Sprint(len(test.body)))
 		}
-		handler, err := b.startBareHandler(t.Context(), given, []byte(test.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := dial(handler.baseURL, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		handler := testenv.Of(b.startBareHandler(t.Context(), given, []byte(test.body))).Must(t)
+		c := testenv.Of(dial(handler.baseURL, "")).Must(t)
 		response, body, err := c.send(http.MethodGet, "/any", "", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		if response.StatusCode != test.status || string(body) != test.body {
 			t.Errorf("status %d, %d bytes, want %d, %d bytes", response.StatusCode, len(body), test.status, len(test.body))
 		}
@@ -143,10 +126,7 @@ func TestBareHandler(t *testing.T) {
 // TestProcess measures this process.
 func TestProcess(t *testing.T) {
 	t.Parallel()
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := testenv.Of(os.FindProcess(os.Getpid())).Must(t)
 	p := &process{command: &exec.Cmd{Process: self}}
 	for _, name := range []string{"VmRSS", "VmHWM"} {
 		if mb, err := p.memory(name); err != nil || mb < 1 || mb > 100_000 {
@@ -156,10 +136,7 @@ func TestProcess(t *testing.T) {
 	if _, err := p.memory("VmNone"); err == nil {
 		t.Error("memory returned a value that the system does not have")
 	}
-	own, err := ownProcessorTime()
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := testenv.Of(ownProcessorTime()).Must(t)
 	// The two clocks have different resolutions.
 	if spent, err := p.processorTime(); err != nil || spent < own-time.Second || spent > own+time.Hour {
 		t.Errorf("processor time %v, %v; own %v", spent, err, own)

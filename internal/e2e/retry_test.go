@@ -241,9 +241,7 @@ func TestRetryOfCutBody(t *testing.T) {
 				key, conn := newKey(), s.dial(t)
 				text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nIdempotency-Key: %s\r\nContent-Length: %d\r\n\r\n%s",
 					r.method, r.path, s.token, key, len(r.body), r.body[:len(r.body)/2])
-				if _, err := io.WriteString(conn, text); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Of(io.WriteString(conn, text)).Must(t)
 				testenv.NoError(t, conn.CloseWrite())
 				if a := readAnswer(t, bufio.NewReader(conn), r.path); a.status != 400 {
 					t.Errorf("half of it: status %d: %s", a.status, a.body)

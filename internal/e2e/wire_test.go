@@ -31,12 +31,8 @@ func TestExpectContinue(t *testing.T) {
 			if line, err := reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 100 ") {
 				t.Fatalf("the service does not ask for the body: %q, %v", line, err)
 			}
-			if _, err := reader.ReadString('\n'); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := io.WriteString(conn, r.body); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Of(reader.ReadString('\n')).Must(t)
+			testenv.Of(io.WriteString(conn, r.body)).Must(t)
 			if a := readAnswer(t, reader, "upload"); a.status != 200 {
 				t.Errorf("status %d: %s", a.status, a.body)
 			}
@@ -61,13 +57,9 @@ func TestBrokenOffBody(t *testing.T) {
 				} {
 					conn := s.dial(t)
 					text := r.method + " " + r.path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + s.token + "\r\n" + header + r.body
-					if _, err := io.WriteString(conn, text); err != nil {
-						t.Fatal(err)
-					}
+					testenv.Of(io.WriteString(conn, text)).Must(t)
 					testenv.NoError(t, conn.CloseWrite())
-					if _, err := io.Copy(io.Discard, conn); err != nil {
-						t.Fatal(err)
-					}
+					testenv.Of(io.Copy(io.Discard, conn)).Must(t)
 				}
 			}
 			testenv.Equal(t, "state after half a body", "registered", v2.stateOf(t, s, o))
@@ -92,9 +84,7 @@ func TestHalfClosedConnection(t *testing.T) {
 				conn := s.dial(t)
 				text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
 					r.method, r.path, s.token, r.header.Get("Content-Type"), len(r.body), r.body)
-				if _, err := io.WriteString(conn, text); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Of(io.WriteString(conn, text)).Must(t)
 				testenv.NoError(t, conn.CloseWrite())
 				if a := readAnswer(t, bufio.NewReader(conn), r.path); a.status != http.StatusOK || r.path == answers.path && !strings.Contains(a.body, `"changed":20`) {
 					t.Errorf("%s %s: status %d: %s", r.method, r.path, a.status, a.body)
