@@ -43,9 +43,7 @@ func open(t testing.TB, s order.Services, link string) (string, error) {
 func TestLink(t *testing.T) {
 	t.Parallel()
 	s, db, link, clock := linked(t)
-	if name, err := open(t, s, link); name != "a.pdf" || err != nil {
-		t.Fatalf("opened %q, error %v", name, err)
-	}
+	testenv.Of(open(t, s, link)).Want(t, "opened", "a.pdf")
 	*clock = noonUTC.Add(order.InvoiceLinkLifetime - time.Nanosecond)
 	testenv.Of(open(t, s, link)).Must(t)
 	*clock = noonUTC.Add(order.InvoiceLinkLifetime)

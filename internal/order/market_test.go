@@ -25,9 +25,7 @@ func TestMarketEvents(t *testing.T) {
 				time.Sleep(time.Second)
 				o := numbered(int64(3+n), order.Registered)
 				o.MerchantID = stranger
-				if _, err := s.Import(t.Context(), order.Command(), []order.Incoming{{Order: o}}); err != nil {
-					t.Error(err)
-				}
+				testenv.Of(s.Import(t.Context(), order.Command(), []order.Incoming{{Order: o}})).WantError(t, "import", nil)
 				time.Sleep(time.Second)
 				if _, err := s.Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(int64(1+n)), order.Options[order.WriteResult]{}); err != nil {
 					t.Error(err)

@@ -70,9 +70,7 @@ func TestNamesAreNeverReused(t *testing.T) {
 		names = append(names, invoice.Name)
 		if i == 1 {
 			testenv.Of(s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), invoice.ID, order.Options[order.WriteResult]{})).Must(t)
-			if n, err := s.PurgeDeletedFiles(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
-				t.Fatalf("purged %d, error %v", n, err)
-			}
+			testenv.Of(s.PurgeDeletedFiles(t.Context(), noonUTC.Add(time.Second))).Want(t, "purged files", 1)
 		}
 	}
 	testenv.Equal(t, "names", []string{"a.pdf", "a-1.pdf", "a-2.pdf", "a-3.pdf"}, names)
@@ -228,9 +226,7 @@ func TestReservationExpiresBeforeFailure(t *testing.T) {
 	s := newService(db, files)
 	files.fail = failing("Commit")
 	files.committing = func(context.Context) {
-		if _, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); err != nil {
-			t.Error(err)
-		}
+		testenv.Of(s.ExpireReservations(t.Context(), noonUTC.Add(time.Second))).WantError(t, "the sweep", nil)
 	}
 	_, _, err := upload(t, s, "a.pdf", "bytes")
 	wantUploadFailed(t, err)

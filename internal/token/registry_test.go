@@ -167,9 +167,7 @@ func TestRotate(t *testing.T) {
 		}
 		_, err = registry.Authenticate(t.Context(), first, netip.Addr{})
 		testenv.Equal(t, name+": the old token is valid", c.overlap > 0, err == nil)
-		if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil {
-			t.Errorf("%s: the new token: %v", name, err)
-		}
+		testenv.Of(registry.Authenticate(t.Context(), text, netip.Addr{})).WantError(t, name+": the new token", nil)
 	}
 }
 
@@ -234,9 +232,7 @@ func TestRecordUses(t *testing.T) {
 		testenv.NoError(t, err)
 		here, there := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
 		verify := func(text string, from netip.Addr) {
-			if _, err := registry.Authenticate(t.Context(), text, from); err != nil {
-				t.Errorf("authenticate: %v", err)
-			}
+			testenv.Of(registry.Authenticate(t.Context(), text, from)).WantError(t, "authenticate", nil)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -334,9 +330,7 @@ func TestConcurrentUse(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 200 {
-				if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil {
-					t.Error(err)
-				}
+				testenv.Of(registry.Authenticate(t.Context(), text, netip.Addr{})).WantError(t, "authenticate", nil)
 			}
 		})
 	}
