@@ -6,14 +6,10 @@ import (
 	"merchantorders/internal/strict"
 )
 
-// Proves decision 6 (body, base64).
-func TestReadUploadBase64(t *testing.T) {
-	t.Parallel()
+// base64Tests are contents as they stand between the quotes.
+func base64Tests() []readTest {
 	payload, hello := refused(strict.ErrInvalidPayload), accepted("a.pdf", "hello")
-	tests := []struct {
-		name, text string // text as it stands between the quotes
-		want       upload
-	}{
+	return []readTest{
 		{"no padding needed", `aGVs`, accepted("a.pdf", "hel")},
 		{"padding of one", `aGVsbG8=`, hello},
 		{"padding of two", `aGVsbA==`, accepted("a.pdf", "hell")},
@@ -70,7 +66,12 @@ func TestReadUploadBase64(t *testing.T) {
 		{"four bare LF and padding", "aGVsbG8=\n\n\n\n", payload},
 		{"bare NUL", "aGVs\x00G8=", payload},
 	}
-	for _, test := range tests {
+}
+
+// Proves decision 6 (body, base64).
+func TestReadUploadBase64(t *testing.T) {
+	t.Parallel()
+	for _, test := range base64Tests() {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			wantRead(t, `{"filename":"a.pdf","contentBase64":"`+test.text+`"}`, test.want)
