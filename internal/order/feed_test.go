@@ -437,41 +437,35 @@ func TestWaitsEnd(t *testing.T) {
 	}
 }
 
-// TestLostCommitResponseWakes: a commit may have succeeded although it returned
-// an error.
-func TestLostCommitResponseWakes(t *testing.T) {
+// TestChangesWake: an import wakes the waiters before the next poll, and so does a commit that
+// may have succeeded although it returned an error.
+func TestChangesWake(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		db := feedStore(t, false)
-		s := feedService(db)
-		go func() {
-			time.Sleep(time.Millisecond)
+	for name, change := range map[string]func(t *testing.T, s *order.Service, db *database){
+		"import": func(t *testing.T, s *order.Service, _ *database) {
+			testenv.Of(s.Import(t.Context(), order.Command(), []order.Incoming{{Order: numbered(2, order.Registered)}})).WantError(t, "import", nil)
+		},
+		"lost response": func(t *testing.T, s *order.Service, db *database) {
 			db.afterCommit = func() error { return order.ErrUnavailable }
-			if _, err := s.Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), order.Options[order.WriteResult]{}); err == nil {
-				t.Error("the response should be lost")
-			}
-		}()
-		if n, took, err := waitFor(t.Context(), s, 1, order.MaxFeedWait); n != 1 || took != time.Millisecond || err != nil {
-			t.Errorf("%d events after %s, error %v", n, took, err)
-		}
-	})
-}
-
-// TestImportWakes: an import wakes the waiters before the next poll.
-func TestImportWakes(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := feedService(feedStore(t, false))
-		go func() {
-			time.Sleep(time.Millisecond)
-			if _, err := s.Import(t.Context(), order.Command(), []order.Incoming{{Order: numbered(2, order.Registered)}}); err != nil {
-				t.Error(err)
-			}
-		}()
-		if n, took, err := waitFor(t.Context(), s, 1, order.MaxFeedWait); n != 1 || took != time.Millisecond || err != nil {
-			t.Errorf("%d events after %s, error %v", n, took, err)
-		}
-	})
+			_, err := s.Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), order.Options[order.WriteResult]{})
+			testenv.Equal(t, "lost response", order.ErrUnavailable, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				db := feedStore(t, false)
+				s := feedService(db)
+				go func() {
+					time.Sleep(time.Millisecond)
+					change(t, s, db)
+				}()
+				if n, took, err := waitFor(t.Context(), s, 1, order.MaxFeedWait); n != 1 || took != time.Millisecond || err != nil {
+					t.Errorf("%d events after %s, error %v", n, took, err)
+				}
+			})
+		})
+	}
 }
 
 // TestFeedLag checks what Waiting tells of a poll loop that works, that fails and
