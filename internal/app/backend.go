@@ -221,13 +221,13 @@ func (o *Opener) BackupPlace(text string) (backup.Place, error) {
 	return backup.Place{Path: filepath.Join(folder, filepath.Base(key)), Object: object}, err
 }
 
-// ExpectOutsideFiles returns a UsageError if a path that a command is to write, empty for none, is in
-// the folder of invoice files.
+// ExpectOutsideFiles returns a UsageError if a path that a command is to write, empty for none, is
+// the folder of invoice files, or in it.
 func (o *Opener) ExpectOutsideFiles(path string) error {
 	if _, bucket := o.Settings.Bucket(); bucket || path == "" {
 		return nil
 	}
-	folder, err := config.Existing(filepath.Dir(path))
+	folder, err := config.Existing(path)
 	if err == nil {
 		folder, err = filepath.EvalSymlinks(folder)
 	}

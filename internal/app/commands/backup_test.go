@@ -91,6 +91,7 @@ func TestFilesAmongInvoiceFiles(t *testing.T) {
 	f.Merchant(t, 355)
 	files, linked := filepath.Join(f.Data, "files"), filepath.Join(t.TempDir(), "disk")
 	testenv.NoError(t, errors.Join(os.MkdirAll(files, 0o700), os.MkdirAll(linked, 0o700), os.RemoveAll(filepath.Join(files, "invoices")), os.Symlink(linked, filepath.Join(files, "invoices")), os.Symlink(files, filepath.Join(linked, "..", "files"))))
+	f.Run(t, "", "copy", "--to-storage", "file://"+files).WantText(t, 2, files+" is in the folder of invoice files")
 	for _, path := range []string{filepath.Join(files, "b"), filepath.Join(files, "new", "..", "b.tar"), filepath.Join(linked, "b.tar.gz"), filepath.Join(linked, "..", "files", "x", "b")} {
 		for _, args := range [][]string{{"backup", path}, {"import", "-", "--rejected", path}, {"copy", "--to-data", path}, {"copy", "--to-storage", "file://" + path}, {"copy", "--to-database", "sqlite://" + path}} {
 			f.Run(t, "", args...).WantText(t, 2, " is in the folder of invoice files, "+files+", where check takes it for an orphan: name a place outside of it\n")

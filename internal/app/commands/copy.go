@@ -37,7 +37,14 @@ func (c *copyCommand) run(ctx context.Context, p *process) error {
 		if c.Target.MovesDatabase() {
 			database = target.Settings.DatabaseLocation().File()
 		}
-		if _, bucket := target.Settings.Bucket(); c.Target.MovesFiles() && !bucket {
+		switch bucket, inBucket := target.Settings.Bucket(); {
+		case inBucket:
+			if from, _ := p.Settings.Bucket(); bucket == from {
+				return app.UsageError{Err: config.Invalid("to-storage", "must be another storage than --storage")}
+			}
+		case c.Target.Storage == "":
+			files = c.Target.Data
+		default:
 			files = target.Settings.FilesPath()
 		}
 		if err := cmp.Or(p.ExpectOutsideFiles(database), p.ExpectOutsideFiles(files)); err != nil {

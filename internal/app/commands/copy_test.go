@@ -89,6 +89,15 @@ func TestCopyThereAndBack(t *testing.T) {
 	testenv.Equal(t, "the lists of the server on the new folder", want, orders(apptest.StartOn(t, back.Data).BaseURL))
 }
 
+// TestCopyToItself copies invoice files to the bucket that has them: it is no copy.
+func TestCopyToItself(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	_, storage := newTarget(t)
+	f.Run(t, "", "copy", "--storage", storage, "--to-storage", storage).WantText(t, 2, "--to-storage (MERCHANT_ORDERS_TO_STORAGE): must be another storage than --storage\n")
+}
+
 // TestCopyBesideServer copies beside a server that imports and accepts orders and
 // stores files, and again after the server has stopped.
 func TestCopyBesideServer(t *testing.T) {
