@@ -59,7 +59,7 @@ func (c *Cursor) EndPauses(at time.Time) {
 
 // heldIsDue reports whether the first held merchant may have an attempt.
 func (c Cursor) heldIsDue(now time.Time) bool {
-	return len(c.Held) > 0 && !c.Held[0].NextAttempt.After(now)
+	return len(c.Held) > 0 && !Waits(now, c.Held[0].NextAttempt)
 }
 
 // afterOrHold is after for n events at the cursor, or, if it fails, the first of them. Of the

@@ -20,7 +20,16 @@ const (
 	// maxServerPause is how long a pause becomes at most because of an error that says
 	// nothing of the endpoint.
 	maxServerPause = 10 * time.Minute
+	// LongestWait is longer than every pause, lease and time between two digests: the end of one
+	// that is further away was set by a clock that was ahead, and does not count.
+	LongestWait = 25 * time.Hour
 )
+
+// Waits reports whether something waits until a time.
+func Waits(now, until time.Time) bool {
+	wait := until.Sub(now)
+	return wait > 0 && wait <= LongestWait
+}
 
 // pause returns how long to wait after a number of failures, at least 1. random is
 // from 0 to 1.

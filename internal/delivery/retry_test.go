@@ -36,6 +36,10 @@ func TestPauses(t *testing.T) {
 	if got := pause(1000, 1); got > maxPause+maxPause/5 {
 		t.Errorf("after 1000 failures: %v", got)
 	}
+	for until, want := range map[time.Duration]bool{0: true, time.Second: false, LongestWait: false, LongestWait + time.Second: true} {
+		c := Cursor{Held: []Held{{Backoff: Backoff{NextAttempt: start.Add(until)}}}}
+		testenv.Equal(t, "a held merchant is due "+until.String()+" before its attempt", want, c.heldIsDue(start))
+	}
 }
 
 // TestGivesUp fails every delivery: the endpoint is failing after 36 hours and disabled after

@@ -15,10 +15,13 @@ import (
 // delivers is the condition of delivery.State.Delivers.
 const delivers = `state IN (1, 4)`
 
+// waits is the part of a condition after "column - now" that is delivery.Waits.
+const waits = ` BETWEEN 1 AND 90000`
+
 // selectDue finds the endpoints of merchants with events to deliver; those of suspended
 // merchants wait. It names all merchants: its rows are not shown to anyone.
 const (
-	dueNow    = ` AND (w.next_attempt_at IS NULL OR w.next_attempt_at <= $1) AND (w.lease_until IS NULL OR w.lease_until <= $1)`
+	dueNow    = ` AND NOT COALESCE(w.next_attempt_at, 0) - $1` + waits + ` AND NOT COALESCE(w.lease_until, 0) - $1` + waits
 	selectDue = `SELECT w.merchant_id, w.id, w.mail, w.failures FROM webhooks w JOIN merchants m ON m.id = w.merchant_id
 		WHERE w.` + delivers + ` AND m.suspended_at IS NULL AND w.acknowledged < m.last_event` + dueNow
 	selectDueOfMerchant = selectDue + ` AND w.merchant_id = $2`
@@ -38,7 +41,7 @@ func nextOfMarket(column, end string) string {
 func selectMarketDue(d *sqldb.Dialect) string {
 	return `SELECT w.merchant_id, w.id, w.mail, w.failures FROM webhooks w JOIN event_feed m ON m.id = 1
 		WHERE w.merchant_id = 0 AND w.` + delivers + dueNow + `
-		AND (w.feed_history <> m.history OR ` + countsAnew(d, "m") + ` OR ` + nextOfMarket("seq", d.Feed.End) + ` IS NOT NULL OR w.held_until <= $1)`
+		AND (w.feed_history <> m.history OR ` + countsAnew(d, "m") + ` OR ` + nextOfMarket("seq", d.Feed.End) + ` IS NOT NULL OR NOT w.held_until - $1` + waits + `)`
 }
 
 // DueEndpoints implements delivery.Store.
@@ -71,8 +74,8 @@ func (db *DB) EndpointMerchants(ctx context.Context) (_ []int64, err error) {
 
 const (
 	borrowEndpoint = `UPDATE webhooks SET lease_number = lease_number + 1, lease_until = $1
-		WHERE merchant_id = $2 AND id = $3 AND (lease_until IS NULL OR lease_until <= $4)`
-	leaseEndpoint = borrowEndpoint + ` AND ` + delivers + ` AND (next_attempt_at IS NULL OR next_attempt_at <= $4)
+		WHERE merchant_id = $2 AND id = $3 AND NOT COALESCE(lease_until, 0) - $4` + waits
+	leaseEndpoint = borrowEndpoint + ` AND ` + delivers + ` AND NOT COALESCE(next_attempt_at, 0) - $4` + waits + `
 		AND (SELECT suspended_at FROM merchants WHERE id = $2) IS NULL`
 	returnLease = ` RETURNING ` + endpointColumns + `, lease_number, revision`
 )

@@ -54,7 +54,7 @@ func (s *Service) Send(ctx context.Context, r *delivery.Round, events []order.Ev
 	case len(d.New)+len(d.Near) == 0:
 		done.Next = now.Add(lookInterval)
 		return done, nil
-	case len(d.Near) == 0 && now.Before(digestAt):
+	case len(d.Near) == 0 && delivery.Waits(now, digestAt):
 		return delivery.Sent{Next: a.nextLook(now, digestAt)}, nil
 	}
 	merchants, err := s.Store.Merchants(ctx, order.MerchantFilter{IDs: []int64{a.MerchantID}})

@@ -291,6 +291,28 @@ func TestAddressProblem(t *testing.T) {
 	}
 }
 
+// TestClockWasAhead sends e-mails after one of a clock that was a year ahead.
+func TestClockWasAhead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := openConfirmed(t)
+		ahead := time.Now().Add(365 * 24 * time.Hour)
+		lease := testenv.Of(w.DB.BorrowEndpoint(t.Context(), mailKey, time.Now(), ahead)).Must(t)
+		p := delivery.Progress{Cursor: lease.Cursor, LeaseUntil: ahead}
+		p.SentAt, p.NextAttempt = ahead, ahead.Add(time.Hour)
+		testenv.NoError(t, w.DB.SaveProgress(t.Context(), lease, p))
+		w.run()
+		w.AddEvents(1, "A", 1)
+		time.Sleep(2 * time.Minute)
+		w.expect("the first orders", "new A-1-0, near ")
+		w.AddEvents(1, "B", 1)
+		time.Sleep(30 * time.Minute)
+		w.expect("too soon")
+		time.Sleep(31 * time.Minute)
+		w.expect("the next digest", "new B-1-0, near ")
+	})
+}
+
 // TestMails runs two workers: each order is in one e-mail, digests keep their distance,
 // warnings do not wait, and nothing is lost while the mail server is down.
 func TestMails(t *testing.T) {

@@ -184,6 +184,9 @@ func testWebhookDue(f *fixture) {
 	f.addWebhook(beta, func(e *webhook.Endpoint) { e.Acknowledged.Seq = 1 })
 	f.expectDue("before the pause is over", anyMerchant, noon.Add(59*time.Second), first)
 	f.expectDue("after the pause", anyMerchant, minute, first, delivery.Due{Key: waiting.Key, Failing: true})
+	f.expectDue("the longest pause", anyMerchant, minute.Add(-delivery.LongestWait), first)
+	f.expectDue("a pause of a clock that was ahead", anyMerchant, minute.Add(-delivery.LongestWait-time.Second), first, delivery.Due{Key: waiting.Key, Failing: true})
+	testenv.NoError(f, f.a.ReleaseEndpoint(f.Context(), f.lease(waiting.Key, minute.Add(-delivery.LongestWait-time.Second))))
 	f.suspend("5")
 	f.expectDue("the merchant is suspended", anyMerchant, noon)
 	f.suspend("NULL")
@@ -214,6 +217,7 @@ func (f *fixture) expectMarketDue() {
 	testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, p))
 	f.expectDue("the marketplace, a merchant is held", delivery.Marketplace, noon, lost)
 	f.expectDue("the marketplace, a held merchant is due", delivery.Marketplace, noon.Add(time.Second), idle, lost)
+	f.expectDue("the marketplace, a clock that was ahead has held a merchant", delivery.Marketplace, noon.Add(-delivery.LongestWait), idle, lost)
 	f.create(minimal(beta, "T"))
 	testenv.Eventually(f, "an event of any merchant is due", func() bool {
 		due, err := f.b.DueEndpoints(f.Context(), new(int64(delivery.Marketplace)), noon)
@@ -231,6 +235,7 @@ func testWebhookLease(f *fixture) {
 	lease := f.lease(e.Key, noon)
 	testenv.Equal(f, "lease", delivery.Lease{Cursor: e.Cursor, To: e, Number: 1}, lease)
 	f.expectDue("during the lease", anyMerchant, until.Add(-time.Second))
+	f.expectDue("a lease of a clock that was ahead", anyMerchant, until.Add(-delivery.LongestWait-time.Second), delivery.Due{Key: e.Key})
 	for _, at := range []time.Time{noon, until.Add(-time.Second)} {
 		_, err := f.b.LeaseEndpoint(f.Context(), e.Key, at, until)
 		_, err2 := f.b.BorrowEndpoint(f.Context(), e.Key, at, until)
