@@ -53,7 +53,7 @@ func TestAdmin(t *testing.T) {
 	output := m.script(t, withCredential+`
 		systemd-run --quiet python3 /tmp/receiver.py
 		cd /root # which the user of the service cannot read
-		SUDO_USER=maria.k merchant-orders-admin merchant add --id 355 --name 'Our $HOME ${Store}'
+		SUDO_USER='CORP\maria k.' merchant-orders-admin merchant add --id 355 --name 'Our $HOME ${Store}'
 		merchant-orders-admin merchant show --id 355 | grep --fixed-strings 'Our $HOME ${Store}'
 		merchant-orders-admin merchant rename --id 355 --name '$HOME' | grep --fixed-strings ': $HOME'
 		merchant-orders-admin token create --merchant 355 >/dev/null
@@ -64,7 +64,7 @@ func TestAdmin(t *testing.T) {
 		merchant-orders-admin inspect NONE || echo "code $?"
 		[ -z "$(ls /run/systemd/system)" ]
 	`)
-	testenv.Contains(t, "output", output, "by=maria.k", "created 1,", "code 1")
+	testenv.Contains(t, "output", output, "by=CORP/maria/k.", "created 1,", "code 1")
 	text := testenv.Of(os.ReadFile("../../../docs/runbook.md")).Must(t)
 	var script strings.Builder
 	typed := 0
