@@ -54,16 +54,16 @@ func (c *eraseCommand) runOn(ctx context.Context, p *process, b *app.Backend) er
 	target := order.EraseTarget{Email: c.CustomerEmail, MerchantID: c.merchantID, Reference: c.Reference, Files: c.Files}
 	if c.DryRun {
 		found, err := b.Retention.Affected(ctx, target)
-		if errors.Is(err, order.ErrNotFound) {
-			if c.CustomerEmail == "" {
-				return c.noOrder()
-			}
-			err = nil // no orders
+		switch missing := errors.Is(err, order.ErrNotFound); {
+		case missing && c.CustomerEmail == "":
+			return c.noOrder()
+		case err != nil && !missing:
+			return err
 		}
 		if !c.Files {
 			found.Files = 0
 		}
-		return errors.Join(err, p.printResult(c.JSON, erasureJSON{found.Orders, found.Files, true}, "would erase: orders %d, files %d", found.Orders, found.Files))
+		return p.printResult(c.JSON, erasureJSON{found.Orders, found.Files, true}, "would erase: orders %d, files %d", found.Orders, found.Files)
 	}
 	var total order.Erasure
 	for more := true; more; {

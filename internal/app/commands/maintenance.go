@@ -166,7 +166,10 @@ func (c *purgeCommand) runOn(ctx context.Context, p *process, b *app.Backend) er
 	}
 	if c.DryRun {
 		count, err := b.Orders.CountDeletedFiles(ctx, before)
-		return errors.Join(err, p.printResult(c.JSON, purgeJSON{count, true}, "files to purge: %d", count))
+		if err != nil {
+			return err
+		}
+		return p.printResult(c.JSON, purgeJSON{count, true}, "files to purge: %d", count)
 	}
 	count, err := b.Orders.PurgeDeletedFiles(ctx, before)
 	if printErr := p.printResult(c.JSON, purgeJSON{count, false}, "files purged: %d", count); err == nil {
