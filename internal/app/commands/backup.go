@@ -118,7 +118,7 @@ func (c *restoreCommand) run(ctx context.Context, p *process) error {
 		return err
 	}
 	if !locks.AloneInFolder() || !locks.AloneInDatabase() {
-		return errors.Join(errors.New("a server is running on the data folder"), locks.Release())
+		return errors.Join(errors.New("a server, or another restore, is running on the data folder"), locks.Release())
 	}
 	result, err := c.restore(ctx, p, from)
 	if err := errors.Join(err, locks.Release()); err != nil {

@@ -177,7 +177,7 @@ func TestRestoreBesideServer(t *testing.T) {
 	s := filled(t)
 	path := filepath.Join(t.TempDir(), "b")
 	s.Run(t, "", "backup", path)
-	s.Run(t, "", "restore", path).WantErr(t, 1, "merchant-orders: a server is running on the data folder\n")
+	s.Run(t, "", "restore", path).WantErr(t, 1, "merchant-orders: a server, or another restore, is running on the data folder\n")
 	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders/T-1", "").WantStatus(t, 200)
 }
 
