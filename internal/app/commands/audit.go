@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -124,8 +123,8 @@ func (c *auditCommand) runOn(ctx context.Context, p *process, b *app.Backend) er
 // printHeads prints the heads of the audit log.
 func (p *process) printHeads(ctx context.Context, b *app.Backend) error {
 	heads, err := check.Heads(ctx, b.Installation().DB)
-	for _, head := range heads {
-		err = errors.Join(err, p.printJSON(head))
+	for i := 0; err == nil && i < len(heads); i++ {
+		err = p.printJSON(heads[i])
 	}
 	return err
 }
