@@ -34,6 +34,9 @@ func StartProxy(database string, delay time.Duration) (*Proxy, error) {
 	}
 	p := &Proxy{listener: listener, server: address.Host, delay: delay}
 	address.Host = listener.Addr().String()
+	query := address.Query()
+	query.Set("sslmode", "disable") // the proxy reads the messages
+	address.RawQuery = query.Encode()
 	p.URL = address.String()
 	go func() {
 		for {
