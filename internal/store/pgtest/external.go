@@ -81,7 +81,7 @@ func (e *external) newDatabase(t testing.TB) (string, error) {
 			return "", err
 		}
 		if e.clustered() {
-			if err := e.run(ctx, databaseURL(server, name), "CREATE EXTENSION citus"); err != nil {
+			if err := e.run(ctx, databaseURL(server, name), "CREATE EXTENSION IF NOT EXISTS citus"); err != nil {
 				return "", err
 			}
 		}
