@@ -20,6 +20,7 @@ import (
 var (
 	ErrNotPostgres = errors.New("only a PostgreSQL database can be distributed over a cluster")
 	ErrNoCitus     = errors.New("the server has no Citus: install it, name it in shared_preload_libraries and restart the server")
+	ErrNoNodes     = errors.New("the cluster has no worker: run citus_add_node on the coordinator for each")
 )
 
 // Table is a distributed table.
@@ -66,7 +67,7 @@ type Result struct {
 // is distributed already stays as it is. Requests that write wait until the rows
 // are moved.
 //
-// It returns ErrNotPostgres or ErrNoCitus if there is no cluster, and sqldb.ErrMarketWebhooks.
+// It returns ErrNotPostgres, ErrNoCitus or ErrNoNodes if there is no cluster, and sqldb.ErrMarketWebhooks.
 func Distribute(ctx context.Context, db sqldb.DB) (Result, error) {
 	if !db.Dialect().Clustered {
 		return Result{}, ErrNotPostgres
@@ -141,6 +142,11 @@ func distributeTables(ctx context.Context, conn *sql.Conn) ([]Table, error) {
 	// Another process may have distributed them before the lock.
 	if tables, err = readTables(ctx, tx); err != nil {
 		return nil, err
+	}
+	var nodes bool
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_dist_node WHERE shouldhaveshards)
+		OR NOT EXISTS (SELECT FROM pg_dist_node)`).Scan(&nodes); err != nil || !nodes {
+		return nil, cmp.Or(err, ErrNoNodes)
 	}
 	var marketWebhooks bool
 	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM webhooks WHERE merchant_id = 0)`).Scan(&marketWebhooks); err != nil || marketWebhooks {

@@ -65,6 +65,17 @@ func TestDistributeInUse(t *testing.T) {
 	}
 }
 
+// TestDistributeWithoutWorkers has a coordinator only, which keeps no rows.
+func TestDistributeWithoutWorkers(t *testing.T) {
+	t.Parallel()
+	pgtest.NeedCluster(t)
+	url := pgtest.Empty(t)
+	db := testenv.Of(store.OpenPostgres(t.Context(), url, store.Options{})).Must(t)
+	t.Cleanup(func() { _ = db.Close() })
+	testenv.Of(maintenancetest.OpenSQL(t, url).ExecContext(t.Context(), `SELECT citus_remove_node(nodename, nodeport) FROM pg_dist_node WHERE groupid <> 0`)).Must(t)
+	testenv.Of(citus.Distribute(t.Context(), db.SQL())).WantError(t, "no workers", citus.ErrNoNodes)
+}
+
 // addOrders adds a merchant with orders.
 func addOrders(t *testing.T, db *store.DB, merchantID int64, n int) {
 	t.Helper()
