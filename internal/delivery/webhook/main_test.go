@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/store/pgtest"
 )
 
@@ -11,5 +12,5 @@ func TestMain(m *testing.M) {
 	if database := os.Getenv(childVariable); database != "" {
 		os.Exit(childMain(database))
 	}
-	pgtest.Main(m, nil)
+	pgtest.Main(m, maintenancetest.SetUp)
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 )
 
@@ -38,11 +40,13 @@ var browser struct {
 }
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if browser.stop != nil {
-		browser.stop()
-	}
-	os.Exit(code)
+	os.Exit(pgtest.Run(func() int {
+		code := m.Run()
+		if browser.stop != nil {
+			browser.stop()
+		}
+		return code
+	}, apptest.SetUp))
 }
 
 // startBrowser starts the shared browser once and returns its context.

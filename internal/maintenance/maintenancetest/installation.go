@@ -44,11 +44,11 @@ func (k Kind) String() string {
 
 // Main runs the tests of a package and stops the servers that they started.
 func Main(m *testing.M) {
-	os.Exit(s3test.Main(func() int { return pgtest.Run(m.Run, setUp) }))
+	os.Exit(s3test.Main(func() int { return pgtest.Run(m.Run, SetUp) }))
 }
 
-// setUp creates the tables of a database. On a cluster it distributes them.
-func setUp(ctx context.Context, url string, cluster bool) error {
+// SetUp creates the tables of a database. On a cluster it distributes them.
+func SetUp(ctx context.Context, url string, cluster bool) error {
 	db, err := store.OpenPostgres(ctx, url, store.Options{})
 	if err != nil {
 		return err

@@ -43,6 +43,7 @@ var shared struct {
 	external     *external // nil: Variable is not set
 	externalErr  error
 	setUp        SetUp
+	running      bool // by Run
 }
 
 // SetUp creates the tables of a new database. On a cluster it distributes them.
@@ -56,7 +57,7 @@ func Main(m *testing.M, setUp SetUp) {
 
 // Run is like Main but returns the exit code.
 func Run(run func() int, setUp SetUp) int {
-	shared.setUp = setUp
+	shared.setUp, shared.running = setUp, true
 	defer func() {
 		if shared.server != nil {
 			shared.server.Remove()
@@ -86,6 +87,7 @@ func Database(t testing.TB) string {
 // Empty is like Database, but the database is empty.
 func Empty(t testing.TB) string {
 	t.Helper()
+	needRun(t)
 	if e := openExternalOnce(t); e != nil {
 		url := testenv.Of(e.newDatabase(t)).Must(t)
 		return url
@@ -113,11 +115,21 @@ func NeedCluster(t testing.TB) {
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	testenv.Need(t, "a PostgreSQL server")
+	needRun(t)
 	shared.serverOnce.Do(func() { shared.server, shared.serverErr = Start() })
 	if shared.serverErr != nil {
 		t.Fatalf("no PostgreSQL server for the tests: %v", shared.serverErr)
 	}
 	return shared.server
+}
+
+// needRun ends a test of a package without Run: nobody would remove the shared server, and
+// the tables would not be distributed over a cluster.
+func needRun(t testing.TB) {
+	t.Helper()
+	if !shared.running {
+		t.Fatal("TestMain must call pgtest.Main or pgtest.Run")
+	}
 }
 
 // openExternalOnce connects to the server of Variable. It returns nil if that

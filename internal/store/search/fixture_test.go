@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/maintenance/citus"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/pgtest"
@@ -18,10 +19,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	pgtest.Main(m, func(ctx context.Context, url string, _ bool) error {
+	pgtest.Main(m, func(ctx context.Context, url string, cluster bool) error {
 		db, err := postgres.Open(ctx, url, nil, migrations.Options{})
 		if err != nil {
 			return err
+		}
+		if cluster {
+			_, err = citus.Distribute(ctx, db)
 		}
 		return errors.Join(err, db.Close())
 	})
