@@ -147,8 +147,8 @@ func TestKilledSenders(t *testing.T) {
 		killSenders(t, filepath.Join(t.TempDir(), "orders.db"))
 	})
 	t.Run("postgres", func(t *testing.T) {
-		if !testenv.Soak() {
-			t.Skip("takes long: storetest tests the leases on PostgreSQL; scripts/soak runs this")
+		if !testenv.Soak() && !pgtest.Distributed(t) {
+			t.Skip("takes long: storetest tests the leases on PostgreSQL; scripts/soak runs this, and a cluster does")
 		}
 		killSenders(t, pgtest.Database(t))
 	})
