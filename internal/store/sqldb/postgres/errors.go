@@ -39,6 +39,18 @@ var unavailableCodes = []string{
 	"25P03",             // idle transaction timeout
 }
 
+// internalError is the code of errors of Citus that have none of their own, and nodeFailures are
+// the beginnings of those where a node has failed, or the coordinator itself.
+const internalError = "XX000"
+
+var nodeFailures = []string{
+	"postmaster was shut down",
+	"failure on connection marked as essential",
+	"failed to prepare transaction",
+	"could not commit transaction for shard",
+	"execution cannot recover from multiple",
+}
+
 // hasCode reports whether err is an error of the server with one of the codes.
 func hasCode(err error, codes ...string) bool {
 	var pgError *pgconn.PgError
@@ -99,7 +111,8 @@ func isNotReady(err error) bool {
 }
 
 func isUnavailable(err *pgconn.PgError) bool {
-	return slices.ContainsFunc(unavailableCodes, func(prefix string) bool { return strings.HasPrefix(err.Code, prefix) })
+	return slices.ContainsFunc(unavailableCodes, func(prefix string) bool { return strings.HasPrefix(err.Code, prefix) }) ||
+		err.Code == internalError && slices.ContainsFunc(nodeFailures, func(text string) bool { return strings.HasPrefix(err.Message, text) })
 }
 
 const (

@@ -119,6 +119,25 @@ func TestOtherEncoding(t *testing.T) {
 	}
 }
 
+// TestNodeFailures sends errors as Citus does where a node has failed, and others with the same code.
+func TestNodeFailures(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, pgtest.Database(t))
+	for text, want := range map[string]bool{
+		"postmaster was shut down, exiting":                                       true,
+		"failure on connection marked as essential: worker1:5432":                 true,
+		"failed to prepare transaction 'citus_0_1_2_3' on host worker1:5432":      true,
+		"could not commit transaction for shard 8 on at least one active node":    true,
+		"execution cannot recover from multiple connection failures. Last node":   true,
+		"cache lookup failed for relation 16384: postmaster was shut down, never": false,
+	} {
+		_, err := db.Exec(t.Context(), fmt.Sprintf(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'XX000', MESSAGE = '%s'; END $$`, strings.ReplaceAll(text, "'", "''")))
+		if err == nil || db.Unavailable(err) != want {
+			t.Errorf("%v: unavailable %t, want %t", err, !want, want)
+		}
+	}
+}
+
 // TestOtherSchema opens a database whose installation is in another schema than the one where
 // the role makes tables.
 func TestOtherSchema(t *testing.T) {
