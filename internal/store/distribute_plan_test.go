@@ -272,8 +272,8 @@ func (r *recorder) Exec(ctx context.Context, text string, args ...any) (int64, e
 	return recordingQuerier{r.DB, r}.Exec(ctx, text, args...)
 }
 
-func (r *recorder) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
-	return recordingQuerier{r.DB, r}.Query(ctx, text, args...)
+func (r *recorder) Query(ctx context.Context, text string, args []any, scan func(sqldb.Rows) error) error {
+	return recordingQuerier{r.DB, r}.Query(ctx, text, args, scan)
 }
 
 func (r *recorder) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
@@ -307,9 +307,9 @@ func (q recordingQuerier) Exec(ctx context.Context, text string, args ...any) (i
 	return q.Querier.Exec(ctx, text, args...)
 }
 
-func (q recordingQuerier) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+func (q recordingQuerier) Query(ctx context.Context, text string, args []any, scan func(sqldb.Rows) error) error {
 	q.r.record(text, args)
-	return q.Querier.Query(ctx, text, args...)
+	return q.Querier.Query(ctx, text, args, scan)
 }
 
 func (q recordingQuerier) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -228,17 +227,22 @@ func (l *listing) locateDay(ctx context.Context, q sqldb.Querier, counts listCou
 // has no more days. It returns the last of these days and its orders.
 func (l *listing) passDays(ctx context.Context, q sqldb.Querier, ascending bool, skipped *int64) (day order.Day, orders int64, err error) {
 	text, args := l.dayStatement(ascending)
-	rows, err := q.Query(ctx, text, args...)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer func() { _ = rows.Close() }()
-	err = errDayCounts // if there are no days
-	for *skipped >= 0 && rows.Next() {
-		if err = rows.Scan(sqldb.Int(&day), &orders); err != nil {
-			break
+	found := false
+	err = sqldb.Each(ctx, q, text, args, func(rows sqldb.Rows) error {
+		if err := rows.Scan(sqldb.Int(&day), &orders); err != nil {
+			return err
 		}
-		*skipped -= orders
+		found = true
+		if *skipped -= orders; *skipped < 0 {
+			return errPageEnd
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errPageEnd):
+		err = nil
+	case err == nil && !found:
+		err = errDayCounts
 	}
-	return day, orders, cmp.Or(rows.Err(), err)
+	return day, orders, err
 }

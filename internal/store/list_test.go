@@ -91,9 +91,9 @@ type hookedDB struct {
 	before func(text string)
 }
 
-func (db hookedDB) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+func (db hookedDB) Query(ctx context.Context, text string, args []any, scan func(sqldb.Rows) error) error {
 	db.before(text)
-	return db.DB.Query(ctx, text, args...)
+	return db.DB.Query(ctx, text, args, scan)
 }
 
 func (db hookedDB) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {

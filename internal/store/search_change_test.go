@@ -27,9 +27,9 @@ func (i interrupted) wait() {
 	}
 }
 
-func (i interrupted) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+func (i interrupted) Query(ctx context.Context, text string, args []any, scan func(sqldb.Rows) error) error {
 	i.wait()
-	return i.DB.Query(ctx, text, args...)
+	return i.DB.Query(ctx, text, args, scan)
 }
 
 func (i interrupted) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
@@ -58,9 +58,9 @@ func (i interruptedQuerier) Exec(ctx context.Context, text string, args ...any) 
 	return i.Querier.Exec(ctx, text, args...)
 }
 
-func (i interruptedQuerier) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+func (i interruptedQuerier) Query(ctx context.Context, text string, args []any, scan func(sqldb.Rows) error) error {
 	i.wait()
-	return i.Querier.Query(ctx, text, args...)
+	return i.Querier.Query(ctx, text, args, scan)
 }
 
 func (i interruptedQuerier) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {

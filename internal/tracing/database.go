@@ -3,7 +3,6 @@ package tracing
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"iter"
 	"strings"
 
@@ -91,6 +90,14 @@ func (q querier) Exec(ctx context.Context, text string, args ...any) (int64, err
 	return n, err
 }
 
+// Query implements sqldb.Querier.
+func (q querier) Query(ctx context.Context, text string, args []any, scan func(sqldb.Rows) error) error {
+	ctx, span := q.statement(ctx, text)
+	err := q.on.Query(ctx, text, args, scan)
+	endStatement(span, err)
+	return err
+}
+
 // QueryMany implements sqldb.Querier. One span is for all queries.
 func (q querier) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
 	ctx, span := q.statement(ctx, "queries")
@@ -113,30 +120,6 @@ func (q querier) QueryRow(ctx context.Context, text string, args []any, dest ...
 	ctx, span := q.statement(ctx, text)
 	err := q.on.QueryRow(ctx, text, args, dest...)
 	endStatement(span, err)
-	return err
-}
-
-// Query implements sqldb.Querier. The span ends when the rows are closed.
-func (q querier) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
-	ctx, span := q.statement(ctx, text)
-	found, err := q.on.Query(ctx, text, args...)
-	if err != nil {
-		endStatement(span, err)
-		return nil, err
-	}
-	return rows{found, span}, nil
-}
-
-// rows are sqldb.Rows with the span of their query.
-type rows struct {
-	sqldb.Rows
-	span trace.Span
-}
-
-// Close implements sqldb.Rows.
-func (r rows) Close() error {
-	err := r.Rows.Close()
-	endStatement(r.span, errors.Join(err, r.Err()))
 	return err
 }
 

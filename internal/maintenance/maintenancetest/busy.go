@@ -48,9 +48,9 @@ func (q busyQuerier) write(ctx context.Context) {
 }
 
 // Query implements sqldb.Querier.
-func (q busyQuerier) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+func (q busyQuerier) Query(ctx context.Context, text string, args []any, scan func(sqldb.Rows) error) error {
 	defer q.write(ctx)
-	return q.Querier.Query(ctx, text, args...)
+	return q.Querier.Query(ctx, text, args, scan)
 }
 
 // QueryRow implements sqldb.Querier.

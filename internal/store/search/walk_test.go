@@ -112,9 +112,9 @@ type statementCounter struct {
 	statements int
 }
 
-func (c *statementCounter) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+func (c *statementCounter) Query(ctx context.Context, text string, args []any, scan func(sqldb.Rows) error) error {
 	c.statements++
-	return c.Querier.Query(ctx, text, args...)
+	return c.Querier.Query(ctx, text, args, scan)
 }
 
 func (c *statementCounter) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {

@@ -57,14 +57,13 @@ func NotReady(err error) error { return NotReadyError{err} }
 type Querier interface {
 	// Exec returns the number of rows that the statement changed.
 	Exec(ctx context.Context, text string, args ...any) (int64, error)
-	// Query returns rows that the caller must close. Those of a transaction are closed
-	// at its end.
-	Query(ctx context.Context, text string, args ...any) (Rows, error)
+	// Query calls scan for each row, until it returns an error.
+	Query(ctx context.Context, text string, args []any, scan func(Rows) error) error
 	// QueryRow scans the first row. It returns sql.ErrNoRows if there is none.
 	QueryRow(ctx context.Context, text string, args []any, dest ...any) error
-	// QueryMany runs queries in one round trip, and calls scan for each row of their
-	// results, with the index of the query. Where there is no network, a query is asked for
-	// when the one before has been read.
+	// QueryMany is Query for several queries in one round trip. It calls scan with the index
+	// of the query. Where there is no network, a query is asked for when the one before has
+	// been read.
 	QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(n int, rows Rows) error) error
 	// Later runs a statement at the latest with the next one of its transaction whose
 	// result is needed, or with the commit: together they take one round trip to a server.
@@ -78,17 +77,14 @@ type Querier interface {
 	WithoutTimeout() Querier
 }
 
-// Rows are the rows of a query, with the methods of *sql.Rows.
+// Rows are the rows of a query, at one of them.
 //
 // Scan takes *int64, *bool, *string, **string, *[]byte, *[32]byte, *sql.RawBytes,
 // *sql.NullInt64, *sql.NullString, *any and the destinations of this package, one for
 // each column. All take NULL, as empty, but *int64, *bool, *string and Int. RawBytes are
-// valid until the next call of Next, Scan or Close.
+// valid until the next row.
 type Rows interface {
-	Next() bool
 	Scan(dest ...any) error
-	Err() error
-	Close() error
 }
 
 // DB is an open database.
@@ -261,17 +257,7 @@ const MaxTxAttempts = 10
 
 // Each calls scan for each row of a query.
 func Each(ctx context.Context, q Querier, text string, args []any, scan func(Rows) error) error {
-	rows, err := q.Query(ctx, text, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return q.Query(ctx, text, args, scan)
 }
 
 // All returns one value for each row of a query.
@@ -307,7 +293,7 @@ func Now(ctx context.Context, q Querier, noRow error, text string, args ...any) 
 func OneByOne(ctx context.Context, q Querier, queries iter.Seq2[string, []any], scan func(int, Rows) error) error {
 	n := 0
 	for text, args := range queries {
-		if err := Each(ctx, q, text, args, func(rows Rows) error { return scan(n, rows) }); err != nil {
+		if err := q.Query(ctx, text, args, func(rows Rows) error { return scan(n, rows) }); err != nil {
 			return err
 		}
 		n++

@@ -112,7 +112,6 @@ var dialect = sqldb.Dialect{
 // DB is a database on a server. It implements sqldb.DB.
 type DB struct {
 	querier
-	pool    *pgxpool.Pool
 	admin   *sql.DB // for Conn; it holds no connection
 	dialect sqldb.Dialect
 }
@@ -142,7 +141,7 @@ func Open(ctx context.Context, url string, reread func() (string, error), schema
 		var pool *pgxpool.Pool
 		if pool, err = pgxpool.NewWithConfig(ctx, config); err == nil {
 			made(pool)
-			db := &DB{querier: querier{on: connections{pool}, timeout: statementTimeout}, pool: pool, admin: admin, dialect: dialect}
+			db := &DB{querier: querier{pool: pool, timeout: statementTimeout}, admin: admin, dialect: dialect}
 			if cluster {
 				db.dialect.RecursiveQueries, db.dialect.Feed, db.dialect.WordLists = false, clusterFeed, ""
 				// 1.0.0 reads it from the coordinator, and this statement is a worker's.
@@ -181,11 +180,9 @@ func (db *DB) inTx(ctx context.Context, begin string, fn func(sqldb.Querier) err
 		defer cancel()
 		tx.end(ctx)
 	}()
-	defer tx.last.close() // before the rollback
-	if err := fn(querier{on: tx, timeout: db.timeout, tx: tx}); err != nil {
+	if err := fn(querier{timeout: db.timeout, tx: tx}); err != nil {
 		return err
 	}
-	tx.last.close()
 	if err := tx.commit(ctx); err != nil {
 		return fmt.Errorf("commit: %w", explain(err))
 	}

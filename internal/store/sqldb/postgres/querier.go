@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"merchantorders/internal/store/sqldb"
 )
@@ -20,24 +21,9 @@ import (
 // querier implements sqldb.Querier on a pool or a transaction. The driver caches
 // prepared statements for each connection.
 type querier struct {
-	on interface {
-		Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)
-		Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
-		send(ctx context.Context, statements []statement, read func(pgx.BatchResults) error) error
-	}
+	pool    *pgxpool.Pool // nil in a transaction
 	timeout time.Duration // of each statement, including the wait for a connection
 	tx      *tx           // nil: statements have connections of their own
-}
-
-// lastRows are the newest rows of a transaction, the only ones that can be open.
-type lastRows struct{ rows }
-
-// close closes the rows if a caller has left them open: the connection runs no other
-// statement before, not even COMMIT.
-func (l *lastRows) close() {
-	if l.Rows != nil {
-		_ = l.Close()
-	}
 }
 
 // WithoutTimeout implements sqldb.Querier.
@@ -46,45 +32,90 @@ func (q querier) WithoutTimeout() sqldb.Querier {
 	return q
 }
 
-// limit returns a context with the time limits of statements and of those that are sent with
-// them.
-func (q querier) limit(ctx context.Context, statements int) (context.Context, context.CancelFunc) {
-	if q.tx != nil {
-		statements += len(q.tx.waiting)
+// send sends statements of which read reads the results. It takes one round trip, also with
+// those that wait in the transaction, and no longer than the time limits of all together.
+func (q querier) send(ctx context.Context, statements []statement, read func(pgx.BatchResults) error) error {
+	n := len(statements)
+	for _, s := range statements {
+		if err := checkArgs(s.args); err != nil {
+			return err
+		}
 	}
-	return context.WithTimeout(ctx, time.Duration(statements)*q.timeout)
+	if q.tx != nil {
+		n += len(q.tx.waiting)
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(n)*q.timeout)
+	defer cancel()
+	return retryUnsent(ctx, func() error {
+		if q.tx != nil {
+			return q.tx.send(ctx, statements, read)
+		}
+		return sendBatch(ctx, q.pool, statements, read)
+	})
+}
+
+// Query implements sqldb.Querier. With nothing to send before the query, a batch would take a
+// sixth longer.
+func (q querier) Query(ctx context.Context, text string, args []any, scan func(sqldb.Rows) error) error {
+	var on interface {
+		Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
+	}
+	switch {
+	case q.tx == nil:
+		on = q.pool
+	case q.tx.conn != nil && len(q.tx.waiting) == 0:
+		on = q.tx.conn
+	default:
+		query := func(yield func(string, []any) bool) { yield(text, args) }
+		return q.QueryMany(ctx, query, func(_ int, rows sqldb.Rows) error { return scan(rows) })
+	}
+	if err := checkArgs(args); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, q.timeout)
+	defer cancel()
+	return retryUnsent(ctx, func() error {
+		found, err := on.Query(ctx, text, args...)
+		if err != nil {
+			return err
+		}
+		return scanRows(found, scan)
+	})
+}
+
+// scanRows calls scan for each row, and closes the rows.
+func scanRows(found pgx.Rows, scan func(sqldb.Rows) error) (err error) {
+	defer func() {
+		found.Close()
+		err = cmp.Or(err, found.Err())
+	}()
+	for r := sqldb.Rows(rows{found}); err == nil && found.Next(); {
+		err = scan(r)
+	}
+	return err
 }
 
 // QueryMany implements sqldb.Querier.
 func (q querier) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
 	var all []statement
 	for text, args := range queries {
-		if err := checkArgs(args); err != nil {
-			return err
-		}
 		all = append(all, statement{text: text, args: args})
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	ctx, cancel := q.limit(ctx, len(all))
-	defer cancel()
-	_, err := retryUnsent(ctx, func() (struct{}, error) {
-		return struct{}{}, q.on.send(ctx, all, func(results pgx.BatchResults) error {
-			for n := range all {
-				found, err := results.Query()
-				for err == nil && found.Next() {
-					err = scan(n, rows{found, cancel})
-				}
-				found.Close()
-				if err := cmp.Or(err, found.Err()); err != nil {
-					return err
-				}
+	return q.send(ctx, all, func(results pgx.BatchResults) error {
+		for n := range all {
+			found, err := results.Query()
+			if err == nil {
+				err = scanRows(found, func(r sqldb.Rows) error { return scan(n, r) })
 			}
-			return results.Close()
-		})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	return err
 }
 
 // Later implements sqldb.Querier.
@@ -100,51 +131,29 @@ func (q querier) Later(ctx context.Context, noRow error, text string, args ...an
 }
 
 // Exec implements sqldb.Querier.
-func (q querier) Exec(ctx context.Context, text string, args ...any) (int64, error) {
-	if err := checkArgs(args); err != nil {
-		return 0, err
-	}
-	ctx, cancel := q.limit(ctx, 1)
-	defer cancel()
-	tag, err := retryUnsent(ctx, func() (pgconn.CommandTag, error) { return q.on.Exec(ctx, text, args...) })
-	return tag.RowsAffected(), err
-}
-
-// Query implements sqldb.Querier.
-func (q querier) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
-	if err := checkArgs(args); err != nil {
-		return nil, err
-	}
-	ctx, cancel := q.limit(ctx, 1)
-	found, err := retryUnsent(ctx, func() (pgx.Rows, error) { return q.on.Query(ctx, text, args...) })
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	r := rows{found, cancel}
-	if q.tx != nil {
-		q.tx.last.rows = r
-	}
-	return r, nil
+func (q querier) Exec(ctx context.Context, text string, args ...any) (n int64, err error) {
+	err = q.send(ctx, []statement{{text: text, args: args}}, func(results pgx.BatchResults) error {
+		tag, err := results.Exec()
+		n = tag.RowsAffected()
+		return err
+	})
+	return n, err
 }
 
 // QueryRow implements sqldb.Querier.
 func (q querier) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
-	found, err := q.Query(ctx, text, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = found.Close() }()
-	if !found.Next() {
-		if err := found.Err(); err != nil {
-			return err
+	found := false
+	err := q.Query(ctx, text, args, func(rows sqldb.Rows) error {
+		if found {
+			return nil
 		}
-		return sql.ErrNoRows
+		found = true
+		return rows.Scan(dest...)
+	})
+	if err == nil && !found {
+		err = sql.ErrNoRows
 	}
-	if err := found.Scan(dest...); err != nil {
-		return err
-	}
-	return found.Close()
+	return err
 }
 
 // checkArgs returns an error for an argument that sqldb.Querier does not take.
@@ -172,8 +181,8 @@ const (
 // retryUnsent calls fn again if the server cannot have received anything of it: because the
 // connection was broken before, or because the server has no more connections, of which the pool
 // may have one soon.
-func retryUnsent[T any](ctx context.Context, fn func() (T, error)) (T, error) {
-	result, err := fn()
+func retryUnsent(ctx context.Context, fn func() error) error {
+	err := fn()
 	began := time.Now()
 	for n := 1; err != nil && ctx.Err() == nil; n++ {
 		full := hasCode(err, tooManyConnections)
@@ -185,26 +194,13 @@ func retryUnsent[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 		} else if full || n >= maxSendAttempts || !pgconn.SafeToRetry(err) {
 			break
 		}
-		result, err = fn()
+		err = fn()
 	}
-	return result, explain(err)
+	return explain(err)
 }
 
 // rows implements sqldb.Rows.
-type rows struct {
-	pgx.Rows
-	cancel context.CancelFunc // ends the time limit of the query
-}
-
-// Close implements sqldb.Rows.
-func (r rows) Close() error {
-	r.Rows.Close()
-	r.cancel()
-	return r.Err()
-}
-
-// Err implements sqldb.Rows.
-func (r rows) Err() error { return explain(r.Rows.Err()) }
+type rows struct{ pgx.Rows }
 
 // Scan implements sqldb.Rows. It decodes the common column types itself: the
 // driver chooses a decoder anew for each column of each query.

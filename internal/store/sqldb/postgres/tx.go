@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,58 +19,29 @@ type tx struct {
 	begin   string
 	conn    *pgxpool.Conn // nil before the first batch
 	waiting []statement
-	last    lastRows
 }
 
-// statement is one that waits. If it changes no row, noRow is the error of its batch.
+// statement is one to send. If one that waits changes no row, noRow is the error of its batch.
 type statement struct {
 	text  string
 	args  []any
 	noRow error
 }
 
-// queue adds statements to a batch.
-func queue(batch *pgx.Batch, statements []statement) {
+// sender is a pool or a connection.
+type sender interface {
+	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
+}
+
+// sendBatch sends statements of which read reads the results.
+func sendBatch(ctx context.Context, on sender, statements []statement, read func(pgx.BatchResults) error) (err error) {
+	var batch pgx.Batch
 	for _, s := range statements {
 		batch.Queue(s.text, s.args...)
 	}
-}
-
-// connections sends each statement on any connection.
-type connections struct{ *pgxpool.Pool }
-
-// send sends statements of which read reads the results.
-func (c connections) send(ctx context.Context, statements []statement, read func(pgx.BatchResults) error) error {
-	var batch pgx.Batch
-	queue(&batch, statements)
-	results := c.SendBatch(ctx, &batch)
-	err := read(results)
-	return cmp.Or(err, results.Close())
-}
-
-// Exec sends a statement, after those that wait.
-func (t *tx) Exec(ctx context.Context, text string, args ...any) (tag pgconn.CommandTag, err error) {
-	if t.conn != nil && len(t.waiting) == 0 {
-		return t.conn.Exec(ctx, text, args...)
-	}
-	err = t.send(ctx, []statement{{text: text, args: args}}, func(batch pgx.BatchResults) (err error) {
-		tag, err = batch.Exec()
-		return cmp.Or(err, batch.Close()) // which repeats it
-	})
-	return tag, err
-}
-
-// Query sends a query, after the statements that wait.
-func (t *tx) Query(ctx context.Context, text string, args ...any) (found pgx.Rows, err error) {
-	if t.conn != nil && len(t.waiting) == 0 {
-		return t.conn.Query(ctx, text, args...)
-	}
-	err = t.send(ctx, []statement{{text: text, args: args}}, func(batch pgx.BatchResults) error {
-		rows, err := batch.Query()
-		found = &batchRows{Rows: rows, batch: batch}
-		return err
-	})
-	return found, err
+	results := on.SendBatch(ctx, &batch)
+	defer func() { err = cmp.Or(err, results.Close()) }() // which repeats an error of the server
+	return read(results)
 }
 
 // send sends BEGIN if it was not sent before, the statements that wait, and those of which
@@ -89,44 +61,38 @@ func (t *tx) send(ctx context.Context, now []statement, read func(pgx.BatchResul
 			}
 		}()
 	}
-	var batch pgx.Batch
-	queue(&batch, waiting)
-	queue(&batch, now)
-	results := t.conn.SendBatch(ctx, &batch)
-	for _, s := range waiting {
-		tag, err := results.Exec()
-		if err == nil && s.noRow != nil && tag.RowsAffected() == 0 {
-			err = s.noRow
+	return sendBatch(ctx, t.conn, slices.Concat(waiting, now), func(results pgx.BatchResults) error {
+		for _, s := range waiting {
+			tag, err := results.Exec()
+			if err == nil && s.noRow != nil && tag.RowsAffected() == 0 {
+				err = s.noRow
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			_ = results.Close()
-			return err
-		}
-	}
-	t.waiting = nil
-	if err := read(results); err != nil {
-		_ = results.Close()
-		return err
-	}
-	return nil
+		t.waiting = nil
+		return read(results)
+	})
 }
 
 // commit commits what was sent and what waits. A transaction of which nothing was ever
 // asked never begins.
 func (t *tx) commit(ctx context.Context) error {
-	for _, s := range t.waiting {
-		if s.noRow != nil {
-			// COMMIT must not go before its error is known.
-			if _, err := t.Exec(ctx, "SELECT 1"); err != nil {
-				return err
-			}
-			break
+	if slices.ContainsFunc(t.waiting, func(s statement) bool { return s.noRow != nil }) {
+		// COMMIT must not go before its error is known.
+		if err := t.send(ctx, nil, func(pgx.BatchResults) error { return nil }); err != nil {
+			return err
 		}
 	}
 	if t.conn == nil && len(t.waiting) == 0 {
 		return nil
 	}
-	tag, err := t.Exec(ctx, "commit")
+	var tag pgconn.CommandTag
+	err := t.send(ctx, []statement{{text: "commit"}}, func(results pgx.BatchResults) (err error) {
+		tag, err = results.Exec()
+		return err
+	})
 	if err == nil && tag.String() == "ROLLBACK" {
 		err = pgx.ErrTxCommitRollback
 	}
@@ -143,19 +109,3 @@ func (t *tx) end(ctx context.Context) {
 	}
 	t.conn.Release()
 }
-
-// batchRows are the rows of the last query of a batch.
-type batchRows struct {
-	pgx.Rows
-	batch pgx.BatchResults
-	err   error // of the end of the batch
-}
-
-// Close implements pgx.Rows.
-func (r *batchRows) Close() {
-	r.Rows.Close()
-	r.err = r.batch.Close()
-}
-
-// Err implements pgx.Rows.
-func (r *batchRows) Err() error { return cmp.Or(r.Rows.Err(), r.err) }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
@@ -16,7 +15,7 @@ import (
 func Run(t *testing.T, newDatabase func(t *testing.T) (open func() sqldb.DB)) {
 	for name, test := range map[string]func(t *testing.T, open func() sqldb.DB){
 		"arguments": testArguments, "scan": testScan, "rows": testRows, "transactions": testTransactions, "later": testLater,
-		"panic": testPanic, "rows left open": testRowsLeftOpen, "snapshot": testSnapshot, "commit version": testCommitVersion,
+		"panic": testPanic, "snapshot": testSnapshot, "commit version": testCommitVersion,
 		"copy lock": testCopyLock, "context": testContext, "pool": testPool, "close": testClose,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -154,33 +153,6 @@ func testPanic(t *testing.T, open func() sqldb.DB) {
 	mustExec(t, db, `INSERT INTO sample (id) VALUES (1)`)
 }
 
-// testRowsLeftOpen forgets to close rows: the transaction ends as if they were closed.
-func testRowsLeftOpen(t *testing.T, open func() sqldb.DB) {
-	db := setUp(t, open)
-	mustExec(t, db, `INSERT INTO sample (id) VALUES (1), (2)`)
-	forget := func(q sqldb.Querier) error {
-		rows, err := q.WithoutTimeout().Query(t.Context(), `SELECT id FROM sample`)
-		if err == nil && !rows.Next() {
-			err = errors.Join(errTest, rows.Err())
-		}
-		return err
-	}
-	began := time.Now()
-	testenv.NoError(t, db.Snapshot(t.Context(), forget))
-	testenv.NoError(t, db.InTx(t.Context(), func(q sqldb.Querier) error {
-		if _, err := q.Exec(t.Context(), `INSERT INTO sample (id) VALUES (3)`); err != nil {
-			return err
-		}
-		return forget(q)
-	}))
-	testenv.Equal(t, "error", errTest, db.InTx(t.Context(), func(q sqldb.Querier) error { return errors.Join(forget(q), errTest) }))
-	mustExec(t, open(), `INSERT INTO sample (id) VALUES (4)`)
-	mustExec(t, db, `INSERT INTO sample (id) VALUES (5)`)
-	if n := count(t, open()); n != 5 || time.Since(began) > 5*time.Second {
-		t.Errorf("%d rows after %v, want 5 at once", n, time.Since(began))
-	}
-}
-
 func testSnapshot(t *testing.T, open func() sqldb.DB) {
 	db := setUp(t, open)
 	err := db.Snapshot(t.Context(), func(q sqldb.Querier) error {
@@ -222,26 +194,29 @@ func testCommitVersion(t *testing.T, open func() sqldb.DB) {
 
 func testPool(t *testing.T, open func() sqldb.DB) {
 	db := setUp(t, open)
-	var held []sqldb.Rows
-	for range db.Pool().Max {
-		rows := testenv.Of(db.Query(t.Context(), `SELECT id FROM sample`)).Must(t)
-		held = append(held, rows)
-		if use := db.Pool(); use.InUse != len(held) || use.InUse+use.Idle > use.Max {
-			t.Errorf("%d connections are in use: %+v", len(held), use)
+	mustExec(t, db, `INSERT INTO sample (id) VALUES (1)`)
+	inUse := 0
+	var hold func(sqldb.Rows) error
+	hold = func(sqldb.Rows) error { // until all connections are in use
+		inUse++
+		if use := db.Pool(); use.InUse != inUse || use.InUse+use.Idle > use.Max {
+			t.Errorf("%d connections are in use: %+v", inUse, use)
 		}
+		if inUse < db.Pool().Max {
+			return db.Query(t.Context(), `SELECT id FROM sample`, nil, hold)
+		}
+		canceled, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := db.QueryRow(canceled, `SELECT id FROM sample`, nil, new(int64)); err == nil {
+			t.Error("there are more connections than the pool has")
+		}
+		return nil
 	}
-	canceled, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := db.Query(canceled, `SELECT id FROM sample`); err == nil {
-		t.Error("there are more connections than the pool has")
-	}
+	testenv.NoError(t, db.Query(t.Context(), `SELECT id FROM sample`, nil, hold))
 	if use := db.Pool(); use.Waits == 0 {
 		t.Errorf("no statement has waited: %+v", use)
 	}
-	for _, rows := range held {
-		testenv.NoError(t, rows.Close())
-	}
-	testenv.Equal(t, "rows", 0, count(t, db))
+	testenv.Equal(t, "rows", 1, count(t, db))
 }
 
 func testCopyLock(t *testing.T, open func() sqldb.DB) {

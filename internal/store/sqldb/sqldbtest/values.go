@@ -141,25 +141,24 @@ func testRows(t *testing.T, open func() sqldb.DB) {
 			t.Errorf("error %v (-want +got):\n%s", err, diff)
 		}
 	}
-	rows, err := db.Query(t.Context(), `SELECT id FROM sample`)
-	if err != nil || !rows.Next() {
-		t.Fatal(err)
+	// stop ends a query before its last row.
+	stop := func(q sqldb.Querier) error {
+		n := 0
+		testenv.Equal(t, "an error of the caller", errTest, q.Query(t.Context(), `SELECT id FROM sample`, nil, func(sqldb.Rows) error {
+			n++
+			return errTest
+		}))
+		testenv.Equal(t, "rows until the error", 1, n)
+		return nil
 	}
-	for range 2 {
-		testenv.NoError(t, rows.Close())
+	testenv.NoError(t, errors.Join(stop(db), db.Snapshot(t.Context(), stop)))
+	if err := db.Query(t.Context(), `SELECT nothing FROM sample`, nil, func(sqldb.Rows) error { return nil }); err == nil {
+		t.Error("an unknown column is no error")
 	}
-	if rows.Next() {
-		t.Error("closed rows have a next one")
-	}
-	if _, err := db.Query(t.Context(), `SELECT nothing FROM sample`); err == nil {
-		if err := sqldb.Each(t.Context(), db, `SELECT nothing FROM sample`, nil, func(sqldb.Rows) error { return nil }); err == nil {
-			t.Error("an unknown column is no error")
-		}
-	}
-	err = db.InTx(t.Context(), func(q sqldb.Querier) error {
+	err := db.InTx(t.Context(), func(q sqldb.Querier) error {
 		n, err := q.Exec(t.Context(), `UPDATE sample SET number = 1 WHERE id > $1`, 1)
 		testenv.Equal(t, "rows changed", 2, n)
-		return err
+		return errors.Join(err, stop(q))
 	})
 	testenv.NoError(t, err)
 }

@@ -298,7 +298,6 @@ func (c *committer) checkFiles() error {
 // the caller.
 func (c *committer) call(tx *writeTx) {
 	tx.err, tx.panicked = nil, nil
-	defer c.conn.closeRows()
 	defer func() { tx.panicked = recover() }()
 	if tx.err = tx.ctx.Err(); tx.err == nil {
 		tx.err = tx.fn(c.conn)

@@ -26,8 +26,6 @@ type conn struct {
 	// wrote is set by statements that may have written, also if they failed: by all except
 	// a SELECT, and an INSERT, UPDATE or DELETE that Exec has run on no rows.
 	wrote bool
-	// open are rows that are not closed, and some that are: see closeRows.
-	open []*rows
 }
 
 // openConn opens a connection to an existing file.
@@ -91,29 +89,6 @@ func countsRows(text string) bool {
 	return strings.HasPrefix(text, "INSERT") || strings.HasPrefix(text, "UPDATE") || strings.HasPrefix(text, "DELETE")
 }
 
-// Query implements sqldb.Querier.
-func (c *conn) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
-	stmt, err := c.prepare(ctx, text, args)
-	if err != nil {
-		return nil, err
-	}
-	for len(c.open) > 0 && c.open[len(c.open)-1].closed {
-		c.open = c.open[:len(c.open)-1]
-	}
-	r := &rows{ctx: ctx, stmt: stmt, release: func() {}}
-	c.open = append(c.open, r)
-	return r, nil
-}
-
-// closeRows closes rows that a caller has left open. They would keep the transaction of
-// the connection from ending.
-func (c *conn) closeRows() {
-	for _, r := range c.open {
-		_ = r.Close()
-	}
-	c.open = nil
-}
-
 // QueryRow implements sqldb.Querier.
 func (c *conn) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
 	stmt, err := c.prepare(ctx, text, args)
@@ -127,7 +102,7 @@ func (c *conn) QueryRow(ctx context.Context, text string, args []any, dest ...an
 	if !found {
 		err = sql.ErrNoRows
 	} else {
-		err = scanRow(stmt, dest)
+		err = rows{stmt}.Scan(dest...)
 	}
 	return errors.Join(err, stmt.Reset())
 }
@@ -135,6 +110,30 @@ func (c *conn) QueryRow(ctx context.Context, text string, args []any, dest ...an
 // QueryMany implements sqldb.Querier.
 func (c *conn) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
 	return sqldb.OneByOne(ctx, c, queries, scan)
+}
+
+// ctxCheckInterval is after how many rows Query checks the context.
+const ctxCheckInterval = 256
+
+// Query implements sqldb.Querier.
+func (c *conn) Query(ctx context.Context, text string, args []any, scan func(sqldb.Rows) error) error {
+	stmt, err := c.prepare(ctx, text, args)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stmt.Reset() }() // it would keep the transaction from ending; the error is that of Step
+	for n := 1; ; n++ {
+		if n%ctxCheckInterval == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		found, err := stmt.Step()
+		if err != nil || !found {
+			return stepError(ctx, err)
+		}
+		if err := scan(rows{stmt}); err != nil {
+			return err
+		}
+	}
 }
 
 // Later implements sqldb.Querier.
@@ -151,50 +150,5 @@ func stepError(ctx context.Context, err error) error {
 	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultInterrupt && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return err
-}
-
-// rows implements sqldb.Rows on a running statement.
-type rows struct {
-	ctx     context.Context
-	stmt    *sqlite.Stmt
-	release func() // gives the connection back to the pool
-	n       int    // calls of Next
-	err     error
-	closed  bool
-}
-
-// ctxCheckInterval is after how many rows Next checks the context.
-const ctxCheckInterval = 256
-
-// Next implements sqldb.Rows.
-func (r *rows) Next() bool {
-	if r.closed || r.err != nil {
-		return false
-	}
-	if r.n++; r.n%ctxCheckInterval == 0 {
-		if r.err = r.ctx.Err(); r.err != nil {
-			return false
-		}
-	}
-	found, err := r.stmt.Step()
-	r.err = stepError(r.ctx, err)
-	return found && err == nil
-}
-
-// Scan implements sqldb.Rows.
-func (r *rows) Scan(dest ...any) error { return scanRow(r.stmt, dest) }
-
-// Err implements sqldb.Rows.
-func (r *rows) Err() error { return r.err }
-
-// Close implements sqldb.Rows.
-func (r *rows) Close() error {
-	if r.closed {
-		return nil
-	}
-	r.closed = true
-	err := r.stmt.Reset()
-	r.release()
 	return err
 }

@@ -174,7 +174,6 @@ func (db *DB) Snapshot(ctx context.Context, fn func(sqldb.Querier) error) error 
 	defer func() {
 		// An interrupted connection runs no statement, not even ROLLBACK.
 		c.sqlite.SetInterrupt(nil)
-		c.closeRows()
 		_, _ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK")
 	}()
 	return fn(c)

@@ -103,17 +103,13 @@ func (p pool) QueryRow(ctx context.Context, text string, args []any, dest ...any
 }
 
 // Query implements sqldb.Querier.
-func (p pool) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+func (p pool) Query(ctx context.Context, text string, args []any, scan func(sqldb.Rows) error) error {
 	c, err := p.take(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	stmt, err := c.prepare(ctx, text, args)
-	if err != nil {
-		p.put(c)
-		return nil, err
-	}
-	return &rows{ctx: ctx, stmt: stmt, release: func() { p.put(c) }}, nil
+	defer p.put(c)
+	return c.Query(ctx, text, args, scan)
 }
 
 // QueryMany implements sqldb.Querier.

@@ -64,14 +64,17 @@ func bind(stmt *sqlite.Stmt, param int, arg any) error {
 	return nil
 }
 
-// scanRow scans the columns of the current row.
-func scanRow(stmt *sqlite.Stmt, dest []any) error {
-	if n := stmt.ColumnCount(); n != len(dest) {
+// rows implements sqldb.Rows on a running statement.
+type rows struct{ *sqlite.Stmt }
+
+// Scan implements sqldb.Rows.
+func (r rows) Scan(dest ...any) error {
+	if n := r.ColumnCount(); n != len(dest) {
 		return fmt.Errorf("the row has %d columns, not %d", n, len(dest))
 	}
 	for i, variable := range dest {
-		if err := scan(stmt, i, variable); err != nil {
-			return fmt.Errorf("column %s: %w", stmt.ColumnName(i), err)
+		if err := scan(r.Stmt, i, variable); err != nil {
+			return fmt.Errorf("column %s: %w", r.ColumnName(i), err)
 		}
 	}
 	return nil
