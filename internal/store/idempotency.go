@@ -28,9 +28,9 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key or
 	}
 	var recorded, response []byte
 	var createdAt time.Time
-	var legacyID, invoiceID sql.NullInt64
+	var legacyID, invoiceID int64 // 0: none
 	err = t.QueryRow(ctx, selectIdempotencyRecord+t.db.dialect.RowLock, []any{merchantID, key.Text, key.Line},
-		&recorded, sqldb.Time(&createdAt), &legacyID, &invoiceID, &response)
+		&recorded, sqldb.Time(&createdAt), sqldb.IntOrZero(&legacyID), sqldb.IntOrZero(&invoiceID), &response)
 	if errors.Is(err, sql.ErrNoRows) {
 		// Deleted between the two statements because it was too old.
 		return fmt.Errorf("the database is %w: an old idempotency record was deleted at this moment; retry", order.ErrUnavailable)

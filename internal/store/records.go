@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"maps"
 	"math"
@@ -201,9 +200,14 @@ func eventValues(values []any, merchantID, nonce, position int64, e recordedEven
 }
 
 // idOrNull returns an id as it is stored where 0 is NULL.
-func idOrNull(id int64) sql.NullInt64 { return sql.NullInt64{Int64: id, Valid: id != 0} }
+func idOrNull(id int64) any { return orNull(id) }
 
 // textOrNull returns a text as it is stored where an empty one is NULL.
-func textOrNull(text string) sql.NullString {
-	return sql.NullString{String: text, Valid: text != ""}
+func textOrNull(text string) any { return orNull(text) }
+
+func orNull[T comparable](value T) any {
+	if value == *new(T) {
+		return nil
+	}
+	return value
 }

@@ -191,7 +191,10 @@ func rebuildOrders(ctx context.Context, q sqldb.Querier, dialect *sqldb.Dialect,
 		if !o.wrongDeadline {
 			continue
 		}
-		expiresAt := sql.NullInt64{Int64: o.ExpiresAt.Unix(), Valid: !o.ExpiresAt.IsZero()}
+		var expiresAt any
+		if !o.ExpiresAt.IsZero() {
+			expiresAt = o.ExpiresAt.Unix()
+		}
 		_, err := q.Exec(ctx, `UPDATE orders SET expires_at = $1, deadline_warned = 0 WHERE merchant_id = $2 AND legacy_id = $3`, expiresAt, merchantID, o.LegacyID)
 		if err != nil {
 			return nil, err

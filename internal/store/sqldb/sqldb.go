@@ -50,10 +50,9 @@ func NotReady(err error) error { return NotReadyError{err} }
 
 // Querier runs statements: on any connection of a pool, or in one transaction.
 //
-// Arguments are nil (NULL), int64, int, string, []byte, *string,
-// sql.NullInt64 and sql.NullString. A nil []byte or *string is NULL. The argument
-// of Dialect.InList is an []int64, and so are those of Dialect.PairList and of
-// Dialect.WordLists except its texts.
+// Arguments are nil (NULL), int64, int, string, []byte and *string. A nil []byte or
+// *string is NULL. The argument of Dialect.InList is an []int64, and so are those of
+// Dialect.PairList and of Dialect.WordLists except its texts.
 type Querier interface {
 	// Exec returns the number of rows that the statement changed.
 	Exec(ctx context.Context, text string, args ...any) (int64, error)
@@ -80,7 +79,7 @@ type Querier interface {
 // Rows are the rows of a query, at one of them.
 //
 // Scan takes *int64, *bool, *string, **string, *[]byte, *[32]byte, *sql.RawBytes,
-// *sql.NullInt64, *sql.NullString, *any and the destinations of this package, one for
+// *sql.NullInt64, *any and the destinations of this package, one for
 // each column. All take NULL, as empty, but *int64, *bool, *string and Int. RawBytes are
 // valid until the next row.
 type Rows interface {

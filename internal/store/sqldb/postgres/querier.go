@@ -161,7 +161,7 @@ func (q querier) QueryRow(ctx context.Context, text string, args []any, dest ...
 func checkArgs(args []any) error {
 	for i, arg := range args {
 		switch arg.(type) {
-		case nil, int64, int, string, []byte, *string, []int64, sql.NullInt64, sql.NullString:
+		case nil, int64, int, string, []byte, *string, []int64:
 		default:
 			return fmt.Errorf("argument %d: a %T cannot be bound", i+1, arg)
 		}
@@ -264,11 +264,6 @@ func scan(types *pgtype.Map, column *pgconn.FieldDescription, value []byte, dest
 		var ok bool
 		variable.Int64, ok = integer(column, value)
 		if variable.Valid = ok; ok || value == nil {
-			return nil
-		}
-	case *sql.NullString:
-		if variable.Valid = value != nil; value == nil || isText(column) {
-			variable.String = string(value)
 			return nil
 		}
 	case *any:

@@ -26,16 +26,12 @@ func testArguments(t *testing.T, open func() sqldb.DB) {
 		{"number", int64(-1 << 63), int64(-1 << 63)},
 		{"number", 7, int64(7)},
 		{"small", 7, int64(7)},
-		{"number", sql.NullInt64{}, nil},
-		{"number", sql.NullInt64{Valid: true}, int64(0)},
 		{"number", number(7), errors.ErrUnsupported},
 		{"number", 7.5, errors.ErrUnsupported},
 		{"text", text, text},
 		{"text", "", ""},
 		{"text", &text, text},
 		{"text", (*string)(nil), nil},
-		{"text", sql.NullString{}, nil},
-		{"text", sql.NullString{String: "x", Valid: true}, "x"},
 		{"bytes", []byte{0, 255}, []byte{0, 255}},
 		{"bytes", []byte(nil), nil},
 	} {
@@ -108,7 +104,6 @@ func testScan(t *testing.T, open func() sqldb.DB) {
 		{"NullInt64", "text", [3]any{"error", "error", sql.NullInt64{}}, into(sql.NullInt64{})},
 		{"bool", "number = 300", [3]any{true, false, "error"}, into(false)},
 		{"string", "text", [3]any{"Μαρία", "", "error"}, into("")},
-		{"NullString", "text", [3]any{sql.NullString{String: "Μαρία", Valid: true}, sql.NullString{Valid: true}, sql.NullString{}}, into(sql.NullString{})},
 		{"*string", "text", [3]any{new("Μαρία"), new(""), (*string)(nil)}, into(new("old"))},
 		{"OrEmpty", "text", [3]any{"Μαρία", "", ""}, through("old", func(v *string) any { return sqldb.OrEmpty(v) })},
 		{"[32]byte", "bytes", [3]any{[32]byte{1: 255}, [32]byte{}, [32]byte{}}, into([32]byte{7: 7})},
@@ -132,11 +127,7 @@ func testRows(t *testing.T, open func() sqldb.DB) {
 		t.Error("two columns are scanned into one variable")
 	}
 	for _, q := range []sqldb.Querier{db, db.WithoutTimeout()} {
-		got, err := sqldb.All(t.Context(), q, `SELECT text FROM sample ORDER BY id`, nil, func(rows sqldb.Rows) (string, error) {
-			var raw sql.NullString
-			err := rows.Scan(&raw)
-			return raw.String, err
-		})
+		got, err := sqldb.Column[string](t.Context(), q, `SELECT text FROM sample ORDER BY id`)
 		if diff := cmp.Diff([]string{"a", "b", "c"}, got); diff != "" || err != nil {
 			t.Errorf("error %v (-want +got):\n%s", err, diff)
 		}

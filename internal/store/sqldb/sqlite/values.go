@@ -46,18 +46,6 @@ func bind(stmt *sqlite.Stmt, param int, arg any) error {
 			return err
 		}
 		stmt.BindText(param, string(list))
-	case sql.NullInt64:
-		if !value.Valid {
-			stmt.BindNull(param)
-			break
-		}
-		stmt.BindInt64(param, value.Int64)
-	case sql.NullString:
-		if !value.Valid {
-			stmt.BindNull(param)
-			break
-		}
-		stmt.BindText(param, value.String)
 	default:
 		return fmt.Errorf("argument %d: a %T cannot be bound", param, arg)
 	}
@@ -121,11 +109,6 @@ func scan(stmt *sqlite.Stmt, column int, dest any) error {
 			return nil
 		}
 		return checkInteger(stmt, column, variable.Int64)
-	case *sql.NullString:
-		*variable = sql.NullString{String: stmt.ColumnText(column), Valid: true}
-		if variable.String == "" {
-			variable.Valid = !stmt.ColumnIsNull(column)
-		}
 	case *bool:
 		n := stmt.ColumnInt64(column)
 		*variable = n != 0
