@@ -15,21 +15,15 @@ type Key struct {
 	LegacyID, MerchantID int64
 }
 
-// sorting is an order of results.
-type sorting struct {
-	ascending bool
-}
-
-// compare is negative if a comes before b.
-func (s sorting) compare(a, b Key) int {
+// compare is negative if a comes before b in the results: the newest comes first, and of
+// deadlines the earliest.
+func (r *reader) compare(a, b Key) int {
 	n := cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.LegacyID, b.LegacyID))
-	if s.ascending {
+	if r.Sort == order.SortExpires {
 		return n
 	}
 	return -n
 }
-
-var sortings = map[order.SearchSort]sorting{order.SortExpires: {ascending: true}}
 
 // keySource yields the keys of orders that may match, in the order of the results.
 type keySource interface {
@@ -51,9 +45,8 @@ const maxChunk = 200
 
 // mergedStream yields the keys of several streams, each once.
 type mergedStream struct {
-	q       sqldb.Querier
+	*reader
 	streams []*keyStream
-	compare func(a, b Key) int
 	last    Key
 	begun   bool
 }

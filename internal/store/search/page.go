@@ -56,7 +56,6 @@ type reader struct {
 	orders  Orders
 	limits  wordLimits
 	terms   []term
-	sort    sorting
 	from    int64 // Search.Bounds
 	until   int64
 	keys    keySource
@@ -80,7 +79,7 @@ func newReader(q sqldb.Querier, dialect *sqldb.Dialect, orders Orders, request o
 	from, until := request.Bounds()
 	return &reader{
 		Search: request, from: from, until: until, q: q, dialect: dialect, orders: orders, limits: defaultWordLimits,
-		terms: termsOf(&request), sort: sortings[request.Sort],
+		terms: termsOf(&request),
 	}
 }
 
@@ -191,14 +190,14 @@ func (r *reader) matches(o *order.FoundOrder) bool {
 // start is the key after which the results begin.
 func (r *reader) start() Key {
 	key := Key{At: math.MaxInt64, LegacyID: math.MaxInt64}
-	if r.sort.ascending {
+	if r.Sort == order.SortExpires {
 		key = Key{At: math.MinInt64, LegacyID: math.MinInt64}
 	}
 	if r.Sort == order.SortCreated && r.until != math.MaxInt64 {
 		key.At = r.until - 1
 	}
 	if r.After != nil {
-		if after := (Key{At: r.After.At, LegacyID: r.After.LegacyID}); r.sort.compare(after, key) > 0 {
+		if after := (Key{At: r.After.At, LegacyID: r.After.LegacyID}); r.compare(after, key) > 0 {
 			key = after
 		}
 	}

@@ -53,7 +53,7 @@ func (r *reader) scanAfter(key Key) {
 }
 
 func (r *reader) merged(streams []*keyStream) *mergedStream {
-	return &mergedStream{q: r.q, streams: streams, compare: r.sort.compare}
+	return &mergedStream{reader: r, streams: streams}
 }
 
 // single returns a stream of one order.

@@ -40,7 +40,7 @@ func TestLimits(t *testing.T) {
 	orders := burst(r, 1200)
 	all := fill(t, db, orders)
 	slices.SortFunc(orders, func(a, b order.Order) int {
-		return sorting{}.compare(Key{At: a.CreatedAt.Unix(), LegacyID: a.LegacyID}, Key{At: b.CreatedAt.Unix(), LegacyID: b.LegacyID})
+		return new(reader).compare(Key{At: a.CreatedAt.Unix(), LegacyID: a.LegacyID}, Key{At: b.CreatedAt.Unix(), LegacyID: b.LegacyID})
 	})
 	limits := []wordLimits{
 		{words: 4000, termWords: 200, rangeWords: 40, texts: 60},

@@ -155,9 +155,9 @@ func (w *wordWalk) advance(ctx context.Context) error {
 // take makes the keys of periods that begin at end the next ones.
 func (w *wordWalk) take(ctx context.Context, keys []Key, end int64) error {
 	keys = slices.DeleteFunc(keys, func(key Key) bool {
-		return w.sort.compare(key, w.after) <= 0 || w.MerchantID != 0 && key.MerchantID != w.MerchantID
+		return w.compare(key, w.after) <= 0 || w.MerchantID != 0 && key.MerchantID != w.MerchantID
 	})
-	slices.SortFunc(keys, w.sort.compare)
+	slices.SortFunc(keys, w.compare)
 	keys, err := w.ofStates(ctx, slices.Compact(keys), end)
 	w.buffer = keys
 	w.found += len(keys)
@@ -235,7 +235,7 @@ func (w *wordWalk) readWords(ctx context.Context, of wordRange) ([]Key, bool, er
 		}
 		w.termWords = max(w.termWords, len(keys))
 		for _, key := range term.named {
-			if key.At >= of.from && w.sort.compare(key, w.after) > 0 {
+			if key.At >= of.from && w.compare(key, w.after) > 0 {
 				keys = append(keys, key)
 			}
 		}
