@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -86,29 +85,19 @@ func (c *importCheck) claim(in *importTx, item *importItem, taken map[string]boo
 	c.seen[item.Order.Reference] = seenOrder{merchantID: item.Order.MerchantID, legacyID: item.legacyID, digest: item.Digest}
 }
 
-var selectOrderKeys = `SELECT key FROM order_keys WHERE key IN (` + sqldb.Params(1, sqldb.BatchSize) + `)`
-
 // takenKeys returns which references and requested legacy ids of orders exist.
 func (in *importTx) takenKeys(ctx context.Context, items []*importItem) (map[string]bool, error) {
-	var keys []any
+	var keys []string
 	for _, item := range items {
 		keys = append(keys, item.Order.Reference)
 		if id := item.Order.LegacyID; id != 0 {
 			keys = append(keys, LegacyIDKey(id))
 		}
 	}
-	taken := make(map[string]bool)
-	for chunk := range slices.Chunk(keys, sqldb.BatchSize) {
-		for len(chunk) < sqldb.BatchSize {
-			chunk = append(chunk, chunk[0]) // one statement for any number
-		}
-		found, err := sqldb.Column[string](ctx, in, selectOrderKeys, chunk...)
-		if err != nil {
-			return nil, err
-		}
-		for _, key := range found {
-			taken[key] = true
-		}
+	found, err := sqldb.Column[string](ctx, in, `SELECT key FROM order_keys WHERE key `+in.db.dialect.InList, keys)
+	taken := make(map[string]bool, len(found))
+	for _, key := range found {
+		taken[key] = true
 	}
-	return taken, nil
+	return taken, err
 }

@@ -26,6 +26,7 @@ type merchantCheck struct {
 	db          sqldb.DB
 	q           sqldb.Querier // the snapshot in progress
 	merchantID  int64
+	options     Options
 	reporter    *maintenance.Reporter
 	totals      merchantTotals
 	ends        logEnds
@@ -61,30 +62,18 @@ type dayState struct {
 func checkMerchant(
 	ctx context.Context, db sqldb.DB, merchantID int64, options Options, reporter *maintenance.Reporter,
 ) (merchantTotals, error) {
-	c := &merchantCheck{db: db, merchantID: merchantID, reporter: reporter}
-	err := c.checkEvents(ctx)
-	if err == nil {
-		err = c.checkAudit(ctx)
+	c := &merchantCheck{db: db, merchantID: merchantID, options: options, reporter: reporter}
+	slice := func(part func(context.Context) error) func(context.Context) error {
+		return func(ctx context.Context) error { return c.slice(ctx, part) }
 	}
-	if err == nil {
-		err = c.slice(ctx, c.checkWebhooks)
+	for _, part := range []func(context.Context) error{
+		c.checkEvents, c.checkAudit, slice(c.checkWebhooks), c.checkOrders, slice(c.checkCounts), c.confirmMissingKeys, c.settleDayCounts, c.settleNumbers,
+	} {
+		if err := part(ctx); err != nil {
+			return c.totals, err
+		}
 	}
-	if err == nil {
-		err = c.checkOrders(ctx)
-	}
-	if err == nil {
-		err = c.slice(ctx, c.checkCounts)
-	}
-	if err == nil {
-		err = c.confirmMissingKeys(ctx, db.WithoutTimeout())
-	}
-	if err == nil {
-		err = c.settleDayCounts(ctx, db, options)
-	}
-	if err == nil {
-		err = c.settleNumbers(ctx, db, options)
-	}
-	return c.totals, err
+	return c.totals, nil
 }
 
 // slice runs a part of the check in a snapshot of its own.
@@ -97,11 +86,11 @@ func (c *merchantCheck) slice(ctx context.Context, part func(context.Context) er
 
 // settleDayCounts reports wrong counts of orders, or rebuilds them. The orders must be
 // right for that.
-func (c *merchantCheck) settleDayCounts(ctx context.Context, db sqldb.DB, options Options) error {
-	if len(c.wrongCounts) > 0 && options.Repair && !c.badState {
-		changed, err := rebuildDayCounts(ctx, db, c.merchantID)
+func (c *merchantCheck) settleDayCounts(ctx context.Context) error {
+	if len(c.wrongCounts) > 0 && c.options.Repair && !c.badState {
+		changed, err := rebuildDayCounts(ctx, c.db, c.merchantID)
 		if err == nil && changed > 0 {
-			options.OnRepair(fmt.Sprintf("merchant %d: rebuilt the counts of orders, of which %d were wrong; restart the servers, which remember the old ones",
+			c.options.OnRepair(fmt.Sprintf("merchant %d: rebuilt the counts of orders, of which %d were wrong; restart the servers, which remember the old ones",
 				c.merchantID, changed))
 		}
 		return err
@@ -117,19 +106,19 @@ func (c *merchantCheck) settleDayCounts(ctx context.Context, db sqldb.DB, option
 }
 
 // settleNumbers reports orders that are found by wrong numbers, or corrects them.
-func (c *merchantCheck) settleNumbers(ctx context.Context, db sqldb.DB, options Options) error {
+func (c *merchantCheck) settleNumbers(ctx context.Context) error {
 	for _, o := range c.wrongNumbers {
-		if !options.Repair {
+		if !c.options.Repair {
 			c.reporter.Find(maintenance.Finding{
 				MerchantID: c.merchantID, OrderLegacyID: o.legacyID, OrderReference: o.reference,
 				Problem: "it is found by other numbers (invoice_numbers) than those of its invoice files", Cure: "check --repair corrects them",
 			})
 			continue
 		}
-		if err := renumber(ctx, db, c.merchantID, o.legacyID); err != nil {
+		if err := renumber(ctx, c.db, c.merchantID, o.legacyID); err != nil {
 			return err
 		}
-		options.OnRepair(fmt.Sprintf("merchant %d, order %s: corrected the numbers by which it is found", c.merchantID, o.reference))
+		c.options.OnRepair(fmt.Sprintf("merchant %d, order %s: corrected the numbers by which it is found", c.merchantID, o.reference))
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
@@ -12,12 +11,8 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-const (
-	// orderPage is how many orders are read at a time.
-	orderPage = 1000
-	// keyPage is how many order keys one statement looks for.
-	keyPage = 400
-)
+// orderPage is how many orders are read at a time.
+const orderPage = 1000
 
 // orderRow is the part of an order that must agree with other rows.
 type orderRow struct {
@@ -162,7 +157,7 @@ func (c *merchantCheck) checkKeys(ctx context.Context, orders []orderRow) error 
 	for _, o := range orders {
 		keys = append(keys, orderKey{o.reference, o}, orderKey{store.LegacyIDKey(o.legacyID), o})
 	}
-	missing, err := missingKeys(ctx, c.q, c.merchantID, keys)
+	missing, err := c.lacking(ctx, c.q, keys)
 	c.missingKeys = append(c.missingKeys, missing...)
 	return err
 }
@@ -170,8 +165,8 @@ func (c *merchantCheck) checkKeys(ctx context.Context, orders []orderRow) error 
 // confirmMissingKeys looks again for the keys that the snapshot lacked and
 // reports those that are still missing. On a cluster keys and orders are on
 // different nodes, and a snapshot may see a commit on one of them only.
-func (c *merchantCheck) confirmMissingKeys(ctx context.Context, q sqldb.Querier) error {
-	missing, err := missingKeys(ctx, q, c.merchantID, c.missingKeys)
+func (c *merchantCheck) confirmMissingKeys(ctx context.Context) error {
+	missing, err := c.lacking(ctx, c.db.WithoutTimeout(), c.missingKeys)
 	for _, key := range missing {
 		c.totals.missingKeys++
 		c.findInOrder(key.order, 0, "its key %s is missing or belongs to another merchant", key.key)
@@ -179,25 +174,21 @@ func (c *merchantCheck) confirmMissingKeys(ctx context.Context, q sqldb.Querier)
 	return err
 }
 
-// missingKeys returns those of the keys that the merchant lacks.
-func missingKeys(ctx context.Context, q sqldb.Querier, merchantID int64, keys []orderKey) ([]orderKey, error) {
-	var missing []orderKey
-	for page := range slices.Chunk(keys, keyPage) {
-		args := []any{merchantID}
-		for i := range keyPage {
-			// The last key fills up, so that there is one statement for any number.
-			args = append(args, page[min(i, len(page)-1)].key)
-		}
-		found, err := sqldb.Column[string](ctx, q,
-			`SELECT key FROM order_keys WHERE merchant_id = $1 AND key IN (`+sqldb.Params(2, keyPage)+`)`, args...)
-		if err != nil {
-			return nil, err
-		}
-		for _, key := range page {
-			if !slices.Contains(found, key.key) {
-				missing = append(missing, key)
-			}
+// lacking returns those of the keys that the merchant lacks.
+func (c *merchantCheck) lacking(ctx context.Context, q sqldb.Querier, keys []orderKey) (missing []orderKey, err error) {
+	wanted := make([]string, len(keys))
+	for i, key := range keys {
+		wanted[i] = key.key
+	}
+	found, err := sqldb.Column[string](ctx, q, `SELECT key FROM order_keys WHERE key `+c.db.Dialect().InList+` AND merchant_id = $2`, wanted, c.merchantID)
+	has := make(map[string]bool, len(found))
+	for _, key := range found {
+		has[key] = true
+	}
+	for _, key := range keys {
+		if !has[key.key] && err == nil {
+			missing = append(missing, key)
 		}
 	}
-	return missing, nil
+	return missing, err
 }

@@ -51,8 +51,8 @@ func NotReady(err error) error { return NotReadyError{err} }
 // Querier runs statements: on any connection of a pool, or in one transaction.
 //
 // Arguments are nil (NULL), int64, int, string, []byte and *string. A nil []byte or
-// *string is NULL. The argument of Dialect.InList is an []int64, and so are those of
-// Dialect.PairList and of Dialect.WordLists except its texts.
+// *string is NULL. The argument of Dialect.InList is an []int64 or a []string, and those of
+// Dialect.PairList and of Dialect.WordLists except its texts are []int64.
 type Querier interface {
 	// Exec returns the number of rows that the statement changed.
 	Exec(ctx context.Context, text string, args ...any) (int64, error)
@@ -167,7 +167,7 @@ type Dialect struct {
 	// NextInvoiceID takes the next id of an invoice. LastInvoiceID reads the
 	// highest id taken, 0 if none, and SetInvoiceID sets it.
 	NextInvoiceID, LastInvoiceID, SetInvoiceID string
-	// InList is the condition that the number before it is in the list $1.
+	// InList is the condition that the number or text before it is in the list $1.
 	InList string
 	// InTexts is the condition that the text before it is in the list $2, whose texts are
 	// separated by line feeds. It is empty where one row is locked as fast as many.

@@ -161,7 +161,7 @@ func (q querier) QueryRow(ctx context.Context, text string, args []any, dest ...
 func checkArgs(args []any) error {
 	for i, arg := range args {
 		switch arg.(type) {
-		case nil, int64, int, string, []byte, *string, []int64:
+		case nil, int64, int, string, []byte, *string, []int64, []string:
 		default:
 			return fmt.Errorf("argument %d: a %T cannot be bound", i+1, arg)
 		}

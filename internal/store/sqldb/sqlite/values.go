@@ -40,7 +40,7 @@ func bind(stmt *sqlite.Stmt, param int, arg any) error {
 			break
 		}
 		stmt.BindText(param, *value)
-	case []int64:
+	case []int64, []string:
 		list, err := json.Marshal(value)
 		if err != nil {
 			return err
