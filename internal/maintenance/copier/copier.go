@@ -233,10 +233,11 @@ func (j *job) copyCounters(ctx context.Context) error {
 		return err
 	}
 	return j.inTx(ctx, func(tx sqldb.Querier) error {
-		if _, err := counters.applyTo(ctx, tx, nil); err != nil {
+		dialect := j.target.DB.Dialect()
+		if _, err := counters.applyTo(ctx, tx, dialect); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, j.target.DB.Dialect().SetInvoiceID, lastInvoice)
+		_, err := tx.Exec(ctx, dialect.SetInvoiceID, lastInvoice)
 		return err
 	})
 }

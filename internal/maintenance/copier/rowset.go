@@ -108,7 +108,7 @@ func (s rowSet) applyTo(ctx context.Context, tx sqldb.Querier, dialect *sqldb.Di
 	if s.table.permanent && len(d.remove) > 0 || s.table.immutable && d.updates {
 		return 0, fmt.Errorf("%w: it has other rows in %s", ErrForeignTarget, s.table.name)
 	}
-	if err := s.table.write(ctx, tx, d); err != nil {
+	if err := s.table.write(ctx, tx, dialect, d); err != nil {
 		return 0, fmt.Errorf("write %s: %w", s.table.name, err)
 	}
 	if s.table == ordersTable {
@@ -121,21 +121,16 @@ func (s rowSet) applyTo(ctx context.Context, tx sqldb.Querier, dialect *sqldb.Di
 
 // write applies a diff. It removes rows first, because others may take over
 // their unique values.
-func (t *table) write(ctx context.Context, tx sqldb.Querier, d diff) error {
+func (t *table) write(ctx context.Context, tx sqldb.Querier, dialect *sqldb.Dialect, d diff) error {
 	for _, row := range d.remove {
 		if _, err := tx.Exec(ctx, t.deleteOne, row[:t.keyColumns]...); err != nil {
 			return err
 		}
 	}
-	for rows := d.write; len(rows) > 0; {
-		n := 1
-		if len(rows) >= insertRows {
-			n = insertRows
-		}
-		if _, err := tx.Exec(ctx, t.upsert(n), slices.Concat(rows[:n]...)...); err != nil {
+	for text, args := range t.upsert.Statements(dialect, slices.Concat(d.write...)) {
+		if _, err := tx.Exec(ctx, text, args...); err != nil { // at once: the error is of this table
 			return err
 		}
-		rows = rows[n:]
 	}
 	return nil
 }

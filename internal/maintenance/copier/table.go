@@ -29,14 +29,14 @@ type table struct {
 	identity string
 
 	selectWhere, deleteOne string // statements
+	// upsert inserts rows or updates existing ones.
+	upsert sqldb.BulkInsert
 	// selectPageEnd finds the end of a page, wherePage is the condition for its
 	// rows.
 	selectPageEnd, wherePage string
 }
 
 const (
-	// insertRows is how many rows a statement writes.
-	insertRows = 50
 	// rowPage is how many rows are read at a time.
 	rowPage = 1000
 	// allRows is the condition that every row meets.
@@ -92,26 +92,18 @@ func newTable(t table, columns string) *table {
 	for i := range conditions {
 		conditions[i] = t.columns[i] + " = " + sqldb.Params(1+i, 1)
 	}
+	var updates []string
+	for _, column := range t.columns[t.keyColumns:] {
+		updates = append(updates, column+" = excluded."+column)
+	}
+	t.upsert = sqldb.NewBulkInsert(t.name, columns,
+		" ON CONFLICT ("+strings.Join(t.columns[:t.keyColumns], ", ")+") DO UPDATE SET "+strings.Join(updates, ", "))
 	t.deleteOne = "DELETE FROM " + t.name + " WHERE " + strings.Join(conditions, " AND ")
 	after := `merchant_id = $1 AND ` + t.pageColumn + ` > $2`
 	t.selectPageEnd = `SELECT MAX(p.n), COUNT(*) FROM (SELECT ` + t.pageColumn + ` AS n FROM ` + t.name +
 		` WHERE ` + after + ` ORDER BY ` + t.pageColumn + ` LIMIT $3+0) p`
 	t.wherePage = after + ` AND ` + t.pageColumn + ` <= $3`
 	return &t
-}
-
-// upsert returns the statement that inserts rows or updates existing ones.
-func (t *table) upsert(rows int) string {
-	values := make([]string, rows)
-	for i := range values {
-		values[i] = "(" + sqldb.Params(1+i*len(t.columns), len(t.columns)) + ")"
-	}
-	var updates []string
-	for _, column := range t.columns[t.keyColumns:] {
-		updates = append(updates, column+" = excluded."+column)
-	}
-	return "INSERT INTO " + t.name + " (" + strings.Join(t.columns, ", ") + ") VALUES " + strings.Join(values, ", ") +
-		" ON CONFLICT (" + strings.Join(t.columns[:t.keyColumns], ", ") + ") DO UPDATE SET " + strings.Join(updates, ", ")
 }
 
 // pages yields the rows of a merchant page by page. A page is complete up to its

@@ -1,8 +1,6 @@
 package copier
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -105,14 +103,14 @@ func TestApply(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, in *maintenancetest.Installation) {
 		apply := func(set rowSet) (n int, err error) {
 			err = in.DB.InTx(t.Context(), func(tx sqldb.Querier) (err error) {
-				n, err = set.applyTo(t.Context(), tx, nil)
+				n, err = set.applyTo(t.Context(), tx, in.DB.Dialect())
 				return err
 			})
 			return n, err
 		}
 		day := func(n, orders int64) []any { return []any{int64(1), n, int64(1), orders} }
 		days := rowSet{table: daysTable, where: `merchant_id = $1`, args: []any{int64(1)}}
-		for n := range int64(2*insertRows + 7) {
+		for n := range int64(2*sqldb.BatchSize + 7) {
 			days.rows = append(days.rows, day(n, n))
 		}
 		applyDays := func(want int) {
@@ -122,7 +120,7 @@ func TestApply(t *testing.T) {
 			slices.SortFunc(got, func(a, b []any) int { return int(a[1].(int64) - b[1].(int64)) })
 			testenv.Equal(t, "rows", days.rows, got)
 		}
-		applyDays(2*insertRows + 7)
+		applyDays(2*sqldb.BatchSize + 7)
 		applyDays(0)
 		days.rows[3] = day(3, 99)
 		days.rows = days.rows[:len(days.rows)-2]
@@ -135,27 +133,6 @@ func TestApply(t *testing.T) {
 		for name, rows := range map[string][][]any{"key of another merchant": {{"a", int64(2)}}, "missing key": nil} {
 			keys.rows = rows
 			testenv.Of(apply(keys)).WantError(t, name, ErrForeignTarget)
-		}
-	})
-}
-
-// TestLockForCopy takes the lock on two connections to one database.
-func TestLockForCopy(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, in *maintenancetest.Installation) {
-		a, b := in.DB, in.Reopen(t)
-		first := testenv.Of(a.LockForCopy(t.Context(), true)).Must(t)
-		second := testenv.Of(b.LockForCopy(t.Context(), true)).Must(t)
-		testenv.Of(b.LockForCopy(t.Context(), false)).WantError(t, "exclusive beside shared locks", sqldb.ErrLocked)
-		testenv.NoError(t, errors.Join(first.Close(), second.Close()))
-		exclusive := testenv.Of(b.LockForCopy(t.Context(), false)).Must(t)
-		testenv.Of(a.LockForCopy(t.Context(), true)).WantError(t, "shared beside an exclusive lock", sqldb.ErrLocked)
-		testenv.NoError(t, exclusive.Close())
-		again := testenv.Of(a.LockForCopy(t.Context(), false)).Must(t)
-		testenv.NoError(t, again.Close())
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := a.LockForCopy(ctx, false); err == nil {
-			t.Error("locked with a canceled context")
 		}
 	})
 }

@@ -239,6 +239,11 @@ func testCopyLock(t *testing.T, open func() sqldb.DB) {
 	lock(a, true, false)
 	alone()
 	lock(a, false, true)()
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := a.LockForCopy(canceled, false); err == nil {
+		t.Error("locked with a canceled context")
+	}
 }
 
 func testContext(t *testing.T, open func() sqldb.DB) {
