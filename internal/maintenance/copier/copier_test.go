@@ -21,8 +21,7 @@ import (
 // mustCopy copies without findings.
 func mustCopy(t *testing.T, source, target maintenance.Installation) copier.Result {
 	t.Helper()
-	result := testenv.Of(copier.Copy(t.Context(), source, target, &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { t.Errorf("difference: %v", f) }})).Must(t)
-	return result
+	return testenv.Of(copier.Copy(t.Context(), source, target, &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { t.Errorf("difference: %v", f) }})).Must(t)
 }
 
 // TestCopyThereAndBack copies an installation to every combination of database and

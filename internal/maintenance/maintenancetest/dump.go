@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
 )
 
@@ -22,7 +23,9 @@ func (in *Installation) Dump(t testing.TB) map[string][]string {
 	for _, table := range in.tables(t) {
 		dump[table] = in.rows(t, table)
 	}
-	dump["counters"] = append(dump["counters"], fmt.Sprintf("[invoice %d]", in.lastInvoice(t)))
+	var lastInvoice int64
+	testenv.NoError(t, in.DB.QueryRow(t.Context(), in.DB.Dialect().LastInvoiceID, nil, &lastInvoice))
+	dump["counters"] = append(dump["counters"], fmt.Sprintf("[invoice %d]", lastInvoice))
 	slices.Sort(dump["counters"])
 	testenv.NoError(t, in.Files.Each(t.Context(), func(path string) error {
 		dump["files"] = append(dump["files"], fmt.Sprintf("%s %x", path, sha256.Sum256(in.Read(t, path))))
@@ -40,15 +43,9 @@ func (in *Installation) tables(t testing.TB) []string {
 	if in.Kind.Postgres {
 		text = `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`
 	}
-	var tables []string
-	in.each(t, text, func(rows *sql.Rows) {
-		var name string
-		testenv.NoError(t, rows.Scan(&name))
-		if !strings.HasPrefix(name, "goose") && name != "schema_steps" && name != "event_feed" && !strings.HasPrefix(name, "citus") {
-			tables = append(tables, name)
-		}
+	return slices.DeleteFunc(testenv.Of(sqldb.Column[string](t.Context(), in.DB, text)).Must(t), func(name string) bool {
+		return strings.HasPrefix(name, "goose") || name == "schema_steps" || name == "event_feed" || strings.HasPrefix(name, "citus")
 	})
-	return tables
 }
 
 // rows returns the rows of a table. It leaves out the counter of invoices, which
@@ -90,18 +87,6 @@ func (in *Installation) Histories(t testing.TB) []string {
 	return histories
 }
 
-// lastInvoice returns the counter of invoices.
-func (in *Installation) lastInvoice(t testing.TB) int64 {
-	t.Helper()
-	text := `SELECT last FROM counters WHERE name = 'invoice'`
-	if in.Kind.Postgres {
-		text = `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM invoice_ids`
-	}
-	var last int64
-	testenv.NoError(t, in.SQL.QueryRowContext(t.Context(), text).Scan(&last))
-	return last
-}
-
 // each calls scan for each row of a query.
 func (in *Installation) each(t testing.TB, text string, scan func(*sql.Rows), args ...any) {
 	t.Helper()
@@ -127,8 +112,7 @@ func (in *Installation) Read(t testing.TB, path string) []byte {
 	t.Helper()
 	file := testenv.Of(in.Files.Open(t.Context(), path)).Must(t)
 	defer func() { _ = file.Close() }()
-	content := testenv.Of(io.ReadAll(file)).Must(t)
-	return content
+	return testenv.Of(io.ReadAll(file)).Must(t)
 }
 
 // Replace replaces the content of a file. It removes the file if content is nil.

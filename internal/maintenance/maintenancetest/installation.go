@@ -19,7 +19,6 @@ import (
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/pgtest"
-	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
@@ -68,8 +67,6 @@ type Installation struct {
 	order.Services
 	Tokens *token.Registry
 	SQL    *sql.DB // reads and damages tables
-
-	database string // path or URL
 }
 
 // Now is the time in all installations.
@@ -94,33 +91,16 @@ func Open(t testing.TB, folder string) *Installation {
 func (in *Installation) open(t testing.TB) {
 	t.Helper()
 	in.openFiles(t)
+	open, database := store.OpenSQLite, filepath.Join(in.Folder, "orders.db")
 	if in.Kind.Postgres {
-		in.database = pgtest.Database(t)
-	} else {
-		in.database = filepath.Join(in.Folder, "orders.db")
+		open, database = store.OpenPostgres, pgtest.Database(t)
 	}
-	in.Store = in.openStore(t)
-	in.DB, in.SQL = in.Store.SQL(), OpenSQL(t, in.database)
+	in.Store = testenv.Of(open(t.Context(), database, store.Options{})).Must(t)
+	t.Cleanup(func() { testenv.NoError(t, in.Store.Close()) })
+	in.DB, in.SQL = in.Store.SQL(), OpenSQL(t, database)
 	now := func() time.Time { return Now }
 	in.Services = order.NewServices(in.Store, in.Files, now, slog.New(slog.DiscardHandler))
 	in.Tokens = token.NewRegistry(in.Store, now)
-}
-
-func (in *Installation) openStore(t testing.TB) *store.DB {
-	t.Helper()
-	open := store.OpenSQLite
-	if in.Kind.Postgres {
-		open = store.OpenPostgres
-	}
-	db := testenv.Of(open(t.Context(), in.database, store.Options{})).Must(t)
-	t.Cleanup(func() { testenv.NoError(t, db.Close()) })
-	return db
-}
-
-// Reopen opens the database a second time.
-func (in *Installation) Reopen(t testing.TB) sqldb.DB {
-	t.Helper()
-	return in.openStore(t).SQL()
 }
 
 // OpenSQL opens a database by the URL of a PostgreSQL database or the path of an

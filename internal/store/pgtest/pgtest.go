@@ -89,8 +89,7 @@ func Empty(t testing.TB) string {
 	t.Helper()
 	needRun(t)
 	if e := openExternalOnce(t); e != nil {
-		url := testenv.Of(e.newDatabase(t)).Must(t)
-		return url
+		return testenv.Of(e.newDatabase(t)).Must(t)
 	}
 	return Shared(t).Database(t)
 }

@@ -20,8 +20,7 @@ func TestMoveStaged(t *testing.T) {
 	}
 	fill(t, db, orders)
 	words := func() []string {
-		words := testenv.Of(sqldb.Column[string](t.Context(), db, `SELECT block || ' ' || word || ' ' || legacy_id FROM order_words`)).Must(t)
-		return words
+		return testenv.Of(sqldb.Column[string](t.Context(), db, `SELECT block || ' ' || word || ' ' || legacy_id FROM order_words`)).Must(t)
 	}
 	want := words()
 	for _, change := range []string{

@@ -23,41 +23,32 @@ var cancelSubjects = []subject{
 func calls(store Store) map[string]func(context.Context) error {
 	key, invoice := order.ByLegacyID(1), order.StoredInvoice{MerchantID: alpha, OrderLegacyID: 1, ID: 1}
 	return map[string]func(context.Context) error{
-		"Order": func(ctx context.Context) error { _, err := store.Order(ctx, alpha, key); return err },
-		"List":  func(ctx context.Context) error { _, err := store.List(ctx, alpha, order.NewFilter()); return err },
-		"Sums":  func(ctx context.Context) error { _, err := store.Sums(ctx, alpha, order.NewFilter(), 1); return err },
-		"InvoiceFile": func(ctx context.Context) error {
-			_, err := store.InvoiceFile(ctx, alpha, "R", "a.pdf")
-			return err
-		},
-		"Events": func(ctx context.Context) error { _, err := store.Events(ctx, alpha, 0, 10); return err },
-		"OrderEvents": func(ctx context.Context) error {
-			_, err := store.OrderEvents(ctx, alpha, key, 0, 10)
-			return err
-		},
-		"DataVersions": func(ctx context.Context) error { _, err := store.DataVersions(ctx, []int64{alpha}); return err },
+		"Order":        func(ctx context.Context) error { return errorOf(store.Order(ctx, alpha, key)) },
+		"List":         func(ctx context.Context) error { return errorOf(store.List(ctx, alpha, order.NewFilter())) },
+		"Sums":         func(ctx context.Context) error { return errorOf(store.Sums(ctx, alpha, order.NewFilter(), 1)) },
+		"InvoiceFile":  func(ctx context.Context) error { return errorOf(store.InvoiceFile(ctx, alpha, "R", "a.pdf")) },
+		"Events":       func(ctx context.Context) error { return errorOf(store.Events(ctx, alpha, 0, 10)) },
+		"OrderEvents":  func(ctx context.Context) error { return errorOf(store.OrderEvents(ctx, alpha, key, 0, 10)) },
+		"DataVersions": func(ctx context.Context) error { return errorOf(store.DataVersions(ctx, []int64{alpha})) },
 		"InTx":         func(ctx context.Context) error { return transitionTo(ctx, store, alpha, 1, order.Canceled, noon) },
 		"ImportOrders": func(ctx context.Context) error {
-			_, err := store.ImportOrders(ctx, []order.Incoming{incoming(minimal(alpha, "NEW"))}, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: noon})
-			return err
+			return errorOf(store.ImportOrders(ctx, []order.Incoming{incoming(minimal(alpha, "NEW"))}, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: noon}))
 		},
-		"ExpiredReservations": func(ctx context.Context) error { _, err := store.ExpiredReservations(ctx, noon, 1); return err },
-		"ExpireReservation":   func(ctx context.Context) error { _, err := store.ExpireReservation(ctx, invoice, noon); return err },
-		"DeletedInvoices":     func(ctx context.Context) error { _, err := store.DeletedInvoices(ctx, noon, 1); return err },
+		"ExpiredReservations": func(ctx context.Context) error { return errorOf(store.ExpiredReservations(ctx, noon, 1)) },
+		"ExpireReservation":   func(ctx context.Context) error { return errorOf(store.ExpireReservation(ctx, invoice, noon)) },
+		"DeletedInvoices":     func(ctx context.Context) error { return errorOf(store.DeletedInvoices(ctx, noon, 1)) },
 		"MarkPurged":          func(ctx context.Context) error { return store.MarkPurged(ctx, invoice, noon) },
 		"AddMerchant": func(ctx context.Context) error {
 			return addMerchant(ctx, store, order.Merchant{ID: 9, Name: "Nine", CreatedAt: noon})
 		},
-		"Merchants": func(ctx context.Context) error { _, err := store.Merchants(ctx, order.MerchantFilter{}); return err },
-		"Grant":     func(ctx context.Context) error { _, err := store.Grant(ctx, token.Hash{1}); return err },
+		"Merchants": func(ctx context.Context) error { return errorOf(store.Merchants(ctx, order.MerchantFilter{})) },
+		"Grant":     func(ctx context.Context) error { return errorOf(store.Grant(ctx, token.Hash{1})) },
 		"AddToken": func(ctx context.Context) error {
-			_, err := addToken(ctx, store, token.Hash{1}, token.Token{MerchantID: alpha, CreatedAt: noon})
-			return err
+			return errorOf(addToken(ctx, store, token.Hash{1}, token.Token{MerchantID: alpha, CreatedAt: noon}))
 		},
-		"Tokens": func(ctx context.Context) error { _, err := store.Tokens(ctx, token.Filter{}, noon); return err },
+		"Tokens": func(ctx context.Context) error { return errorOf(store.Tokens(ctx, token.Filter{}, noon)) },
 		"ReplaceToken": func(ctx context.Context) error {
-			_, err := registry(store, noon).Rotate(ctx, order.Command(), token.Rotation{ID: 1}, order.Options[token.Created]{})
-			return err
+			return errorOf(registry(store, noon).Rotate(ctx, order.Command(), token.Rotation{ID: 1}, order.Options[token.Created]{}))
 		},
 		"RevokeToken": func(ctx context.Context) error { return revokeToken(ctx, store, 1, noon) },
 		"TouchTokens": func(ctx context.Context) error { return store.RecordTokenUse(ctx, map[int64]token.Use{1: {At: noon}}) },

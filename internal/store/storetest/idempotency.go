@@ -107,7 +107,7 @@ func testNoOrderNoRecord(f *fixture) {
 	testenv.Of(service(f.b, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), under("k", "accept"))).Must(f)
 }
 
-func errorOf(_ order.WriteResult, err error) error { return err }
+func errorOf[T any](_ T, err error) error { return err }
 
 // testCountRecords counts records, which end after a time.
 func testCountRecords(f *fixture) {

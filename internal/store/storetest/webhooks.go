@@ -58,27 +58,19 @@ func (f *fixture) addWebhook(merchantID int64, changes ...func(*webhook.Endpoint
 // lease takes the lease of an endpoint for a minute.
 func (f *fixture) lease(key delivery.Key, at time.Time) delivery.Lease {
 	f.Helper()
-	lease := testenv.Of(f.a.LeaseEndpoint(f.Context(), key, at, at.Add(time.Minute))).Must(f)
-	return lease
+	return testenv.Of(f.a.LeaseEndpoint(f.Context(), key, at, at.Add(time.Minute))).Must(f)
 }
 
 // borrow is lease for an endpoint that need not be due.
 func (f *fixture) borrow(key delivery.Key, at time.Time) delivery.Lease {
 	f.Helper()
-	lease := testenv.Of(f.a.BorrowEndpoint(f.Context(), key, at, at.Add(time.Minute))).Must(f)
-	return lease
-}
-
-// refused checks the error of an operation.
-func (f *fixture) refused(what string, want, err error) {
-	f.Helper()
-	testenv.Equal(f, what, want, err)
+	return testenv.Of(f.a.BorrowEndpoint(f.Context(), key, at, at.Add(time.Minute))).Must(f)
 }
 
 // lost saves progress under a lease that is lost.
 func (f *fixture) lost(what string, lease delivery.Lease, p delivery.Progress) {
 	f.Helper()
-	f.refused(what, delivery.ErrLeaseLost, f.a.SaveProgress(f.Context(), lease, p))
+	testenv.Equal(f, what, delivery.ErrLeaseLost, f.a.SaveProgress(f.Context(), lease, p))
 }
 
 func (f *fixture) expectWebhook(want webhook.Endpoint) {
@@ -105,7 +97,7 @@ func testWebhookLife(f *fixture) {
 	foreign := delivery.Key{MerchantID: beta, ID: e.ID}
 	testenv.NoError(f, f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error {
 		_, err := tx.Lock(f.Context(), foreign)
-		f.refused("lock another merchant's webhook", delivery.ErrNotFound, err)
+		testenv.Equal(f, "lock another merchant's webhook", delivery.ErrNotFound, err)
 		if e, err = tx.Lock(f.Context(), e.Key); err != nil {
 			return err
 		}
@@ -119,10 +111,10 @@ func testWebhookLife(f *fixture) {
 	}))
 	f.expectWebhook(e)
 	for key, want := range map[delivery.Key]error{foreign: delivery.ErrNotFound, e.Key: nil} {
-		f.refused("remove", want, f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error { return tx.Remove(f.Context(), key) }))
+		testenv.Equal(f, "remove", want, f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error { return tx.Remove(f.Context(), key) }))
 	}
 	_, err := f.b.Webhook(f.Context(), e.Key)
-	f.refused("after the removal", delivery.ErrNotFound, err)
+	testenv.Equal(f, "after the removal", delivery.ErrNotFound, err)
 }
 
 // testWebhookLimit adds endpoints at the same time: no more than allowed exist.
@@ -149,7 +141,7 @@ func testWebhookLimit(f *fixture) {
 	if added.Load() != webhook.MaxEndpoints || refused.Load() != 4 {
 		f.Errorf("%d endpoints added, %d refused", added.Load(), refused.Load())
 	}
-	f.refused("unknown merchant", delivery.ErrNoMerchant, f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error {
+	testenv.Equal(f, "unknown merchant", delivery.ErrNoMerchant, f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error {
 		_, err := tx.NewestEvent(f.Context(), 404)
 		return err
 	}))
@@ -239,8 +231,8 @@ func testWebhookLease(f *fixture) {
 	for _, at := range []time.Time{noon, until.Add(-time.Second)} {
 		_, err := f.b.LeaseEndpoint(f.Context(), e.Key, at, until)
 		_, err2 := f.b.BorrowEndpoint(f.Context(), e.Key, at, until)
-		f.refused("lease while another has it", delivery.ErrNotDue, err)
-		f.refused("borrow while another has the lease", delivery.ErrNotDue, err2)
+		testenv.Equal(f, "lease while another has it", delivery.ErrNotDue, err)
+		testenv.Equal(f, "borrow while another has the lease", delivery.ErrNotDue, err2)
 	}
 	f.expectDue("after the lease", anyMerchant, until, delivery.Due{Key: e.Key})
 	second := f.lease(e.Key, until)
@@ -257,7 +249,7 @@ func testWebhookLease(f *fixture) {
 	disabled := f.addWebhook(alpha, func(e *webhook.Endpoint) { e.State = delivery.Disabled })
 	for key, want := range map[delivery.Key]error{disabled.Key: delivery.ErrNotDue, {MerchantID: alpha, ID: 404}: delivery.ErrNotFound} {
 		_, err := f.a.LeaseEndpoint(f.Context(), key, noon, until)
-		f.refused("lease of a disabled endpoint, or of none", want, err)
+		testenv.Equal(f, "lease of a disabled endpoint, or of none", want, err)
 	}
 	f.borrow(disabled.Key, noon)
 }
@@ -319,7 +311,7 @@ func testWebhookChanged(f *fixture) {
 	testenv.Equal(f, fmt.Sprint("delivery log, error ", err), []delivery.Attempt{d}, log)
 	f.expectFeed(0, 10, []order.EventRecord{})
 	_, err = f.b.BorrowEndpoint(f.Context(), e.Key, noon, noon.Add(time.Minute))
-	f.refused("borrow after the change, which does not end the lease", delivery.ErrNotDue, err)
+	testenv.Equal(f, "borrow after the change, which does not end the lease", delivery.ErrNotDue, err)
 	testenv.NoError(f, f.a.ReleaseEndpoint(f.Context(), lease))
 	testenv.Equal[any](f, "the next lease", e, f.lease(e.Key, noon).To)
 }
@@ -335,7 +327,7 @@ func testWebhookSuspended(f *fixture) {
 	f.lost("progress after a suspension", lease, delivery.Progress{Cursor: e.Cursor})
 	f.expectWebhook(e)
 	_, err := f.a.LeaseEndpoint(f.Context(), e.Key, noon, noon.Add(time.Minute))
-	f.refused("lease of a suspended merchant's endpoint", delivery.ErrNotDue, err)
+	testenv.Equal(f, "lease of a suspended merchant's endpoint", delivery.ErrNotDue, err)
 	f.suspend("NULL")
 	f.lease(e.Key, noon)
 }

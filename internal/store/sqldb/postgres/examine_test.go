@@ -16,13 +16,11 @@ func TestExamine(t *testing.T) {
 	url := pgtest.Shared(t).Database(t)
 	examine := func(url string) info {
 		t.Helper()
-		info := testenv.Of(read(t.Context(), url)).Must(t)
-		return info
+		return testenv.Of(read(t.Context(), url)).Must(t)
 	}
 	version := func() migrations.Status {
 		t.Helper()
-		schema := testenv.Of(SchemaStatus(t.Context(), url)).Must(t)
-		return schema
+		return testenv.Of(SchemaStatus(t.Context(), url)).Must(t)
 	}
 	empty := examine(url)
 	if version().Version != 0 || !empty.empty || !empty.migrates || empty.readOnly || empty.foreign != nil || empty.version < 100_000 || !strings.Contains(empty.name, ".") {

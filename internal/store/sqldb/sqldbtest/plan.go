@@ -75,11 +75,7 @@ func genericPlan(t *testing.T, q sqldb.Querier, p PostgresPlan) string {
 	if _, err := q.Exec(t.Context(), "PREPARE explained AS "+p.text); err != nil {
 		t.Fatalf("%s: %v", p.text, err)
 	}
-	lines, err := sqldb.All(t.Context(), q, "EXPLAIN EXECUTE explained ("+strings.Join(args, ", ")+")", nil, func(rows sqldb.Rows) (string, error) {
-		var line string
-		err := rows.Scan(&line)
-		return line, err
-	})
+	lines, err := sqldb.Column[string](t.Context(), q, "EXPLAIN EXECUTE explained ("+strings.Join(args, ", ")+")")
 	if err != nil {
 		t.Fatalf("%s: %v", p.text, err)
 	}

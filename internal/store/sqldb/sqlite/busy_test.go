@@ -43,9 +43,6 @@ func TestSQLiteLockedTooLong(t *testing.T) {
 }
 
 // addMerchant adds a row in a transaction.
-func addMerchant(ctx context.Context, db *DB, id int64) error {
-	return db.InTx(ctx, func(q sqldb.Querier) error {
-		_, err := q.Exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, 'Test Shop', 0)`, id)
-		return err
-	})
+func addMerchant(ctx context.Context, db *DB, id int) error {
+	return db.InTx(ctx, func(q sqldb.Querier) error { return insertMerchant(ctx, q, id) })
 }

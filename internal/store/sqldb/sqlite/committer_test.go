@@ -64,13 +64,7 @@ func insertMerchant(ctx context.Context, q sqldb.Querier, id int) error {
 // merchants returns the ids of all merchants.
 func merchants(t *testing.T, db *DB) []int64 {
 	t.Helper()
-	ids, err := sqldb.All(t.Context(), db, `SELECT id FROM merchants ORDER BY id`, nil, func(rows sqldb.Rows) (int64, error) {
-		var id int64
-		err := rows.Scan(&id)
-		return id, err
-	})
-	testenv.NoError(t, err)
-	return ids
+	return testenv.Of(sqldb.Column[int64](t.Context(), db, `SELECT id FROM merchants ORDER BY id`)).Must(t)
 }
 
 // TestGroupCommit commits a batch in which one transaction fails: it alone is
