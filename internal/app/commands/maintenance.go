@@ -15,6 +15,7 @@ import (
 	"merchantorders/internal/maintenance/citus"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
+	"merchantorders/internal/store/sqldb"
 )
 
 type linksCommand struct {
@@ -191,7 +192,7 @@ type distributeCommand struct {
 
 func (c *distributeCommand) run(ctx context.Context, p *process) error {
 	if p.Settings.DatabaseLocation().Kind != config.Postgres {
-		return app.UsageError{Err: config.Invalid("database", "must be a PostgreSQL address: "+citus.ErrNotPostgres.Error())}
+		return app.UsageError{Err: config.Invalid("database", "must be a PostgreSQL address: "+sqldb.ErrNotPostgres.Error())}
 	}
 	db, err := p.OpenDatabase(ctx, store.Options{Schema: current})
 	if err != nil {

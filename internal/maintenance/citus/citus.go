@@ -18,9 +18,8 @@ import (
 
 // Reasons why a database cannot be distributed.
 var (
-	ErrNotPostgres = errors.New("only a PostgreSQL database can be distributed over a cluster")
-	ErrNoCitus     = errors.New("the server has no Citus: install it, name it in shared_preload_libraries and restart the server")
-	ErrNoNodes     = errors.New("the cluster has no worker: run citus_add_node on the coordinator for each")
+	ErrNoCitus = errors.New("the server has no Citus: install it, name it in shared_preload_libraries and restart the server")
+	ErrNoNodes = errors.New("the cluster has no worker: run citus_add_node on the coordinator for each")
 )
 
 // Table is a distributed table.
@@ -67,11 +66,8 @@ type Result struct {
 // is distributed already stays as it is. Requests that write wait until the rows
 // are moved.
 //
-// It returns ErrNotPostgres, ErrNoCitus or ErrNoNodes if there is no cluster, and sqldb.ErrMarketWebhooks.
+// It returns sqldb.ErrNotPostgres, ErrNoCitus or ErrNoNodes if there is no cluster, and sqldb.ErrMarketWebhooks.
 func Distribute(ctx context.Context, db sqldb.DB) (Result, error) {
-	if !db.Dialect().Clustered {
-		return Result{}, ErrNotPostgres
-	}
 	// Moving rows may take longer than the time limits of pooled connections.
 	conn, err := db.Conn(ctx)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/store/storetest"
 	"merchantorders/internal/testenv"
 )
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) { maintenancetest.Main(m) }
 func TestDistributeWithoutCluster(t *testing.T) {
 	t.Parallel()
 	sqlite := maintenancetest.New(t, maintenancetest.Kind{})
-	testenv.Of(citus.Distribute(t.Context(), sqlite.DB)).WantError(t, "SQLite", citus.ErrNotPostgres)
+	testenv.Of(citus.Distribute(t.Context(), sqlite.DB)).WantError(t, "SQLite", sqldb.ErrNotPostgres)
 	if pgtest.Distributed(t) {
 		return
 	}

@@ -25,6 +25,8 @@ var (
 	// ErrNoBackup is returned by Backup where the database server has tools for
 	// that.
 	ErrNoBackup = errors.New("a PostgreSQL database is backed up with PostgreSQL's own tools")
+	// ErrNotPostgres is returned by Conn where there is no server, and so no cluster.
+	ErrNotPostgres = errors.New("only a PostgreSQL database can be distributed over a cluster")
 	// ErrLocked is returned by LockForCopy while another process holds the lock.
 	ErrLocked = errors.New("another process copies to or from the database")
 	// ErrMarketWebhooks is the error of a cluster for webhooks with cursors in the feed of all
@@ -118,8 +120,9 @@ type DB interface {
 	// called at most once, before any call of CommitVersion.
 	WatchCommits(ctx context.Context) error
 
-	// Conn opens a connection outside of the pool, without any time limit, for
-	// administration. Closing it closes it for good.
+	// Conn opens a connection to a server outside of the pool, without any time limit, for
+	// administration. Closing it closes it for good. The error is ErrNotPostgres if the
+	// database is a file.
 	Conn(ctx context.Context) (*sql.Conn, error)
 	// LockForCopy takes the lock that copy commands hold on the database, shared
 	// among those that only read, until the result is closed. It returns ErrLocked
@@ -207,8 +210,6 @@ type Dialect struct {
 	// Clock reads the clock of the server in microseconds since 1970. It is empty if the
 	// database is on this machine.
 	Clock string
-	// Clustered reports whether tables can be distributed over several servers.
-	Clustered bool
 	// StatementTimeout limits each statement of a request, TxTimeout a transaction
 	// that writes. An import adds TxTimeoutPerOrder for each of its orders. 0 means
 	// no limit.

@@ -103,7 +103,6 @@ var dialect = sqldb.Dialect{
 	Feed:              feed,
 	SetInvoiceID:      `SELECT setval('invoice_ids', GREATEST(CAST($1 AS BIGINT), 1), CAST($1 AS BIGINT) > 0)`,
 	Clock:             `SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)`,
-	Clustered:         true,
 	StatementTimeout:  statementTimeout,
 	TxTimeout:         txTimeout,
 	TxTimeoutPerOrder: txTimeoutPerOrder,

@@ -21,11 +21,10 @@ func TestSQLiteLockedTooLong(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	db.committer.timeout = 20 * time.Millisecond
-	conn, err := db.Conn(t.Context())
-	testenv.NoError(t, err)
-	defer func() { _ = conn.Close() }()
-	lock := testenv.Of(conn.BeginTx(t.Context(), nil)).Must(t)
-	err = addMerchant(t.Context(), db, 1)
+	other := testenv.Of(openSQL(db.path)).Must(t)
+	defer func() { _ = other.Close() }()
+	lock := testenv.Of(other.BeginTx(t.Context(), nil)).Must(t)
+	err := addMerchant(t.Context(), db, 1)
 	if !db.Unavailable(err) {
 		t.Errorf("error %v, want one that means that the database is unavailable", err)
 	}

@@ -56,7 +56,6 @@ type DB struct {
 	path      string
 	dialect   sqldb.Dialect
 	committer *committer
-	admin     *sql.DB // for Conn; it holds no connection
 	commits   commits
 	refused   atomic.Bool // the disk has refused a change, and has taken none that TakesChanges tried
 }
@@ -138,10 +137,6 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 		return nil, err
 	}
 	db.committer = newCommitter(writer, path, db.content)
-	if db.admin, err = sql.Open("sqlite", dsn(path)); err != nil {
-		return nil, err
-	}
-	db.admin.SetMaxIdleConns(0)
 	var n int64
 	if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM sqlite_schema`, nil, &n); err != nil {
 		return nil, err
@@ -183,7 +178,7 @@ func (db *DB) Snapshot(ctx context.Context, fn func(sqldb.Querier) error) error 
 func (db *DB) Retryable(error) bool { return false }
 
 // Conn implements sqldb.DB.
-func (db *DB) Conn(ctx context.Context) (*sql.Conn, error) { return db.admin.Conn(ctx) }
+func (db *DB) Conn(context.Context) (*sql.Conn, error) { return nil, sqldb.ErrNotPostgres }
 
 // Pool implements sqldb.DB.
 func (db *DB) Pool() sqldb.PoolUse {
@@ -224,9 +219,6 @@ func (db *DB) Close() error {
 	err := db.pool.close()
 	if db.committer != nil {
 		err = errors.Join(err, db.committer.close())
-	}
-	if db.admin != nil {
-		err = errors.Join(err, db.admin.Close())
 	}
 	db.commits.verified.Store(false)
 	return errors.Join(err, db.content.close())

@@ -63,7 +63,7 @@ func extendedCode(err error) int {
 	if code := zombiezen.ErrCode(err); code.ToPrimary() != zombiezen.ResultOK && code.ToPrimary() != zombiezen.ResultError {
 		return int(code)
 	}
-	// Migrations and Conn use database/sql.
+	// Migrations use database/sql.
 	var sqliteError *sqlite.Error
 	if !errors.As(err, &sqliteError) {
 		return sqlite3.SQLITE_OK
