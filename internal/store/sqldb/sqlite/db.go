@@ -158,20 +158,17 @@ func (db *DB) InTx(ctx context.Context, fn func(sqldb.Querier) error) error {
 func (db *DB) Snapshot(ctx context.Context, fn func(sqldb.Querier) error) error {
 	readers := db.pool
 	readers.interruptible = true
-	c, err := readers.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer readers.put(c)
-	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	defer func() {
-		// An interrupted connection runs no statement, not even ROLLBACK.
-		c.sqlite.SetInterrupt(nil)
-		_, _ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK")
-	}()
-	return fn(c)
+	return readers.with(ctx, func(c *conn) error {
+		if _, err := c.Exec(ctx, "BEGIN"); err != nil {
+			return fmt.Errorf("begin: %w", err)
+		}
+		defer func() {
+			// An interrupted connection runs no statement, not even ROLLBACK.
+			c.sqlite.SetInterrupt(nil)
+			_, _ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK")
+		}()
+		return fn(c)
+	})
 }
 
 // Retryable implements sqldb.DB. SQLite has no deadlocks: there is one writer.

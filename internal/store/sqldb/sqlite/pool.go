@@ -81,35 +81,31 @@ func (i *idleConns) pop() *conn {
 	return c
 }
 
-// Exec implements sqldb.Querier. The connections cannot write: this is for
-// statements such as PRAGMA.
-func (p pool) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+// with calls fn with a connection.
+func (p pool) with(ctx context.Context, fn func(*conn) error) error {
 	c, err := p.take(ctx)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer p.put(c)
-	return c.Exec(ctx, text, args...)
+	return fn(c)
+}
+
+// Exec implements sqldb.Querier. The connections cannot write: this is for
+// statements such as PRAGMA.
+func (p pool) Exec(ctx context.Context, text string, args ...any) (n int64, err error) {
+	err = p.with(ctx, func(c *conn) (err error) { n, err = c.Exec(ctx, text, args...); return err })
+	return n, err
 }
 
 // QueryRow implements sqldb.Querier.
 func (p pool) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
-	c, err := p.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer p.put(c)
-	return c.QueryRow(ctx, text, args, dest...)
+	return p.with(ctx, func(c *conn) error { return c.QueryRow(ctx, text, args, dest...) })
 }
 
 // Query implements sqldb.Querier.
 func (p pool) Query(ctx context.Context, text string, args []any, scan func(sqldb.Rows) error) error {
-	c, err := p.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer p.put(c)
-	return c.Query(ctx, text, args, scan)
+	return p.with(ctx, func(c *conn) error { return c.Query(ctx, text, args, scan) })
 }
 
 // QueryMany implements sqldb.Querier.
