@@ -21,8 +21,8 @@ type Tx[E any] interface {
 	Remove(ctx context.Context, key Key) error
 	// NewestEvent returns the number of the newest event of a merchant, or ErrNoMerchant.
 	NewestEvent(ctx context.Context, merchantID int64) (int64, error)
-	// Audit appends an entry to the audit log of its merchant.
-	Audit(ctx context.Context, entry order.AuditEntry) error
+	// AppendAudit appends an entry to the audit log of its merchant.
+	AppendAudit(ctx context.Context, entry order.AuditEntry) error
 }
 
 // Changes makes the changes of the endpoints of a kind. Errors of its methods beside those of
@@ -70,7 +70,7 @@ func (c Changes[E, T]) locked(ctx context.Context, caller order.Caller, key Key,
 			err = save(tx, e)
 		}
 		if err == nil {
-			err = tx.Audit(ctx, entry)
+			err = tx.AppendAudit(ctx, entry)
 		}
 		return e, err
 	})

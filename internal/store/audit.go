@@ -47,7 +47,7 @@ func (t *tx) chainBefore(ctx context.Context, merchantID, last int64, n int, has
 	return chain, nil
 }
 
-// AppendAudit implements order.Tx.
+// AppendAudit implements order.Tx and delivery.Tx.
 func (t *tx) AppendAudit(_ context.Context, entry order.AuditEntry) error {
 	t.addAudit(entry.MerchantID, entry)
 	return nil

@@ -10,7 +10,6 @@ import (
 	"merchantorders/internal/delivery"
 	"merchantorders/internal/delivery/digest"
 	"merchantorders/internal/delivery/webhook"
-	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -244,12 +243,6 @@ func (t endpointTx[E]) Remove(ctx context.Context, key delivery.Key) error {
 		return err
 	}
 	return t.update(ctx, delivery.ErrNotFound, `DELETE FROM webhooks WHERE merchant_id = $1 AND id = $2`, key.MerchantID, key.ID)
-}
-
-// Audit implements delivery.Tx.
-func (t endpointTx[E]) Audit(ctx context.Context, entry order.AuditEntry) error {
-	t.addAudit(entry.MerchantID, entry)
-	return nil
 }
 
 // addressTx implements digest.Tx.

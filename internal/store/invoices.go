@@ -121,7 +121,7 @@ func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, invoice o
 	err := t.Later(ctx, order.ErrInvoiceNotFound, `UPDATE invoices SET status = `+InvoiceActive+`
 		WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, invoice.ID)
 	if err == nil && invoice.Number+invoice.Mark != "" {
-		err = t.renumber(ctx, o)
+		err = Renumber(ctx, t, t.db.dialect, o)
 	}
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, c
 		WHERE merchant_id = $2 AND legacy_id = $3 AND id = $4 AND status = `+InvoiceActive,
 		cause.At.Unix(), o.MerchantID, o.LegacyID, id)
 	if err == nil && o.InvoiceNumbers != "" {
-		err = t.renumber(ctx, o)
+		err = Renumber(ctx, t, t.db.dialect, o)
 	}
 	if err != nil {
 		return err
@@ -143,12 +143,8 @@ func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, c
 	return t.recordInvoice(ctx, o, -1, order.InvoiceDeleted, id, cause)
 }
 
-// renumber makes an order found by the numbers and marks of the invoices that are active now.
-func (t *tx) renumber(ctx context.Context, o order.LockedOrder) error {
-	return Renumber(ctx, t, t.db.dialect, o)
-}
-
-// Renumber is renumber in a transaction that has locked the order.
+// Renumber makes an order found by the numbers and marks of the invoices that are active now,
+// in a transaction that has locked the order.
 func Renumber(ctx context.Context, q sqldb.Querier, dialect *sqldb.Dialect, o order.LockedOrder) error {
 	invoices, err := activeInvoices(ctx, q, o)
 	if err != nil {

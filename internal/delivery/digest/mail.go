@@ -227,7 +227,7 @@ func (s *Service) Add(ctx context.Context, caller order.Caller, e Address, merch
 		if e.ID, err = tx.Add(ctx, e); err != nil {
 			return Address{}, err
 		}
-		return e, tx.Audit(ctx, e.Audit(AuditAdded, at, caller, e.linkDetail()))
+		return e, tx.AppendAudit(ctx, e.Audit(AuditAdded, at, caller, e.linkDetail()))
 	})
 	if err != nil {
 		return Address{}, err
@@ -323,7 +323,7 @@ func (s *Service) sendRecorded(ctx context.Context, caller order.Caller, e Addre
 	}
 	detail := e.linkDetail() + " " + order.AuditDetail("error", result.Error)
 	_, err := s.changes.Make(ctx, caller, e.MerchantID, order.Options[Address]{}, func(tx Tx) (Address, error) {
-		return e, tx.Audit(ctx, e.Audit(AuditNotSent, s.second(), caller, detail))
+		return e, tx.AppendAudit(ctx, e.Audit(AuditNotSent, s.second(), caller, detail))
 	})
 	if result.Error == delivery.ErrorRefused {
 		return errors.Join(ErrNoMailbox, err)

@@ -53,7 +53,7 @@ func (s *Service) Add(ctx context.Context, caller order.Caller, merchantID int64
 		if e.ID, err = tx.Add(ctx, e); err != nil {
 			return Endpoint{}, err
 		}
-		return e, tx.Audit(ctx, e.Audit(AuditAdded, at, caller, ""))
+		return e, tx.AppendAudit(ctx, e.Audit(AuditAdded, at, caller, ""))
 	})
 }
 

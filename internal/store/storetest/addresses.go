@@ -82,7 +82,7 @@ func (f *fixture) expectLinks() {
 			{MerchantID: alpha, At: noon, Action: digest.AuditNotSent, Detail: "address=1 error=server"}, {MerchantID: alpha, At: noon, Action: digest.AuditNotSent, Detail: "address=2 error=timeout"},
 			{MerchantID: alpha, At: earlier, Action: digest.AuditAdded, Detail: "address=1"}, {MerchantID: beta, At: noon, Action: digest.AuditAdded, Detail: "address=1"},
 		} {
-			if err := tx.Audit(f.Context(), e); err != nil {
+			if err := tx.AppendAudit(f.Context(), e); err != nil {
 				return err
 			}
 		}

@@ -107,7 +107,7 @@ func testWebhookLife(f *fixture) {
 		e.Acknowledged.Seq, e.Backoff = 7, delivery.Backoff{Failures: 3, FailingSince: noon, NextAttempt: noon.Add(time.Minute)}
 		e.Held = []delivery.Held{{MerchantID: beta, Event: 2, Backoff: e.Backoff}, {MerchantID: alpha, Event: 3, Backoff: delivery.Backoff{NextAttempt: noon.Add(time.Hour)}}}
 		return errors.Join(tx.Update(f.Context(), e),
-			tx.Audit(f.Context(), order.AuditEntry{MerchantID: alpha, At: noon, Action: webhook.AuditChanged, By: order.Caller{Actor: order.ActorMerchant}, SubjectID: e.ID}))
+			tx.AppendAudit(f.Context(), order.AuditEntry{MerchantID: alpha, At: noon, Action: webhook.AuditChanged, By: order.Caller{Actor: order.ActorMerchant}, SubjectID: e.ID}))
 	}))
 	f.expectWebhook(e)
 	for key, want := range map[delivery.Key]error{foreign: delivery.ErrNotFound, e.Key: nil} {
