@@ -19,7 +19,7 @@ func TestDataVersionsOfMany(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *DB) {
 		const merchants = 5000
 		ids := make([]int64, merchants)
-		err := db.sql.InTx(t.Context(), func(q sqldb.Querier) error {
+		testenv.NoError(t, db.sql.InTx(t.Context(), func(q sqldb.Querier) error {
 			for i := range ids {
 				ids[i] = int64(i + 1)
 				if _, err := q.Exec(t.Context(), `INSERT INTO merchants (id, name, created_at, last_event, data_nonce) VALUES ($1, $2, 0, $3, 7)`,
@@ -28,8 +28,7 @@ func TestDataVersionsOfMany(t *testing.T) {
 				}
 			}
 			return nil
-		})
-		testenv.NoError(t, err)
+		}))
 		recorded := &recorder{DB: db.sql}
 		versions, err := New(recorded, Options{}).DataVersions(t.Context(), append(ids, merchants+1))
 		if err != nil || len(versions) != merchants || len(recorded.statements()) != 1 {
@@ -59,15 +58,14 @@ func TestOrdersOfPage(t *testing.T) {
 			}
 		}
 		last := at[len(at)-1]
-		err := db.InTx(t.Context(), func(tx order.Tx) error {
+		testenv.NoError(t, db.InTx(t.Context(), func(tx order.Tx) error {
 			o, err := tx.LockOrder(t.Context(), last.MerchantID, order.ByLegacyID(last.LegacyID))
 			for _, name := range []string{"b.pdf", "a.pdf"} {
 				id, reserveErr := tx.ReserveInvoice(t.Context(), o, order.Invoice{Name: name, CreatedAt: testTime})
 				err = errors.Join(err, reserveErr, tx.ActivateInvoice(t.Context(), o, order.Invoice{ID: id}, order.Cause{At: testTime}))
 			}
 			return err
-		})
-		testenv.NoError(t, err)
+		}))
 		recorded := &recorder{DB: db.sql}
 		none := []order.Locator{{MerchantID: 1, LegacyID: last.LegacyID}, {MerchantID: 3, LegacyID: last.LegacyID}, {MerchantID: 1, LegacyID: 1 << 60}}
 		orders, err := New(recorded, Options{}).Orders(t.Context(), slices.Concat(at, none, at[:1]))

@@ -25,8 +25,7 @@ func TestExportKeys(t *testing.T) {
 			o.CreatedAt = testTime.Add(time.Duration(i/4) * 4 * time.Hour)
 			o.State = order.States()[i%2]
 		}
-		_, err := db.ImportOrders(t.Context(), append(batch, testBatch(2, "F", 5)...), order.Cause{By: order.Command(), At: testTime})
-		testenv.NoError(t, err)
+		testenv.Of(db.ImportOrders(t.Context(), append(batch, testBatch(2, "F", 5)...), order.Cause{By: order.Command(), At: testTime})).Must(t)
 		day := order.DayOf(testTime)
 		for _, query := range []order.ExportQuery{
 			{From: order.NoDay, To: order.NoDay},
@@ -60,12 +59,11 @@ func TestExportKeys(t *testing.T) {
 			testenv.Equal(t, fmt.Sprintf("%+v", query), want, got)
 		}
 
-		err = db.InTx(t.Context(), func(tx order.Tx) error {
+		testenv.NoError(t, db.InTx(t.Context(), func(tx order.Tx) error {
 			o, err := tx.LockOrder(t.Context(), 1, order.ByReference(batch[7].Order.Reference))
 			_, deleteErr := tx.DeleteOrder(t.Context(), o, order.Cause{At: testTime})
 			return errors.Join(err, deleteErr)
-		})
-		testenv.NoError(t, err)
+		}))
 		for _, in := range batch[6:8] {
 			cursor, err := db.OrderCursor(t.Context(), 1, in.Order.Reference)
 			if err != nil || cursor.LegacyID != in.Order.LegacyID || !cursor.CreatedAt.Equal(in.Order.CreatedAt) {

@@ -117,14 +117,13 @@ func TestSurvey(t *testing.T) {
 // addTestWebhook adds a webhook that has acknowledged some events.
 func addTestWebhook(t *testing.T, db *DB, merchantID int64, state delivery.State, acknowledged int64) {
 	t.Helper()
-	err := db.InWebhookTx(t.Context(), func(tx webhook.Tx) error {
+	testenv.NoError(t, db.InWebhookTx(t.Context(), func(tx webhook.Tx) error {
 		_, err := tx.Add(t.Context(), webhook.Endpoint{
 			Cursor: delivery.Cursor{Key: delivery.Key{MerchantID: merchantID}, CreatedAt: testTime, State: state, Acknowledged: order.MarketCursor{Seq: acknowledged}},
 			URL:    "https://a.example.com", Secret: "whsec_",
 		})
 		return err
-	})
-	testenv.NoError(t, err)
+	}))
 }
 
 // newestSchema returns the version of the schema that this program knows.

@@ -81,10 +81,9 @@ func TestDistributeWithoutWorkers(t *testing.T) {
 // addOrders adds a merchant with orders.
 func addOrders(t *testing.T, db *store.DB, merchantID int64, n int) {
 	t.Helper()
-	err := db.InTx(t.Context(), func(tx order.Tx) error {
+	testenv.NoError(t, db.InTx(t.Context(), func(tx order.Tx) error {
 		return tx.AddMerchant(t.Context(), order.Merchant{ID: merchantID, Name: fmt.Sprintf("Merchant %d", merchantID), CreatedAt: maintenancetest.Now}, order.AuditEntry{At: maintenancetest.Now})
-	})
-	testenv.NoError(t, err)
+	}))
 	var batch []order.Incoming
 	for i := range n {
 		batch = append(batch, maintenancetest.Incoming(merchantID, i))

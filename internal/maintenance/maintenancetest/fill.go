@@ -84,11 +84,10 @@ func (in *Installation) addWebhooks(t testing.TB) {
 				},
 				URL: "https://hooks.example.com/Ω", Secret: "whsec_a", OldSecret: "whsec_b", OldSecretUntil: Now.Add(time.Hour),
 			}
-			err := in.Store.InWebhookTx(t.Context(), func(tx webhook.Tx) (err error) {
+			testenv.NoError(t, in.Store.InWebhookTx(t.Context(), func(tx webhook.Tx) (err error) {
 				e.ID, err = tx.Add(t.Context(), e)
 				return err
-			})
-			testenv.NoError(t, err)
+			}))
 			lease := testenv.Of(in.Store.BorrowEndpoint(t.Context(), e.Key, Now, Now)).Must(t)
 			p := delivery.Progress{Cursor: lease.Cursor, Attempt: &delivery.Attempt{
 				At: Now, MessageID: "msg", Event: 3, Type: "order.created", Result: delivery.Result{Status: 500, Error: delivery.ErrorStatus, Response: "Σφάλμα"},
@@ -99,7 +98,7 @@ func (in *Installation) addWebhooks(t testing.TB) {
 		}
 	}
 	for _, merchantID := range []int64{Alpha, Beta} {
-		err := in.Store.InAddressTx(t.Context(), func(tx digest.Tx) error {
+		testenv.NoError(t, in.Store.InAddressTx(t.Context(), func(tx digest.Tx) error {
 			_, err := tx.Add(t.Context(), digest.Address{
 				Cursor: delivery.Cursor{
 					Key: delivery.Key{MerchantID: merchantID, Kind: digest.Kind}, Types: delivery.NewTypes(order.OrderCreated), CreatedAt: Now, State: delivery.Pending, SentAt: Now,
@@ -107,8 +106,7 @@ func (in *Installation) addWebhooks(t testing.TB) {
 				Email: "orders@example.com", Secret: "a", Language: "el", Every: time.Hour, LinkHash: "h", LinkUntil: Now,
 			})
 			return err
-		})
-		testenv.NoError(t, err)
+		}))
 	}
 }
 
@@ -177,7 +175,7 @@ func (in *Installation) Delete(t testing.TB, merchantID int64, n int, id int64) 
 func (in *Installation) Reserve(t testing.TB, merchantID int64, n int, name string) order.StoredInvoice {
 	t.Helper()
 	var reserved order.StoredInvoice
-	err := in.Store.InTx(t.Context(), func(tx order.Tx) error {
+	testenv.NoError(t, in.Store.InTx(t.Context(), func(tx order.Tx) error {
 		locked, err := tx.LockOrder(t.Context(), merchantID, order.ByReference(Reference(merchantID, n)))
 		if err != nil {
 			return err
@@ -185,8 +183,7 @@ func (in *Installation) Reserve(t testing.TB, merchantID int64, n int, name stri
 		reserved = order.StoredInvoice{MerchantID: merchantID, OrderLegacyID: locked.LegacyID, Reference: locked.Reference, Name: name}
 		reserved.ID, err = tx.ReserveInvoice(t.Context(), locked, order.Invoice{Name: name, Size: 1, CreatedAt: Now})
 		return err
-	})
-	testenv.NoError(t, err)
+	}))
 	return reserved
 }
 

@@ -78,7 +78,7 @@ func TestPostgresPlans(t *testing.T) {
 	}
 	fill(t, db, orders)
 	const highest = math.MaxInt64
-	err := db.InTx(t.Context(), func(q sqldb.Querier) error {
+	testenv.NoError(t, db.InTx(t.Context(), func(q sqldb.Querier) error {
 		sqldbtest.CheckPostgresPlans(t, q.WithoutTimeout(), map[string]sqldbtest.PostgresPlan{
 			"one state":             sqldbtest.NewPostgresPlan(selectOfState+sqldb.Literal(order.Registered)+` AND `+byCreation, []any{highest, highest, 20}, 0, "Limit", "Scan Backward using orders_of_all_by_state"),
 			"one state of a period": sqldbtest.NewPostgresPlan(selectOfState+sqldb.Literal(order.Registered)+` AND `+byRange, []any{0, highest, highest, 20}, 0, "Limit", "Scan Backward using orders_of_all_by_state"),
@@ -90,6 +90,5 @@ func TestPostgresPlans(t *testing.T) {
 			"periods":               sqldbtest.NewPostgresPlan(selectPeriods, []any{-3000, -1}, 0, "Scan using order_words_pkey"),
 		})
 		return nil
-	})
-	testenv.NoError(t, err)
+	}))
 }

@@ -48,11 +48,10 @@ func testCorrections(f *fixture) {
 	result, err := s.ChangeOrder(f.Context(), requester(order.ActorOperator), alpha, order.ByReference("R"), order.Update{Correction: correction}, order.Options[order.WriteResult]{})
 	changed := correction.Apply(&want)
 	expect("alone", result, err, noon.Add(time.Minute), len(changed), 1)
-	err = inOrder(f.Context(), f.a, alpha, order.ByReference("R"), func(_ order.Tx, locked order.LockedOrder) error {
+	testenv.NoError(f, inOrder(f.Context(), f.a, alpha, order.ByReference("R"), func(_ order.Tx, locked order.LockedOrder) error {
 		testenv.Equal(f, "the column of the deadline", want.ExpiresAt, locked.ExpiresAt)
 		return nil
-	})
-	testenv.NoError(f, err)
+	}))
 
 	before := f.tables.rows()
 	result, err = later.ChangeOrder(f.Context(), order.Command(), alpha, order.ByReference("R"), order.Update{Correction: correction}, order.Options[order.WriteResult]{})
@@ -161,11 +160,10 @@ func testMerchantData(f *fixture) {
 	update("", "Καλέστε πρώτα, 4711", "merchantReference")
 	find("2027/0815", "")
 	find("4711", "R")
-	err = inOrder(f.Context(), f.a, alpha, order.ByReference("R"), func(tx order.Tx, locked order.LockedOrder) error {
+	testenv.NoError(f, inOrder(f.Context(), f.a, alpha, order.ByReference("R"), func(tx order.Tx, locked order.LockedOrder) error {
 		_, err := tx.EraseOrder(f.Context(), locked, order.Cause{By: order.Command(), At: noon})
 		return err
-	})
-	testenv.NoError(f, err)
+	}))
 	find("4711", "")
 	testenv.Equal(f, "after the erasure", order.MerchantData{}, f.order(f.a, alpha, order.ByReference("R")).MerchantData)
 }

@@ -40,10 +40,9 @@ func testDeletedOrders(f *fixture) {
 	}
 	invoice := f.upload(f.a, order.ByLegacyID(number), "a.pdf")
 	remove(false) // its file is stored
-	err = inOrder(f.Context(), f.a, alpha, order.ByLegacyID(number), func(tx order.Tx, o order.LockedOrder) error {
+	testenv.NoError(f, inOrder(f.Context(), f.a, alpha, order.ByLegacyID(number), func(tx order.Tx, o order.LockedOrder) error {
 		return tx.DeleteInvoice(f.Context(), o, invoice, cause)
-	})
-	testenv.NoError(f, err)
+	}))
 	files, err := f.a.FilesToRemove(f.Context(), alpha, number)
 	if err != nil || len(files) != 1 {
 		f.Fatalf("files %+v, %v", files, err)

@@ -179,7 +179,7 @@ func TestMigrateBesideReader(t *testing.T) {
 	var n int
 	const read = `SELECT COUNT(*) FROM merchants`
 	opened := make(chan error, 1)
-	err := db.Snapshot(t.Context(), func(q sqldb.Querier) error {
+	testenv.NoError(t, db.Snapshot(t.Context(), func(q sqldb.Querier) error {
 		testenv.NoError(t, q.QueryRow(t.Context(), read, nil, sqldb.Int(&n)))
 		go func() {
 			db, err := Open(t.Context(), url, nil, migrations.Options{})
@@ -194,8 +194,7 @@ func TestMigrateBesideReader(t *testing.T) {
 		err := db.QueryRow(t.Context(), read, nil, sqldb.Int(&n)) // behind it
 		testenv.Contains(t, "who holds the table", holds(t.Context(), db.admin, "merchants").Error(), "merchant-orders holds the table merchants")
 		return err
-	})
-	testenv.NoError(t, err)
+	}))
 	testenv.NoError(t, <-opened)
 	testenv.NoError(t, db.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_class WHERE relname = 'orders_without_invoice'`, nil, sqldb.Int(&n)))
 	testenv.Equal(t, "indexes of a killed step", 0, n)
@@ -325,10 +324,9 @@ func TestOldestWriter(t *testing.T) {
 	server := pgtest.StartServer(t)
 	super := openTest(t, server.Database(t))
 	testenv.Of(super.Exec(t.Context(), `CREATE ROLE plain LOGIN`)).Must(t)
-	plain, err := sql.Open("pgx", strings.Replace(server.URL("postgres"), "postgres@", "plain@", 1))
-	testenv.NoError(t, err)
+	plain := testenv.Of(sql.Open("pgx", strings.Replace(server.URL("postgres"), "postgres@", "plain@", 1))).Must(t)
 	t.Cleanup(func() { _ = plain.Close() })
-	err = super.InTx(t.Context(), func(q sqldb.Querier) error {
+	testenv.NoError(t, super.InTx(t.Context(), func(q sqldb.Querier) error {
 		var there, oldest int64
 		if err := q.QueryRow(t.Context(), `SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)`, nil, &there); err != nil {
 			return err
@@ -341,6 +339,5 @@ func TestOldestWriter(t *testing.T) {
 			t.Errorf("%d, and the transaction of another database is %d", oldest, there)
 		}
 		return err
-	})
-	testenv.NoError(t, err)
+	}))
 }

@@ -146,10 +146,9 @@ func testRows(t *testing.T, open func() sqldb.DB) {
 	if err := db.Query(t.Context(), `SELECT nothing FROM sample`, nil, func(sqldb.Rows) error { return nil }); err == nil {
 		t.Error("an unknown column is no error")
 	}
-	err := db.InTx(t.Context(), func(q sqldb.Querier) error {
+	testenv.NoError(t, db.InTx(t.Context(), func(q sqldb.Querier) error {
 		n, err := q.Exec(t.Context(), `UPDATE sample SET number = 1 WHERE id > $1`, 1)
 		testenv.Equal(t, "rows changed", 2, n)
 		return errors.Join(err, stop(q))
-	})
-	testenv.NoError(t, err)
+	}))
 }
