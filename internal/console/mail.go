@@ -96,6 +96,9 @@ func (s *site) changeMail(w http.ResponseWriter, r *web.Request, values url.Valu
 	done := "removed"
 	switch values.Get("do") {
 	case "remove":
+		if values.Get("sure") == "" {
+			return s.askRemoveAddress(w, r, values, key)
+		}
 		_, err = s.Digests.Remove(r.Context(), r.Caller, key, options)
 	case "link":
 		done = "link"
@@ -116,6 +119,22 @@ func (s *site) changeMail(w http.ResponseWriter, r *web.Request, values url.Valu
 		return err
 	}
 	return s.redirect(w, r, Prefix+"/mail?done="+done)
+}
+
+// askRemoveAddress asks whether an address is to be removed: who reads its e-mails must confirm it again.
+func (s *site) askRemoveAddress(w http.ResponseWriter, r *web.Request, values url.Values, key delivery.Key) error {
+	addresses, err := s.Digests.List(r.Context(), r.Caller.MerchantID)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(addresses, func(a digest.Address) bool { return a.ID == key.ID })
+	if at < 0 {
+		return delivery.ErrNotFound
+	}
+	return s.show(w, r, http.StatusOK, "ask", question{
+		Title: "mail.ask", Button: "webhooks.remove", Danger: true, Subject: addresses[at].Email, Text: "mail.end.lead", Path: Prefix + "/mail", Back: Prefix + "/mail",
+		Fields: url.Values{"key": values["key"], "address": values["address"], "do": {"remove"}, "sure": {"yes"}},
+	})
 }
 
 // notSent says that the mail server did not take the link that confirms an address.
