@@ -13,6 +13,7 @@
   let history = "";
   let request = null; // AbortController of the request that waits
   let failures = 0;
+  let told = Date.now(); // when the page was told how much time is left
   let again = () => {}; // ends the pause after a failure
   const work = document.querySelector("[data-live=work]"); // that goes on
 
@@ -36,6 +37,7 @@
     while (!idle()) {
       request = new AbortController();
       try {
+        if (Date.now() - told > 60000 && document.querySelector(".left")) await refresh(null);
         const response = await fetch(body.dataset.liveUrl + "&after=" + after, { ...background, signal: request.signal }).catch((error) => {
           if (error.name !== "AbortError") report(true);
           throw error;
@@ -81,6 +83,7 @@
   async function refresh(orders) {
     const own = body.dataset.liveOrder;
     if (own && orders && !orders.has(own)) return;
+    told = Date.now();
     const response = await fetch(location.href, { ...background, signal: request?.signal });
     if (response.type === "opaqueredirect") { load(); return; }
     if (!response.ok) throw new Error(String(response.status));
@@ -90,7 +93,12 @@
     for (const part of document.querySelectorAll("[data-live]")) {
       const next = fresh.get(part.dataset.live);
       if (!next && work) { load(); return; } // it has ended
-      if (!next || part.liveSource === content(next)) continue;
+      if (!next) continue;
+      if (part.liveSource === content(next)) {
+        const left = next.querySelectorAll(".left");
+        [...part.querySelectorAll(".left")].forEach((old, i) => left[i] && old.replaceWith(left[i]));
+        continue;
+      }
       changed = true;
       // What can no longer be done is not offered, even if it was begun.
       if (holdRows(part, next)) continue;
@@ -159,8 +167,8 @@
     document.dispatchEvent(new CustomEvent("live", { detail: part }));
   }
 
-  // content is the content of a part without what each rendering makes anew.
-  const content = (part) => part.innerHTML.replace(/name="key" value="[^"]*"/g, "");
+  // content is the content of a part without what each rendering makes anew, and the time that is left.
+  const content = (part) => part.innerHTML.replace(/name="key" value="[^"]*"|class="left[^<]*/g, "");
 
   const signature = (element) => [element.tagName, element.id, element.name, element.getAttribute("href"), element.type === "checkbox" ? element.value : element.textContent].join("|");
 
