@@ -68,6 +68,7 @@ function settle() {
   for (const button of document.querySelectorAll("button[aria-busy]")) button.removeAttribute("aria-busy");
 }
 addEventListener("pageshow", settle);
+window.navigation?.addEventListener("navigateerror", settle); // somebody pressed Stop
 
 // A picture over the limit becomes a smaller JPEG. Everything else stays as it is.
 async function shrink(file, max) {
@@ -198,14 +199,15 @@ function dropFiles(form, input, done) {
   for (const type of ["dragenter", "dragover"]) {
     form.addEventListener(type, (event) => {
       event.preventDefault();
-      form.classList.add("over");
+      if (form.dataset.sent) event.dataTransfer.dropEffect = "none"; // the page that follows would not have them
+      else form.classList.add("over");
     });
   }
   form.addEventListener("dragleave", () => form.classList.remove("over"));
   form.addEventListener("drop", (event) => {
     event.preventDefault();
     form.classList.remove("over");
-    if (!event.dataTransfer.files.length) return;
+    if (form.dataset.sent || !event.dataTransfer.files.length) return;
     input.files = event.dataTransfer.files;
     done();
   });

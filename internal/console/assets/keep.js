@@ -23,16 +23,23 @@
     const kept = read();
     for (const form of document.forms) delete kept[nameOf(form)];
     for (const form of document.forms) {
-      if (form === sent && form.dataset.select === undefined || form.dataset.sent) continue; // see forms.js
       const fields = fieldsOf(form);
       const open = fields.map((field) => field.closest("details[id][open]")?.id);
       if (form !== question && !open.includes("reject") && !fields.some((field) => wrong || changed(field))) continue;
       const values = {};
       for (const field of fields) if (!boxed(field) || field.checked) (values[field.name] ??= []).push(field.value);
-      kept[nameOf(form)] = { values, open };
+      kept[nameOf(form)] = { values, open, sent: form === sent && form.dataset.select === undefined || Boolean(form.dataset.sent) }; // see forms.js
     }
     write(kept);
   });
+
+  // What was sent comes back to who goes back from an error of the browser. A page that follows has it.
+  const kept = read();
+  const way = performance.getEntriesByType("navigation")[0]?.type;
+  if (way !== "back_forward") {
+    for (const name in kept) if (kept[name].sent) delete kept[name];
+    write(kept);
+  }
 
   if (question) {
     // The other language asks the same question.
@@ -47,8 +54,7 @@
     return;
   }
   // Who comes by a link finds a new page.
-  if (document.referrer !== location.href.split("#")[0] && performance.getEntriesByType("navigation")[0]?.type === "navigate") return;
-  const kept = read();
+  if (document.referrer !== location.href.split("#")[0] && way === "navigate") return;
   for (const form of document.forms) {
     const { values, open } = kept[nameOf(form)] ?? {};
     for (const field of values ? fieldsOf(form) : []) {

@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	chromium "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/testenv"
 )
@@ -51,6 +54,50 @@ func (p *staff) loseConnection(t *testing.T) {
 	if note := value(t, p.tab, chromedp.Evaluate[string](`document.querySelector("[name=merchantNote]").value`)); note != "call first" {
 		t.Errorf("the note is %q", note)
 	}
+}
+
+// TestSendAgain sends a form whose answer does not come: whoever stops it sends it again, and whoever goes
+// back from the error of the browser finds what was typed. Before, a page that was open for long says how
+// much time is left.
+func TestSendAgain(t *testing.T) {
+	startBrowser(t)
+	s := apptest.Start(t)
+	s.Import(t, consoleOrder(1))
+	p := newPerson(t, s, s.BaseURL)
+	p.signInAs(t, 355)
+	p.see(t, "/console/orders/C-1", ".left", "")
+	p.do(t, `const real = Date.now; Date.now = () => real() + 3600000
+		document.querySelector(".left").textContent = "stale"; `+stopUpdates+`
+		setTimeout(() => document.dispatchEvent(new Event("visibilitychange")))`)
+	p.wait(t, "[data-status]:empty", "")
+	p.is(t, `!document.querySelector(".left").textContent.includes("stale")`)
+
+	paused := make(chan fetch.RequestID, 2)
+	testenv.NoError(t, chromedp.Listen(p.ctx, func(event any) {
+		if event, ok := event.(*fetch.EventRequestPaused); ok {
+			paused <- event.RequestID
+		}
+	}))
+	command(t, p.tab, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*/own*"}}})
+	const save = "form[action$='/own'] button"
+	p.click(t, "#own-data summary")
+	p.click(t, "#merchantNote")
+	p.press(t, "call first")
+	p.do(t, `navigation.addEventListener("navigate", () => setTimeout(stop, 100), { once: true })`)
+	p.click(t, save)
+	<-paused
+	p.is(t, `!document.querySelector("#own").dataset.sent && !document.querySelector("[aria-busy]")`)
+	p.click(t, save)
+	command(t, p.tab, fetch.FailRequest, fetch.FailRequestParams{RequestID: <-paused, ErrorReason: network.ErrorReasonConnectionReset})
+	p.is(t, `location.protocol === "chrome-error:"`)
+	command(t, p.tab, fetch.Disable, cdp.Empty{})
+	p.do(t, "setTimeout(() => history.back(), 100)") // the answer comes before the page has ended
+	p.is(t, `document.querySelector("#own-data[open] #merchantNote")?.value === "call first"`)
+	p.click(t, save)
+	p.wait(t, ".notice.good", "Your number and note are saved.")
+	p.do(t, "history.back()")
+	p.wait(t, "body:not(:has(.notice.good)) h1", "C-1")
+	p.forgive("ERR_CONNECTION_RESET")
 }
 
 // arrivingOrder returns an order that is no part of the other journeys.
