@@ -8,21 +8,19 @@
   show(!navigator.onLine);
   addEventListener("offline", () => show(true));
   addEventListener("online", () => show(false));
-  document.addEventListener("connection", (event) => show(event.detail.lost)); // see live.js
+  // See live.js. Stop, and in Firefox each form and link, also ends what waits for an answer.
+  document.addEventListener("connection", async (event) => show(event.detail.lost && !await reached()));
+
+  // The browser may not know yet that the connection is back.
+  const reached = () => fetch(document.querySelector("link[rel=icon]").href, { method: "HEAD", cache: "no-store" }).then(() => true, () => false);
 
   // hold does something only with a connection.
   async function hold(event, then) {
     event.preventDefault();
     event.stopImmediatePropagation();
-    try {
-      // The browser may not know yet that the connection is back.
-      await fetch(document.querySelector("link[rel=icon]").href, { method: "HEAD", cache: "no-store" });
-    } catch {
-      notice.focus();
-      return;
-    }
-    show(false);
-    then();
+    show(!await reached());
+    if (notice.hidden) then();
+    else notice.focus();
   }
   document.addEventListener("submit", (event) => {
     const { target: form, submitter } = event;
