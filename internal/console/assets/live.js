@@ -29,7 +29,11 @@
     again();
     watch();
   });
-  addEventListener("pageshow", (event) => { if (event.persisted) watch(); });
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    again(); // WebKit ends the request with an error
+    watch();
+  });
   addEventListener("pagehide", () => request?.abort());
 
   async function watch() {

@@ -5,7 +5,7 @@
 (() => {
   const notice = document.querySelector("[data-offline]");
   const show = (lost) => { notice.hidden = !lost; };
-  show(!navigator.onLine);
+  addEventListener("pageshow", () => show(!navigator.onLine)); // WebKit sends nothing from a page that is left
   addEventListener("offline", () => show(true));
   addEventListener("online", () => show(false));
   // See live.js. Stop, and in Firefox each form and link, also ends what waits for an answer.
