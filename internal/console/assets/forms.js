@@ -41,9 +41,21 @@ document.addEventListener("submit", (event) => {
     event.preventDefault();
     return;
   }
-  if (form.dataset.sent) event.preventDefault();
+  if (form.dataset.sent === "yes") {
+    event.preventDefault();
+    return;
+  }
   form.dataset.sent = "yes";
   showBusy(event.submitter);
+  // Not every browser tells that somebody pressed Stop. Files may take long.
+  if (!form.querySelector("[type=file]")) setTimeout(() => {
+    if (form.dataset.sent) form.dataset.sent = "long ago";
+    event.submitter?.removeAttribute("aria-busy");
+  }, 10000);
+});
+// A file that is chosen while a form is sent would not be in it, nor on the page that follows.
+document.addEventListener("click", (event) => {
+  if (event.target.matches("[type=file]") && event.target.form.dataset.sent) event.preventDefault();
 });
 // Whoever leaves with something typed is asked. The other language keeps it, but no files and no
 // secrets that are shown once.
@@ -68,7 +80,7 @@ function settle() {
   for (const button of document.querySelectorAll("button[aria-busy]")) button.removeAttribute("aria-busy");
 }
 addEventListener("pageshow", settle);
-window.navigation?.addEventListener("navigateerror", settle); // somebody pressed Stop
+window.navigation?.addEventListener("navigateerror", settle); // somebody pressed Stop, in Chromium
 
 // A picture over the limit becomes a smaller JPEG. Everything else stays as it is.
 async function shrink(file, max) {

@@ -38,7 +38,9 @@ func TestAccidents(t *testing.T) {
 					p.fileInvoices(t, scripts)
 					if scripts {
 						p.returnToQuestion(t)
+						p.stopSending(t)
 						p.keepNote(t)
+						p.comeBack(t)
 						p.losePointer(t)
 						p.answerElsewhere(t)
 						p.leaveFile(t)
@@ -179,6 +181,40 @@ func (p *user) returnToQuestion(t *testing.T) {
 	p.wait(t, "body:not(:has(.notice.good)) h1", "New orders")
 }
 
+// stopSending presses Stop while a form is sent, and sends it again. Nobody is told that the connection is
+// lost. While files are sent, no others are chosen.
+func (p *user) stopSending(t *testing.T) {
+	p.see(t, "/console/orders/C-2", "h1", "C-2")
+	p.do(t, `const later = setTimeout, page = document.body.dataset;
+		setTimeout = (then, pause) => later(then, pause / 20);
+		document.addEventListener("connection", (event) => { if (event.detail.lost) page.stopped = "yes"; });
+		document.querySelector("#own-data").open = true;
+		document.querySelector("#merchantNote").value = "call first";
+		document.querySelector("#own button").click();
+		const halt = () => {
+			if (page.stopped) return;
+			stop();
+			later(halt, 100);
+		};
+		halt()`)
+	p.is(t, `document.body.dataset.stopped && document.querySelector("[data-offline]").hidden && !document.querySelector("[aria-busy]")`)
+	p.click(t, "#own button")
+	p.wait(t, ".notice.good", "Your number and note are saved.")
+	p.do(t, `const form = document.querySelector("[data-upload]"), page = document.body.dataset;
+		const choose = () => {
+			addEventListener("click", (event) => {
+				page.chosen = (page.chosen ?? "") + !event.defaultPrevented;
+				event.preventDefault();
+			}, { once: true });
+			document.querySelector("#file").click();
+		};
+		choose();
+		form.dataset.sent = "yes";
+		choose();
+		delete form.dataset.sent`)
+	p.is(t, `document.body.dataset.chosen === "truefalse"`)
+}
+
 // keepNote types a note and accepts the order: the note is stored. A colleague has answered
 // another order that is open: it offers no answer any more.
 func (p *user) keepNote(t *testing.T) {
@@ -194,6 +230,20 @@ func (p *user) keepNote(t *testing.T) {
 	p.see(t, "/console/orders/C-13", "h2", "is waiting for your answer")
 	p.accept(t, "C-13")
 	p.wait(t, "body:not(:has(.answer)) [data-live-notice][hidden]", "")
+}
+
+// comeBack leaves an order, which a colleague answers, and comes back: also a page that the browser has kept
+// shows it at once, and says nothing of a lost connection.
+func (p *user) comeBack(t *testing.T) {
+	p.see(t, "/console/orders/C-19", "h2", "is waiting for your answer")
+	p.do(t, `const later = setTimeout;
+		setTimeout = (then, pause) => pause < 2000 && later(then, pause);
+		later(() => location.assign("/console/orders"), 500)`)
+	p.wait(t, "h1", "Orders")
+	p.accept(t, "C-19")
+	p.do(t, "history.back()")
+	p.wait(t, "body:not(:has(.answer)) h1", "C-19")
+	p.is(t, `document.querySelector("[data-offline]").hidden`)
 }
 
 // losePointer points at the list while a colleague answers an order of it: its row stays
