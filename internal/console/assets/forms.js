@@ -76,11 +76,15 @@ function showBusy(button) {
 // A page that the browser kept may be sent again.
 function settle() {
   sent = null;
+  release();
+}
+function release() {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
   for (const button of document.querySelectorAll("button[aria-busy]")) button.removeAttribute("aria-busy");
 }
 addEventListener("pageshow", settle);
-window.navigation?.addEventListener("navigateerror", settle); // somebody pressed Stop, in Chromium
+// Somebody pressed Stop, in Chromium, or sent another form, which is sent then.
+window.navigation?.addEventListener("navigateerror", release);
 
 // A picture over the limit becomes a smaller JPEG. Everything else stays as it is.
 async function shrink(file, max) {

@@ -55,7 +55,7 @@ func TestKeep(t *testing.T) {
 	p.click(t, "#own-data summary")
 	p.click(t, "#merchantNote")
 	p.press(t, "call first")
-	p.click(t, language)
+	p.clickTwice(t, language)
 	p.wait(t, "h2", "Η παραγγελία περιμένει")
 	p.is(t, `document.querySelector("#own-data[open] [name=merchantNote]").value === "call first"`)
 	p.click(t, "form[action^='/console/orders/C-2/own'] button")
