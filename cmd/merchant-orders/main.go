@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -14,6 +16,8 @@ import (
 func main() {
 	// What is stored is for the user alone whom the service runs as.
 	syscall.Umask(0o077)
+	// A client of net/http would quote there what a server sends unasked, which can be of a document.
+	log.SetOutput(io.Discard)
 	ignored, hangups := signal.Ignored(syscall.SIGHUP), make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -1,10 +1,13 @@
 package robust
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -42,4 +45,26 @@ func TestLogThatNobodyReads(t *testing.T) {
 	}
 	testenv.NoError(t, server.Process.Signal(syscall.SIGTERM))
 	testenv.NoError(t, server.Wait())
+}
+
+// TestAnswersThatNobodyAsked has a bucket whose server sends more than its response: the log has
+// nothing of it, since it can be of a document.
+func TestAnswersThatNobodyAsked(t *testing.T) {
+	t.Parallel()
+	const more = "name of a buyer"
+	var requests atomic.Int64
+	bucket := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
+		connection, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			_, _ = io.WriteString(connection, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"+more)
+		}
+	}))
+	t.Cleanup(bucket.Close)
+	cmd := exec.Command(apptest.Build(t), "serve", "--data", filepath.Join(t.TempDir(), "data"), "--wait", "1m",
+		"--listen", "127.0.0.1:0", "--admin-listen", "none", "--storage", "s3://bucket?region=eu-central-1&endpoint="+bucket.URL)
+	cmd.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret")
+	p := apptest.Launch(t, cmd)
+	testenv.Eventually(t, "requests after one", func() bool { return requests.Load() > 3 })
+	testenv.Lacks(t, "log", p.Log(), more)
 }
