@@ -27,7 +27,7 @@ type Orphan struct {
 
 // String returns the path and what to do.
 func (o Orphan) String() string {
-	cure := "look whose file it is: no order of this database has that folder, or the storage does not tell upper from lower case"
+	cure := "look whose file it is: no order of this database has that folder, no file of the storage is that of an invoice, or the storage does not tell upper from lower case"
 	if o.Removable {
 		cure = "check --repair removes it"
 	}

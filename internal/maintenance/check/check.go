@@ -58,16 +58,18 @@ func Run(ctx context.Context, in maintenance.Installation, options Options, repo
 		result.Files, err = Files(ctx, in, reporter, nil)
 	}
 	if err == nil {
-		result.Orphans, err = checkOrphans(ctx, in, options)
+		result.Orphans, err = checkOrphans(ctx, in, options, result.Files > 0)
 	}
 	result.Findings = reporter.Findings()
 	return result, err
 }
 
-// checkOrphans returns how many orphans there are, after the repair.
-func checkOrphans(ctx context.Context, in maintenance.Installation, options Options) (int64, error) {
+// checkOrphans returns how many orphans there are, after the repair. A storage without a single
+// file of the database (ours) may be another installation's: the same orders can be in both.
+func checkOrphans(ctx context.Context, in maintenance.Installation, options Options, ours bool) (int64, error) {
 	stay := int64(0)
 	err := in.EachOrphan(ctx, func(orphan maintenance.Orphan) error {
+		orphan.Removable = orphan.Removable && ours
 		if !options.Repair || !orphan.Removable {
 			stay++
 			options.OnOrphan(orphan)

@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -154,5 +155,26 @@ func TestRepairWithoutCase(t *testing.T) {
 	in.Files = lettersOfAnyCase{in.Files}
 	if repairs, findings := repair(t, in); repairs != nil || findings != 0 {
 		t.Errorf("%d findings, repaired %q", findings, repairs)
+	}
+}
+
+// TestRepairOfAnotherStorage repairs a database that has the orders of another installation, whose
+// storage it names: its files stay, until the storage has a file of the database.
+func TestRepairOfAnotherStorage(t *testing.T) {
+	t.Parallel()
+	in := maintenancetest.New(t, maintenancetest.Kind{})
+	testenv.NoError(t, in.Merchants.Add(t.Context(), order.Command(), alpha, "Our Store", order.Options[order.Merchant]{}))
+	in.Import(t, alpha, 0, 2)
+	theirs := maintenancetest.InvoicePath(alpha, 0, "a.pdf")
+	in.Replace(t, theirs, []byte("theirs"))
+	for _, orphans := range []int64{1, 0} {
+		result := testenv.Of(check.Run(t.Context(), in.Installation, check.Options{
+			Repair: true, OnOrphan: func(o maintenance.Orphan) { testenv.Equal(t, "removable", false, o.Removable) },
+		}, new(maintenance.Reporter))).Must(t)
+		testenv.Equal(t, "orphans, findings", [2]int64{orphans, 0}, [2]int64{result.Orphans, result.Findings})
+		in.Upload(t, alpha, 1, "b.pdf", "ours")
+	}
+	if _, err := in.Files.Open(t.Context(), theirs); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file without an entry is left: %v", err)
 	}
 }
