@@ -12,7 +12,6 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"net/http"
 	"strings"
 	"time"
 
@@ -62,10 +61,17 @@ func (o *object) stat(ctx context.Context) (minio.ObjectInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	info, err := o.store.client.StatObject(ctx, o.store.bucket, o.key, minio.StatObjectOptions{})
-	if minio.ToErrorResponse(err).StatusCode == http.StatusNotFound {
-		return info, fs.ErrNotExist
+	if status := minio.ToErrorResponse(err).StatusCode; status >= 400 && status < 500 {
+		// The response to HEAD has no body that says why.
+		var content io.ReadCloser
+		if content, info, _, err = (minio.Core{Client: o.store.client}).GetObject(ctx, o.store.bucket, o.key, minio.GetObjectOptions{}); err == nil {
+			_ = content.Close()
+		}
 	}
-	if err != nil {
+	switch {
+	case minio.ToErrorResponse(err).Code == minio.NoSuchKey:
+		return info, fs.ErrNotExist
+	case err != nil:
 		return info, o.fail("cannot be read", err)
 	}
 	return info, nil

@@ -3,9 +3,12 @@ package s3
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"merchantorders/internal/filestore/s3test"
@@ -13,7 +16,7 @@ import (
 )
 
 // newObject returns an object of a bucket in memory, whose parts have up to 10 bytes.
-func newObject(t *testing.T, memory *s3test.Memory) *object {
+func newObject(t *testing.T, memory http.Handler) *object {
 	t.Helper()
 	server := httptest.NewServer(memory)
 	t.Cleanup(server.Close)
@@ -110,5 +113,23 @@ func TestObjectOfServer(t *testing.T) {
 	}
 	for upload := range o.store.client.ListIncompleteUploads(t.Context(), name, "", true) {
 		t.Errorf("left: %+v", upload)
+	}
+}
+
+// TestObjectIsRefused asks for an object with wrong settings: the error says what is wrong, which
+// the response to HEAD does not.
+func TestObjectIsRefused(t *testing.T) {
+	t.Parallel()
+	for code, status := range map[string]int{
+		"NoSuchBucket": http.StatusNotFound, "AuthorizationHeaderMalformed": http.StatusBadRequest, "ExpiredToken": http.StatusBadRequest,
+		"SignatureDoesNotMatch": http.StatusForbidden, "RequestTimeTooSkewed": http.StatusForbidden,
+	} {
+		o := newObject(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
+		}))
+		if _, err := o.Exists(t.Context()); err == nil || !strings.Contains(err.Error(), explanations[code]) {
+			t.Errorf("%s: error %v", code, err)
+		}
 	}
 }
