@@ -90,19 +90,27 @@ func (q querier) Exec(ctx context.Context, text string, args ...any) (int64, err
 	return n, err
 }
 
-// Query implements sqldb.Querier.
+// Query implements sqldb.Querier. An error of scan ends the reading, and is none of the database.
 func (q querier) Query(ctx context.Context, text string, args []any, scan func(sqldb.Rows) error) error {
 	ctx, span := q.statement(ctx, text)
-	err := q.on.Query(ctx, text, args, scan)
-	endStatement(span, err)
+	var scanned error
+	err := q.on.Query(ctx, text, args, func(rows sqldb.Rows) error {
+		scanned = scan(rows)
+		return scanned
+	})
+	endCall(span, err, "database", scanned)
 	return err
 }
 
-// QueryMany implements sqldb.Querier. One span is for all queries.
+// QueryMany implements sqldb.Querier, as Query. One span is for all queries.
 func (q querier) QueryMany(ctx context.Context, queries iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
 	ctx, span := q.statement(ctx, "queries")
-	err := q.on.QueryMany(ctx, queries, scan)
-	endStatement(span, err)
+	var scanned error
+	err := q.on.QueryMany(ctx, queries, func(n int, rows sqldb.Rows) error {
+		scanned = scan(n, rows)
+		return scanned
+	})
+	endCall(span, err, "database", scanned)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -93,6 +94,32 @@ func TestFailures(t *testing.T) {
 			testenv.Lacks(t, "span", span.Text, "secret")
 		}
 		testenv.Equal(t, fmt.Sprintf("%v: spans", test.err), len(want), len(spans))
+	}
+}
+
+// oneRow is a database with one row.
+type oneRow struct{ sqldb.DB }
+
+func (oneRow) Query(_ context.Context, _ string, _ []any, scan func(sqldb.Rows) error) error {
+	return scan(nil)
+}
+
+func (oneRow) QueryMany(_ context.Context, _ iter.Seq2[string, []any], scan func(int, sqldb.Rows) error) error {
+	return scan(0, nil)
+}
+
+// TestEndOfReading checks that queries of which the caller reads no more rows have not failed.
+func TestEndOfReading(t *testing.T) {
+	t.Parallel()
+	end := errors.New("enough")
+	spans := serve(t, func(tracer *tracing.Tracing, ctx context.Context) {
+		db := tracer.Database(oneRow{}, "sqlite")
+		testenv.Equal(t, "error", end, db.Query(ctx, "SELECT 1 FROM orders", nil, func(sqldb.Rows) error { return end }))
+		testenv.Equal(t, "error of several queries", end, db.QueryMany(ctx, nil, func(int, sqldb.Rows) error { return end }))
+	})
+	testenv.Equal(t, "spans", 3, len(spans))
+	for _, span := range spans {
+		testenv.Equal(t, "failed "+span.Name, false, span.Failed)
 	}
 }
 
