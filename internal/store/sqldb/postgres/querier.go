@@ -83,13 +83,20 @@ func (q querier) Query(ctx context.Context, text string, args []any, scan func(s
 	})
 }
 
+// scanned is an error after the server has sent rows. It has no Unwrap: whatever the error says,
+// the statement is not sent again.
+type scanned struct{ error }
+
 // scanRows calls scan for each row, and closes the rows.
 func scanRows(found pgx.Rows, scan func(sqldb.Rows) error) (err error) {
+	n := 0
 	defer func() {
 		found.Close()
-		err = cmp.Or(err, found.Err())
+		if err = cmp.Or(err, found.Err()); err != nil && n > 0 {
+			err = scanned{err}
+		}
 	}()
-	for r := sqldb.Rows(rows{found}); err == nil && found.Next(); {
+	for r := sqldb.Rows(rows{found}); err == nil && found.Next(); n++ {
 		err = scan(r)
 	}
 	return err
@@ -195,6 +202,10 @@ func retryUnsent(ctx context.Context, fn func() error) error {
 			break
 		}
 		err = fn()
+	}
+	var after scanned
+	if errors.As(err, &after) {
+		err = after.error
 	}
 	return explain(err)
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/sqldb"
@@ -116,6 +118,32 @@ func TestOtherEncoding(t *testing.T) {
 		if err := write("καφές"); err == nil || !strings.Contains(err.Error(), utf8Advice) || db.Unavailable(err) {
 			t.Errorf("%s: another text: %v", way, err)
 		}
+	}
+}
+
+// TestScansOnce ends the reading of rows with errors after which a statement is sent again that
+// the server has not received.
+func TestScansOnce(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, pgtest.Database(t))
+	full := &pgconn.PgError{Code: tooManyConnections}
+	const rows = `SELECT generate_series(1, 3)`
+	for way, read := range map[string]func(scan func(sqldb.Rows) error) error{
+		"query": func(scan func(sqldb.Rows) error) error { return db.Query(t.Context(), rows, nil, scan) },
+		"batch": func(scan func(sqldb.Rows) error) error {
+			return db.QueryMany(t.Context(), maps.All(map[string][]any{rows: nil}), func(_ int, r sqldb.Rows) error { return scan(r) })
+		},
+		"transaction": func(scan func(sqldb.Rows) error) error {
+			return db.InTx(t.Context(), func(q sqldb.Querier) error { return q.Query(t.Context(), rows, nil, scan) })
+		},
+	} {
+		n := 0
+		err := read(func(sqldb.Rows) error {
+			n++
+			return full
+		})
+		testenv.Equal[error](t, way+": error", full, err)
+		testenv.Equal(t, way+": rows", 1, n)
 	}
 }
 
