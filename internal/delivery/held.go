@@ -45,7 +45,31 @@ func (c *Cursor) release(merchantID int64) {
 func (c *Cursor) hold(h Held) {
 	c.release(h.MerchantID)
 	c.Held = append(c.Held, h)
+	c.sort()
+}
+
+func (c *Cursor) sort() {
 	slices.SortStableFunc(c.Held, func(a, b Held) int { return a.NextAttempt.Compare(b.NextAttempt) })
+}
+
+// correct ends the pauses that a clock that was ahead has begun: held merchants would wait behind
+// others for as long.
+func (c *Cursor) correct(now time.Time) {
+	c.Held = slices.Clone(c.Held)
+	c.Backoff.correct(now)
+	for i := range c.Held {
+		c.Held[i].correct(now)
+	}
+	c.sort()
+}
+
+func (b *Backoff) correct(now time.Time) {
+	if b.NextAttempt.Sub(now) > LongestWait {
+		b.NextAttempt = now
+	}
+	if b.FailingSince.After(now) {
+		b.FailingSince = now
+	}
 }
 
 // EndPauses ends the pauses after failures, also of held merchants.
@@ -59,7 +83,7 @@ func (c *Cursor) EndPauses(at time.Time) {
 
 // heldIsDue reports whether the first held merchant may have an attempt.
 func (c Cursor) heldIsDue(now time.Time) bool {
-	return len(c.Held) > 0 && !Waits(now, c.Held[0].NextAttempt)
+	return len(c.Held) > 0 && !c.Held[0].NextAttempt.After(now)
 }
 
 // afterOrHold is after for n events at the cursor, or, if it fails, the first of them. Of the

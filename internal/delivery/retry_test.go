@@ -37,8 +37,12 @@ func TestPauses(t *testing.T) {
 		t.Errorf("after 1000 failures: %v", got)
 	}
 	for until, want := range map[time.Duration]bool{0: true, time.Second: false, LongestWait: false, LongestWait + time.Second: true} {
-		c := Cursor{Held: []Held{{Backoff: Backoff{NextAttempt: start.Add(until)}}}}
+		at := Backoff{FailingSince: start.Add(until), NextAttempt: start.Add(until)}
+		c := Cursor{Backoff: at, Held: []Held{{Backoff: Backoff{NextAttempt: start.Add(time.Hour)}}, {Backoff: at}}}
+		c.correct(start)
 		testenv.Equal(t, "a held merchant is due "+until.String()+" before its attempt", want, c.heldIsDue(start))
+		testenv.Equal(t, "the endpoint is due", want, !c.NextAttempt.After(start))
+		testenv.Equal(t, "failing since", start, c.FailingSince)
 	}
 }
 

@@ -38,6 +38,7 @@ func (w *Worker) round(ctx, work context.Context, slot *slot) (more bool) {
 		w.warn(ctx, "cannot lease a webhook", err, "webhook", key.ID)
 		return false
 	}
+	lease.correct(now)
 	r := Round{Lease: lease, worker: w, sender: w.Senders[key.Kind], stop: ctx, work: work, slot: slot, begun: now, until: now.Add(w.Lease)}
 	more, err = r.deliver()
 	if err != nil && !errors.Is(err, ErrLeaseLost) {

@@ -261,6 +261,31 @@ func TestHeldUpToCursor(t *testing.T) {
 	})
 }
 
+// TestHeldByClockAhead has a clock hold two merchants, and the second one when it is a year ahead:
+// that one does not wait until the first one is no longer held.
+func TestHeldByClockAhead(t *testing.T) {
+	onMarketplaces(t, func(t *testing.T, database string, batch int) {
+		w := openWorld(t, database, webhook.NewClient(true))
+		w.AddMerchants(3)
+		m, key := newMarketplace(w, batch, func(int64, int64) bool { return false })
+		w.Run(nil)
+		for id := range int64(2) {
+			w.AddEvents(id+1, "B", 1)
+		}
+		m.wait(0, 1, 1)
+		w.until("the last progress", key, func(e webhook.Endpoint) bool { return e.Acknowledged.MerchantID == 2 })
+		m.begin()
+		w.store(key, func(e *webhook.Endpoint) {
+			for i, ahead := range []time.Duration{time.Hour, 365 * 24 * time.Hour} {
+				at := time.Now().Add(ahead)
+				e.Held = append(e.Held, delivery.Held{MerchantID: int64(i + 1), Event: 1, Backoff: delivery.Backoff{Failures: 2, FailingSince: at, NextAttempt: at}})
+			}
+		})
+		w.AddEvents(3, "B", 1)
+		m.wait(0, 0, 1, 1)
+	})
+}
+
 // TestHeldFull has as many merchants held as an endpoint may hold while it refuses the event
 // at the cursor, and then acknowledges those of the held ones.
 func TestHeldFull(t *testing.T) {
