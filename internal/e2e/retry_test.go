@@ -91,8 +91,11 @@ func TestRetry(t *testing.T) {
 func TestRetryOfRefusal(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
-			o, late := s.addOne(t), s.newDocument()
+			o, accepted, late := s.addOne(t), s.addOne(t), s.newDocument()
+			s.do(t, v.accept(accepted)).want(t, 200, v.done())
 			for name, r := range map[string]request{
+				"accept, state":      v.accept(accepted),
+				"reject, state":      v.reject(accepted),
 				"reason":             v.reject(o, `"reason":"whim"`),
 				"changed":            v.accept(o).with("If-Match", `"a"`),
 				"upload, type":       v.upload(o, "a.exe", "x"),
