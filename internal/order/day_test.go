@@ -108,6 +108,13 @@ func TestEffectiveRangeIsInUTC(t *testing.T) {
 	testenv.Equal(t, "the current day ends at", "2026-11-20 23:59:59", to.Format(time.DateTime))
 }
 
+func TestReversedRange(t *testing.T) {
+	t.Parallel()
+	filter := order.NewFilter()
+	filter.From, filter.To = 2, 1
+	testenv.Equal(t, "error", order.ErrInvalidRange, filter.Normalize())
+}
+
 func FuzzParseDay(f *testing.F) {
 	for _, seed := range []string{"2026-11-20", "0000-01-01", "9999-12-31", "2026-02-30", "2026-1-1", ""} {
 		f.Add(seed)
