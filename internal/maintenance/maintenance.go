@@ -60,7 +60,7 @@ const (
 // number. The counts have no row for a merchant with none.
 func PerMerchant(ctx context.Context, q sqldb.Querier, statement string) (map[int64]int64, error) {
 	numbers := make(map[int64]int64)
-	err := sqldb.Each(ctx, q, statement, nil, func(rows sqldb.Rows) error {
+	err := q.Query(ctx, statement, nil, func(rows sqldb.Rows) error {
 		var id, n int64
 		err := rows.Scan(&id, &n)
 		numbers[id] = n

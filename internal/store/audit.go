@@ -117,7 +117,7 @@ func (db *DB) AuditLog(ctx context.Context, query order.AuditQuery) (_ order.Aud
 func readAuditPage(ctx context.Context, q sqldb.Querier, query order.AuditQuery, text string, args []any) (page order.AuditPage, err error) {
 	var e order.AuditEntry // the last one that was read
 	more, rest := false, args[len(args)-1].(int)
-	err = sqldb.Each(ctx, q, text, args, func(rows sqldb.Rows) error {
+	err = q.Query(ctx, text, args, func(rows sqldb.Rows) error {
 		if more = len(page.Entries) == query.Limit; more {
 			return errPageEnd
 		}

@@ -227,7 +227,7 @@ func (s statement) names(table string) bool {
 func explain(t *testing.T, db *DB, s statement) (int, string) {
 	t.Helper()
 	tasks, node := 0, ""
-	err := sqldb.Each(t.Context(), db.sql, "EXPLAIN "+s.text, s.args, func(rows sqldb.Rows) error {
+	err := db.sql.Query(t.Context(), "EXPLAIN "+s.text, s.args, func(rows sqldb.Rows) error {
 		var line string
 		err := rows.Scan(&line)
 		line = strings.TrimSpace(line)

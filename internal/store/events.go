@@ -243,7 +243,7 @@ func (db *DB) OrderEvents(ctx context.Context, merchantID int64, id order.Identi
 // readEvents reads rows of eventColumns and of more columns. found reports whether
 // there were any, including rows without an event.
 func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...any) (events []order.EventRecord, found bool, err error) {
-	err = sqldb.Each(ctx, db.sql, text, args, scanEvents(&events, &found, more...))
+	err = db.sql.Query(ctx, text, args, scanEvents(&events, &found, more...))
 	return events, found, err
 }
 
@@ -287,7 +287,7 @@ const selectDataVersions = `SELECT id, last_event, data_nonce FROM merchants WHE
 func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (_ map[int64]order.DataVersion, err error) {
 	defer db.observe(&ctx, "data_versions")(&err)
 	versions := make(map[int64]order.DataVersion, len(merchantIDs))
-	err = sqldb.Each(ctx, db.sql, selectDataVersions+db.dialect.InList, []any{merchantIDs}, func(rows sqldb.Rows) error {
+	err = db.sql.Query(ctx, selectDataVersions+db.dialect.InList, []any{merchantIDs}, func(rows sqldb.Rows) error {
 		var id int64
 		var v order.DataVersion
 		err := rows.Scan(&id, &v.Event, &v.Nonce)

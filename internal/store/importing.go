@@ -181,7 +181,7 @@ func (in *importTx) checkMerchants(ctx context.Context, items []*importItem) (kn
 	}
 	slices.Sort(ids)
 	var merchants []int64
-	err = sqldb.Each(ctx, in, selectImportMerchants+in.db.dialect.InList, []any{slices.Compact(ids)}, func(rows sqldb.Rows) error {
+	err = in.Query(ctx, selectImportMerchants+in.db.dialect.InList, []any{slices.Compact(ids)}, func(rows sqldb.Rows) error {
 		var id, last int64
 		err := rows.Scan(&id, &last)
 		merchants, in.lastLegacyID = append(merchants, id), max(in.lastLegacyID, last)

@@ -44,7 +44,7 @@ func (db *DB) Sums(ctx context.Context, merchantID int64, filter order.Filter, m
 	}
 	text, args := l.sumStatement(most + 1)
 	summed, exact := 0, true
-	err = sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
+	err = db.sql.Query(ctx, text, args, func(rows sqldb.Rows) error {
 		var orders int
 		var sum sql.NullInt64
 		var currency string
@@ -228,7 +228,7 @@ func (l *listing) locateDay(ctx context.Context, q sqldb.Querier, counts listCou
 func (l *listing) passDays(ctx context.Context, q sqldb.Querier, ascending bool, skipped *int64) (day order.Day, orders int64, err error) {
 	text, args := l.dayStatement(ascending)
 	found := false
-	err = sqldb.Each(ctx, q, text, args, func(rows sqldb.Rows) error {
+	err = q.Query(ctx, text, args, func(rows sqldb.Rows) error {
 		if err := rows.Scan(sqldb.Int(&day), &orders); err != nil {
 			return err
 		}

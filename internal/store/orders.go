@@ -122,7 +122,7 @@ func (db *DB) Orders(ctx context.Context, at []order.Locator) (_ map[order.Locat
 // details cannot be decoded; the others can be read.
 func (db *DB) readOrders(ctx context.Context, text string, args []any) (orders map[order.Locator]order.Order, damaged, err error) {
 	orders = make(map[order.Locator]order.Order)
-	err = sqldb.Each(ctx, db.sql, text, args, scanOrders(orders, &damaged))
+	err = db.sql.Query(ctx, text, args, scanOrders(orders, &damaged))
 	return orders, damaged, err
 }
 

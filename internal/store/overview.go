@@ -50,7 +50,7 @@ func (db *DB) readDayCounts(ctx context.Context, merchantID int64, days order.Fi
 	var state order.State
 	var n sql.NullInt64
 	args := []any{begins, ends, merchantID, int64(days.From), int64(days.To)}
-	err := sqldb.Each(ctx, db.sql, selectDayCounts(db.dialect), args, func(rows sqldb.Rows) error {
+	err := db.sql.Query(ctx, selectDayCounts(db.dialect), args, func(rows sqldb.Rows) error {
 		err := rows.Scan(&when, sqldb.Int(&state), &n)
 		if n.Valid {
 			numbers[dayState{order.Day(when), state}] += n.Int64

@@ -64,7 +64,7 @@ func (db *DB) RetentionPeriod(ctx context.Context) (_ order.RetentionPeriod, err
 
 func readRetention(ctx context.Context, q sqldb.Querier) (order.RetentionPeriod, error) {
 	numbers := make(map[string]int64)
-	err := sqldb.Each(ctx, q, `SELECT name, last FROM counters WHERE name LIKE 'retain%'`, nil, func(rows sqldb.Rows) error {
+	err := q.Query(ctx, `SELECT name, last FROM counters WHERE name LIKE 'retain%'`, nil, func(rows sqldb.Rows) error {
 		var name string
 		var n int64
 		err := rows.Scan(&name, &n)

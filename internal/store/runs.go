@@ -92,7 +92,7 @@ func (db *DB) Runs(ctx context.Context) (map[NightlyJob]NightlyRun, error) {
 // readRuns returns the jobs that have run.
 func readRuns(ctx context.Context, q sqldb.Querier) (map[NightlyJob]NightlyRun, error) {
 	runs := make(map[NightlyJob]NightlyRun)
-	err := sqldb.Each(ctx, q, `SELECT name, last FROM counters WHERE `+runRows, nil, func(rows sqldb.Rows) error {
+	err := q.Query(ctx, `SELECT name, last FROM counters WHERE `+runRows, nil, func(rows sqldb.Rows) error {
 		var name string
 		var n int64
 		if err := rows.Scan(&name, &n); err != nil {

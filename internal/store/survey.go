@@ -107,7 +107,7 @@ func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Surve
 		survey.LateWebhooks += lateCount
 		survey.OldestUndelivered = earlier(survey.OldestUndelivered, oldest)
 	}
-	err := sqldb.Each(ctx, q, selectWebhookCounts, []any{late.Unix()}, func(rows sqldb.Rows) error {
+	err := q.Query(ctx, selectWebhookCounts, []any{late.Unix()}, func(rows sqldb.Rows) error {
 		var state delivery.State
 		var count, lateCount, market int64
 		var oldest time.Time

@@ -56,7 +56,7 @@ func (t *tx) LockOrders(ctx context.Context, merchantID int64, references []stri
 	o := order.LockedOrder{MerchantID: merchantID}
 	dest := lockedDest(&o)
 	text := selectLocked + `reference ` + t.db.dialect.InTexts + ` ORDER BY reference` + t.db.dialect.ByteOrder + t.db.dialect.RowLock
-	return sqldb.Each(ctx, t, text, []any{merchantID, strings.Join(references, "\n")}, func(rows sqldb.Rows) error {
+	return t.Query(ctx, text, []any{merchantID, strings.Join(references, "\n")}, func(rows sqldb.Rows) error {
 		err := rows.Scan(dest...)
 		o.NextRevision = order.NextRevision(o.Revision)
 		t.ahead[orderKey{merchantID, order.ByReference(o.Reference)}] = o

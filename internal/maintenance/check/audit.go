@@ -35,7 +35,7 @@ func checkAudit(ctx context.Context, db sqldb.DB, merchantID, last, end int64, r
 	for after, n := int64(math.MinInt64), logPage; n == logPage; after = c.previous.Seq {
 		n = 0
 		err := maintenance.Slice(ctx, db, func(q sqldb.Querier) error {
-			return sqldb.Each(ctx, q, text, []any{merchantID, after, end, logPage}, func(rows sqldb.Rows) error {
+			return q.Query(ctx, text, []any{merchantID, after, end, logPage}, func(rows sqldb.Rows) error {
 				n++
 				var e order.AuditEntry
 				if err := store.ScanAudit(rows, &e); err != nil {

@@ -130,7 +130,7 @@ func checkIntegrity(ctx context.Context, db sqldb.DB, reporter *maintenance.Repo
 	tables, err := sqldb.Column[string](ctx, db.WithoutTimeout(), d.CheckedTables)
 	for n := 0; n < len(tables) && err == nil; n++ {
 		err = maintenance.Slice(ctx, db, func(q sqldb.Querier) error {
-			return sqldb.Each(ctx, q, d.IntegrityCheck, []any{tables[n]}, func(rows sqldb.Rows) error {
+			return q.Query(ctx, d.IntegrityCheck, []any{tables[n]}, func(rows sqldb.Rows) error {
 				var problem string
 				err := rows.Scan(&problem)
 				if problem != "ok" {
@@ -229,7 +229,7 @@ func checkCounters(ctx context.Context, db sqldb.DB, totals map[int64]merchantTo
 			return err
 		}
 		used["token"] = token
-		err := sqldb.Each(ctx, q, `SELECT name, last FROM counters`, nil, func(rows sqldb.Rows) error {
+		err := q.Query(ctx, `SELECT name, last FROM counters`, nil, func(rows sqldb.Rows) error {
 			var name string
 			var last int64
 			err := rows.Scan(&name, &last)

@@ -154,7 +154,7 @@ func (c *merchantCheck) checkEvents(ctx context.Context) error {
 	for after, n := int64(math.MinInt64), logPage; n == logPage; {
 		n = 0
 		err := c.slice(ctx, func(ctx context.Context) error {
-			return sqldb.Each(ctx, c.q, `SELECT seq, position FROM events WHERE merchant_id = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4+0`,
+			return c.q.Query(ctx, `SELECT seq, position FROM events WHERE merchant_id = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4+0`,
 				[]any{c.merchantID, after, c.ends.newestEvent, logPage}, func(rows sqldb.Rows) error {
 					n++
 					var position int64
@@ -226,7 +226,7 @@ func (c *merchantCheck) checkCounts(ctx context.Context) error {
 		}
 		delete(orders, key)
 	}
-	err = sqldb.Each(ctx, c.q, `SELECT day, state, orders FROM order_days WHERE merchant_id = $1 ORDER BY day, state`,
+	err = c.q.Query(ctx, `SELECT day, state, orders FROM order_days WHERE merchant_id = $1 ORDER BY day, state`,
 		[]any{c.merchantID}, func(rows sqldb.Rows) error {
 			var key dayState
 			var count int64

@@ -97,7 +97,7 @@ func (c *merchantCheck) checkInvoices(ctx context.Context, orders []orderRow, af
 		counted[o.legacyID] = 0
 	}
 	active := make(map[int64][]order.Invoice)
-	err := sqldb.Each(ctx, c.q, `SELECT legacy_id, id, status IN (`+store.InvoiceReserved+`, `+store.InvoiceActive+`),
+	err := c.q.Query(ctx, `SELECT legacy_id, id, status IN (`+store.InvoiceReserved+`, `+store.InvoiceActive+`),
 			status = `+store.InvoiceActive+` AND (number <> '' OR mark <> ''), number, mark
 		FROM invoices WHERE merchant_id = $1 AND legacy_id > $2 AND legacy_id <= $3 ORDER BY legacy_id, id`,
 		[]any{c.merchantID, after, last}, func(rows sqldb.Rows) error {
@@ -134,7 +134,7 @@ func (c *merchantCheck) checkInvoices(ctx context.Context, orders []orderRow, af
 // ids: who follows the feed has those. checkEvents finds events that are missing.
 func (c *merchantCheck) checkStates(ctx context.Context, orders []orderRow, after, last int64) error {
 	newest := make(map[int64]order.State, len(orders))
-	err := sqldb.Each(ctx, c.q, `SELECT legacy_id, to_state FROM events
+	err := c.q.Query(ctx, `SELECT legacy_id, to_state FROM events
 		WHERE merchant_id = $1 AND legacy_id > $2 AND legacy_id <= $3 AND to_state <> 0 ORDER BY legacy_id, seq`,
 		[]any{c.merchantID, after, last}, func(rows sqldb.Rows) error {
 			var legacyID int64

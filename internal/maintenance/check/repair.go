@@ -42,7 +42,7 @@ func rebuildDayCounts(ctx context.Context, db sqldb.DB, merchantID int64) (int, 
 // then the merchant, so after both locks every order that is counted is visible.
 func lockDayCounts(ctx context.Context, q sqldb.Querier, merchantID int64, lock string) (map[dayState]int64, error) {
 	stored := make(map[dayState]int64)
-	err := sqldb.Each(ctx, q, `SELECT day, state, orders FROM order_days WHERE merchant_id = $1 ORDER BY day, state`+lock,
+	err := q.Query(ctx, `SELECT day, state, orders FROM order_days WHERE merchant_id = $1 ORDER BY day, state`+lock,
 		[]any{merchantID}, func(rows sqldb.Rows) error {
 			var key dayState
 			var count int64
@@ -60,7 +60,7 @@ func lockDayCounts(ctx context.Context, q sqldb.Querier, merchantID int64, lock 
 // countOrders counts the orders of a merchant.
 func countOrders(ctx context.Context, q sqldb.Querier, merchantID int64) (map[dayState]int64, error) {
 	counted := make(map[dayState]int64)
-	err := sqldb.Each(ctx, q, `SELECT state, created_at FROM orders WHERE merchant_id = $1`, []any{merchantID}, func(rows sqldb.Rows) error {
+	err := q.Query(ctx, `SELECT state, created_at FROM orders WHERE merchant_id = $1`, []any{merchantID}, func(rows sqldb.Rows) error {
 		var state order.State
 		var createdAt int64
 		err := rows.Scan(sqldb.Int(&state), &createdAt)

@@ -9,7 +9,7 @@ import (
 // checkWebhooks checks that no webhook of the merchant has acknowledged more events than
 // there are, and that no delivery is of a webhook that does not exist.
 func (c *merchantCheck) checkWebhooks(ctx context.Context) error {
-	err := sqldb.Each(ctx, c.q, `SELECT w.id, w.acknowledged, m.last_event FROM webhooks w JOIN merchants m ON m.id = w.merchant_id
+	err := c.q.Query(ctx, `SELECT w.id, w.acknowledged, m.last_event FROM webhooks w JOIN merchants m ON m.id = w.merchant_id
 		WHERE w.merchant_id = $1 AND w.acknowledged > m.last_event ORDER BY w.id`, []any{c.merchantID}, func(rows sqldb.Rows) error {
 		var id, acknowledged, last int64
 		err := rows.Scan(&id, &acknowledged, &last)
@@ -19,7 +19,7 @@ func (c *merchantCheck) checkWebhooks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return sqldb.Each(ctx, c.q, `SELECT d.webhook_id, COUNT(*) FROM webhook_deliveries d
+	return c.q.Query(ctx, `SELECT d.webhook_id, COUNT(*) FROM webhook_deliveries d
 		LEFT JOIN webhooks w ON w.merchant_id = d.merchant_id AND w.id = d.webhook_id
 		WHERE d.merchant_id = $1 AND w.id IS NULL GROUP BY d.webhook_id ORDER BY d.webhook_id`, []any{c.merchantID}, func(rows sqldb.Rows) error {
 		var id, deliveries int64

@@ -121,7 +121,7 @@ func (c *wordCheck) sumsOf(word search.Word) map[int64]uint64 {
 // readOrders adds what the orders of a block should have.
 func (c *wordCheck) readOrders(ctx context.Context, q sqldb.Querier, block int64) error {
 	from, to := search.BlockTimes(block)
-	return sqldb.Each(ctx, q, c.selectOrders, []any{c.states, from, to}, func(rows sqldb.Rows) error {
+	return q.Query(ctx, c.selectOrders, []any{c.states, from, to}, func(rows sqldb.Rows) error {
 		o, err := scanDerived(rows)
 		if err == nil && o.undecodable != nil {
 			c.unreadable[o.MerchantID] = true
@@ -143,7 +143,7 @@ func (c *wordCheck) readOrders(ctx context.Context, q sqldb.Querier, block int64
 
 // readWords subtracts the words of a block that are stored where searches find them.
 func (c *wordCheck) readWords(ctx context.Context, q sqldb.Querier, block int64) error {
-	return sqldb.Each(ctx, q, `SELECT word, created_at, legacy_id, merchant_id FROM order_words WHERE block = $1`, []any{block}, func(rows sqldb.Rows) error {
+	return q.Query(ctx, `SELECT word, created_at, legacy_id, merchant_id FROM order_words WHERE block = $1`, []any{block}, func(rows sqldb.Rows) error {
 		var word search.Word
 		err := rows.Scan(&word.Text, &word.CreatedAt, &word.LegacyID, &word.MerchantID)
 		if !word.Misplaced(block) {

@@ -83,7 +83,7 @@ type logEnds struct{ event, audit int64 }
 // readLogEnds returns the ends of all merchants.
 func readLogEnds(ctx context.Context, q sqldb.Querier) (map[int64]logEnds, error) {
 	ends := make(map[int64]logEnds)
-	err := sqldb.Each(ctx, q, `SELECT id, last_event, audit_seq FROM merchants`, nil, func(rows sqldb.Rows) error {
+	err := q.Query(ctx, `SELECT id, last_event, audit_seq FROM merchants`, nil, func(rows sqldb.Rows) error {
 		var id int64
 		var e logEnds
 		err := rows.Scan(&id, &e.event, &e.audit)

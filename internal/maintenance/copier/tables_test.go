@@ -52,7 +52,7 @@ func TestCopiedTables(t *testing.T) {
 				WHERE t.schemaname = current_schema() ORDER BY t.tablename, c.ordinal_position`
 		}
 		columns := make(map[string][]string)
-		testenv.NoError(t, sqldb.Each(t.Context(), in.DB, text, nil, func(rows sqldb.Rows) error {
+		testenv.NoError(t, in.DB.Query(t.Context(), text, nil, func(rows sqldb.Rows) error {
 			var table, column string
 			err := rows.Scan(&table, &column)
 			if !slices.Contains(notCopied, table) && !strings.HasPrefix(table, "goose") && table != "schema_steps" && !strings.HasPrefix(table, "citus") && table != "order_words" && !slices.Contains(ownColumns, column) {

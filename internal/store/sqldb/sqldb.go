@@ -255,15 +255,10 @@ func CheckResult(finding string) error {
 // MaxTxAttempts is how often a transaction with a retryable error is tried.
 const MaxTxAttempts = 10
 
-// Each calls scan for each row of a query.
-func Each(ctx context.Context, q Querier, text string, args []any, scan func(Rows) error) error {
-	return q.Query(ctx, text, args, scan)
-}
-
 // All returns one value for each row of a query.
 func All[T any](ctx context.Context, q Querier, text string, args []any, scan func(Rows) (T, error)) ([]T, error) {
 	var values []T
-	err := Each(ctx, q, text, args, func(rows Rows) error {
+	err := q.Query(ctx, text, args, func(rows Rows) error {
 		value, err := scan(rows)
 		values = append(values, value)
 		return err

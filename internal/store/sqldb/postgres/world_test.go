@@ -102,7 +102,7 @@ func TestOtherEncoding(t *testing.T) {
 		"statement": func(text string) error { _, err := db.Exec(t.Context(), insert, text); return err },
 		"row":       func(text string) error { return db.QueryRow(t.Context(), insert+` RETURNING t`, []any{text}, &got) },
 		"rows": func(text string) error {
-			return sqldb.Each(t.Context(), db, insert+` RETURNING t`, []any{text}, func(sqldb.Rows) error { return nil })
+			return db.Query(t.Context(), insert+` RETURNING t`, []any{text}, func(sqldb.Rows) error { return nil })
 		},
 		"batch": func(text string) error {
 			return db.QueryMany(t.Context(), maps.All(map[string][]any{insert + ` RETURNING t`: {text}}), func(int, sqldb.Rows) error { return nil })

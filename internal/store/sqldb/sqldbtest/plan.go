@@ -20,7 +20,7 @@ func SQLitePlan(t *testing.T, q sqldb.Querier, text string) []string {
 		args = append(args, 1) // any value will do
 	}
 	var steps []string
-	err := sqldb.Each(t.Context(), q, "EXPLAIN QUERY PLAN "+text, args, func(rows sqldb.Rows) error {
+	err := q.Query(t.Context(), "EXPLAIN QUERY PLAN "+text, args, func(rows sqldb.Rows) error {
 		var id, parent, unused int64
 		var step string
 		err := rows.Scan(&id, &parent, &unused, &step)

@@ -253,7 +253,7 @@ func testContext(t *testing.T, open func() sqldb.DB) {
 	var n int64
 	for name, err := range map[string]error{
 		"QueryRow": db.QueryRow(ctx, `SELECT COUNT(*) FROM sample`, nil, &n),
-		"Each":     sqldb.Each(ctx, db, `SELECT id FROM sample`, nil, func(sqldb.Rows) error { return nil }),
+		"Query":    db.Query(ctx, `SELECT id FROM sample`, nil, func(sqldb.Rows) error { return nil }),
 		"InTx":     exec(ctx, db, `INSERT INTO sample (id) VALUES (1)`),
 		"Snapshot": db.Snapshot(ctx, func(sqldb.Querier) error { return nil }),
 	} {
